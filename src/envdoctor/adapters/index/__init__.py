@@ -1,0 +1,1 @@
+"""Package indexes over HTTP and from recordings."""

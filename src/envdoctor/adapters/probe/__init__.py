@@ -1,0 +1,1 @@
+"""Reading hosts, interpreters, environments and binaries; nothing of a patient is run in this process."""

@@ -1,0 +1,1 @@
+"""Running kernels in a child process."""

@@ -1,0 +1,1 @@
+"""Rules over requirements, resolutions, environments, hosts and sources."""

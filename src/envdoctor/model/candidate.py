@@ -1,0 +1,152 @@
+"""What an index offers: files, versions, metadata; and why some of it cannot be used."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from packaging.utils import NormalizedName
+from packaging.version import Version
+
+__all__ = [
+    "BuildRisk",
+    "Candidate",
+    "CoreMetadata",
+    "DistributionFile",
+    "FileKind",
+    "MetadataSource",
+    "ProjectPage",
+    "Rejection",
+    "RejectionKind",
+]
+
+
+class FileKind(enum.Enum):
+    """Kinds of distribution file."""
+
+    WHEEL = "wheel"
+    SDIST = "sdist"
+
+
+class MetadataSource(enum.Enum):
+    """Where core metadata was read."""
+
+    SIDECAR = "sidecar"
+    """The ``.metadata`` file beside a wheel (PEP 658, PEP 714)."""
+    RANGE = "range"
+    """HTTP ranges into the wheel."""
+    WHEEL = "wheel"
+    """The whole wheel."""
+    PKG_INFO = "pkg-info"
+    """An sdist's PKG-INFO with static ``Requires-Dist`` (PEP 643) or no dependencies to hide."""
+    EGG_INFO = "egg-info"
+    """An sdist's ``*.egg-info/requires.txt``: what its own build wrote at release time."""
+
+
+class BuildRisk(enum.Enum):
+    """What building an sdist would need."""
+
+    ANYWHERE = "builds-anywhere"
+    """No native sources."""
+    COMPILER = "needs-compiler"
+    """C, C++, Cython, Rust or CMake sources."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class DistributionFile:
+    """One file of a project, as an index lists it (PEP 503, PEP 691, PEP 700)."""
+
+    project: NormalizedName
+    version: Version
+    filename: str
+    kind: FileKind
+    url: str
+    index: str = "default"
+    """Name of the index: ``default`` or a profile's index name."""
+    hashes: tuple[tuple[str, str], ...] = ()
+    """``(algorithm, hexadecimal digest)`` pairs."""
+    size: int | None = None
+    """Bytes."""
+    requires_python: str | None = None
+    yanked: str | None = None
+    """The reason (possibly empty) where the file is yanked (PEP 592), else None."""
+    upload_time: str | None = None
+    """ISO 8601, UTC."""
+    sidecar: bool = False
+    """The listing advertises a ``.metadata`` sidecar."""
+    stand_in: bool = False
+    """Stands in for a file of an index that could not be reached: good for diagnosis, never for a lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectPage:
+    """All files of one project as its index lists them; versions that are not PEP 440 are left out and counted."""
+
+    name: NormalizedName
+    files: tuple[DistributionFile, ...]
+    index: str = "default"
+    skipped: tuple[str, ...] = ()
+    """File names whose version or name could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreMetadata:
+    """The part of a distribution's core metadata that resolving needs."""
+
+    name: NormalizedName
+    version: Version
+    requires_dist: tuple[str, ...] = ()
+    """PEP 508 texts; legacy forms already mended, see ``mended``."""
+    requires_python: str | None = None
+    provides_extra: frozenset[str] = frozenset()
+    source: MetadataSource = MetadataSource.SIDECAR
+    mended: tuple[str, ...] = ()
+    """Invalid lines as they stand in the file (``PyYAML (>=5.1.*)``), which were read as pip used to."""
+
+
+class RejectionKind(enum.Enum):
+    """Why a file or version cannot be used."""
+
+    TAG = "tag"
+    REQUIRES_PYTHON = "requires-python"
+    YANKED = "yanked"
+    SOURCE_ONLY = "source-only"
+    TOO_NEW = "too-new"
+    NO_METADATA = "no-metadata"
+    NOT_FOUND = "not-found"
+    """The index has no such project."""
+    EXCLUDED = "excluded"
+    """The specifier or the profile leaves it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """One file or version that cannot be used, and why."""
+
+    kind: RejectionKind
+    project: NormalizedName
+    version: Version | None = None
+    filename: str | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One version of a project with the files that the target may use, best first."""
+
+    project: NormalizedName
+    version: Version
+    files: tuple[DistributionFile, ...]
+    yanked: bool = False
+    rejections: tuple[Rejection, ...] = field(default=(), compare=False)
+
+    @property
+    def file(self) -> DistributionFile:
+        """The preferred file: the best-ranked wheel, else the sdist."""
+        return self.files[0]
+
+    @property
+    def source_only(self) -> bool:
+        """True when no wheel fits the target."""
+        return self.files[0].kind is FileKind.SDIST

@@ -1,0 +1,44 @@
+"""Requirements that cannot hold together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from packaging.utils import NormalizedName
+
+from envdoctor.model.candidate import Rejection
+from envdoctor.model.requirement import Requirement
+
+__all__ = ["Clash", "ClashSide", "Conflict"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClashSide:
+    """One demand on the package where the chains of a conflict meet."""
+
+    requirement: Requirement
+    via: tuple[str, ...] = ()
+    """Project names from the person's requirement down to the one that makes this demand; empty for their own line."""
+    versions_considered: tuple[str, ...] = ()
+    """Versions of the demanding project that all make such a demand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """The package that a conflict's chains cannot agree on."""
+
+    package: NormalizedName
+    sides: tuple[ClashSide, ...]
+    available: tuple[str, ...] = ()
+    """Versions that the target could use, newest first, where a side asks for one that does not exist."""
+    rejections: tuple[Rejection, ...] = ()
+    """Files or versions that would have answered a side but cannot be used on the target, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A minimal set of requirements that people wrote: together impossible, possible when any one goes."""
+
+    id: str
+    core: tuple[Requirement, ...]
+    clash: Clash

@@ -1,0 +1,64 @@
+"""Measured properties of a host or environment, each with its source."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Fact", "FactState", "Facts"]
+
+
+class FactState(enum.Enum):
+    """``absent`` means looked for and not there; ``unknown`` means it could not be looked for."""
+
+    KNOWN = "known"
+    ABSENT = "absent"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One property, such as ``gpu[0].architecture``."""
+
+    name: str
+    state: FactState
+    value: Any = None
+    """A string, number, boolean or list of strings; units stand in the name (``memory_bytes``)."""
+    source: str = ""
+    """What answered: ``nvml``, ``/proc/version``, a file of facts, an override variable."""
+    overridden_by: str | None = None
+    """The environment variable that replaced what was measured."""
+    reason: str | None = None
+    """Why it is unknown."""
+
+
+class Facts:
+    """An immutable collection of facts by name."""
+
+    def __init__(self, facts: Iterable[Fact] = ()) -> None:
+        self._facts = {fact.name: fact for fact in facts}
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self._facts.values())
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def get(self, name: str) -> Fact:
+        """Return the fact called ``name``; one that was never probed is unknown."""
+        return self._facts.get(name) or Fact(name, FactState.UNKNOWN, reason="not probed")
+
+    def value(self, name: str) -> Any:
+        """Return the value of a known fact, else None."""
+        fact = self.get(name)
+        return fact.value if fact.state is FactState.KNOWN else None
+
+    def matching(self, prefix: str) -> list[Fact]:
+        """Return the facts whose names start with ``prefix``."""
+        return [fact for fact in self if fact.name.startswith(prefix)]
+
+    def merged(self, other: Iterable[Fact]) -> Facts:
+        """Return a collection in which ``other`` replaces facts of the same name."""
+        return Facts([*self, *other])

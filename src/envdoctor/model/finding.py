@@ -1,0 +1,83 @@
+"""A problem, with evidence and remedy."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+
+from envdoctor.model.origin import FileOrigin
+
+__all__ = ["Applicability", "Evidence", "Finding", "Remedy", "Severity", "Waiver"]
+
+
+class Severity(enum.Enum):
+    """How bad; only ``error`` and ``warning`` can fail a check."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """0 for error, rising as it gets milder."""
+        return list(Severity).index(self)
+
+
+class Applicability(enum.Enum):
+    """Whether a remedy may run unasked (``safe``), only when asked (``unsafe``), or is for reading (``display``)."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DISPLAY = "display"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was seen, and where."""
+
+    what: str
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What to do next."""
+
+    summary: str
+    applicability: Applicability = Applicability.DISPLAY
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """An accepted finding."""
+
+    reason: str
+    source: str
+    """The file and key, or the lock, that accepts it."""
+    expires: str | None = None
+    """ISO date."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem that a rule found."""
+
+    rule: str
+    """Stable code such as ``RES102``."""
+    name: str
+    """The problem's name in kebab case: ``source-only``; for an advisory, its id."""
+    severity: Severity
+    subject: str
+    """The package, file, device or variable it is about."""
+    message: str
+    """One sentence; code in backticks, no final period, readable without colour."""
+    evidence: tuple[Evidence, ...] = ()
+    remedy: Remedy | None = None
+    location: FileOrigin | None = None
+    """A line of the project, where there is one."""
+    waived: Waiver | None = None
+
+    def waive(self, waiver: Waiver) -> Finding:
+        """Return this finding marked as accepted."""
+        return replace(self, waived=waiver)

@@ -1,0 +1,238 @@
+"""A profile: one stack on one kind of target, declared."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
+
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.target import Arch, Backend, OperatingSystem
+
+__all__ = [
+    "BoundIndex",
+    "Coupling",
+    "CouplingRule",
+    "EnvironmentSpec",
+    "Exclusion",
+    "Patch",
+    "PatchKind",
+    "PlacementRule",
+    "Profile",
+    "ProfileOverride",
+    "ProfileRequirement",
+    "ProfileTarget",
+    "SetAttribute",
+    "SmokeSpec",
+    "SystemNeed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileTarget:
+    """The machines that a profile is for."""
+
+    os: OperatingSystem
+    arch: Arch
+    python: SpecifierSet
+    """Interpreters that the stack accepts; the newest that resolves is chosen unless the user names one."""
+    backend: Backend
+    glibc: tuple[int, int] | None = None
+    macos: tuple[int, int] | None = None
+    gpu_architectures: tuple[str, ...] = ()
+    """``sm_110``, ``gfx1030``: what the cards of this profile are, where it says so."""
+    wsl: bool = False
+    preferred_python: tuple[int, int] | None = None
+    """Where the newest interpreter that resolves is not the one to take."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRequirement:
+    """A requirement that the profile adds (or only bounds, with ``kind = constraint``)."""
+
+    requirement: Requirement
+    because: str
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """A project that must not be installed."""
+
+    name: NormalizedName
+    because: str
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileOverride:
+    """An accepted, recorded disagreement."""
+
+    requirement: Requirement
+    because: str
+    replaces: tuple[str, ...] = ()
+    """Whose demands are set aside: ``project`` for the person's own lines, or names of distributions; empty for all."""
+    evidence: str = ""
+
+
+class CouplingRule(enum.Enum):
+    """How coupled binaries must agree."""
+
+    SAME_VERSION = "same-version"
+    SAME_MINOR = "same-minor"
+    TABLE = "table"
+    """As the shipped coupling table says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """Binaries that belong together although metadata does not say so."""
+
+    names: tuple[NormalizedName, ...]
+    rule: CouplingRule
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundIndex:
+    """An extra index; the packages named come from there alone."""
+
+    name: str
+    url: str
+    packages: tuple[NormalizedName, ...]
+    because: str = ""
+    local_label: str | None = None
+    """Local version label of its files (``cu118``), where the index uses one."""
+
+
+class PatchKind(enum.Enum):
+    """Structural edits of a source file."""
+
+    GUARD_IMPORT = "guard-import"
+    STUB_FUNCTION = "stub-function"
+    SET_ATTRIBUTE = "set-attribute"
+    SET_ARGUMENT = "set-argument"
+    REPLACE_REQUIREMENT = "replace-requirement"
+    REPLACE_TEXT = "replace-text"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One edit of the project's, or an installed package's, sources; refused where the file is not as expected."""
+
+    kind: PatchKind
+    files: tuple[str, ...]
+    """Globs relative to ``root``; no absolute path and no ``..``."""
+    because: str
+    root: str = "project"
+    """``project``, or ``site-packages``."""
+    function: str | None = None
+    """Dotted name of a function, for stub-function and for the scope of set-*."""
+    module: str | None = None
+    """The module whose import is guarded."""
+    fallback: str | None = None
+    """Python source of the names to define when the import fails."""
+    attribute: str | None = None
+    argument: str | None = None
+    call: str | None = None
+    value: str | None = None
+    find: str | None = None
+    """Exact text for replace-text; it must occur ``count`` times."""
+    replace: str | None = None
+    count: int | None = None
+    requirement: str | None = None
+    when: str | None = None
+    """A condition on the resolution, such as ``torch>=2.6``."""
+    optional: bool = False
+    """True: a project without that file is fine."""
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemNeed:
+    """Something outside Python that the stack needs."""
+
+    name: str
+    """``ffmpeg``, ``espeak-ng``, ``cmake``, ``hip-sdk``, ``driver``, ..."""
+    because: str
+    only_for: tuple[str, ...] = ()
+    """Packages whose build or use needs it; empty for the stack as a whole."""
+    install: Mapping[str, str] = field(default_factory=dict)
+    """How to get it, by operating system or package manager."""
+    minimum: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetAttribute:
+    """Where a placement takes effect."""
+
+    file: str | None = None
+    attribute: str | None = None
+    environment: str | None = None
+    argument: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementRule:
+    """A component, the kernels it needs, and where it goes when one of them fails."""
+
+    component: str
+    needs: tuple[str, ...]
+    otherwise: str = "cpu"
+    always: bool = False
+    """True: the component goes there whatever the kernels say."""
+    set: SetAttribute | None = None
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SmokeSpec:
+    """Kernels and workloads that prove the stack, with the settings that its backend wants."""
+
+    kernels: tuple[str, ...] = ()
+    workloads: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSpec:
+    """One of several environments of a profile, where one cannot serve."""
+
+    name: str
+    python: SpecifierSet | None = None
+    requirements: tuple[str, ...] = ()
+    packages: tuple[NormalizedName, ...] = ()
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One stack on one kind of target."""
+
+    name: str
+    summary: str
+    target: ProfileTarget
+    source: str = ""
+    """The file it was read from; shipped profiles say ``profiles/<name>.toml``."""
+    extends: str | None = None
+    documentation: str = ""
+    recognise: tuple[str, ...] = ()
+    """Files whose presence marks the project."""
+    requirement_files: tuple[str, ...] = ()
+    """Files of the user's checkout to read; empty: whatever the project has."""
+    requires: tuple[ProfileRequirement, ...] = ()
+    excludes: tuple[Exclusion, ...] = ()
+    overrides: tuple[ProfileOverride, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
+    indexes: tuple[BoundIndex, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    system: tuple[SystemNeed, ...] = ()
+    smoke: SmokeSpec = SmokeSpec()
+    placements: tuple[PlacementRule, ...] = ()
+    environments: tuple[EnvironmentSpec, ...] = ()
+    cautions: tuple[str, ...] = ()
+    """What this profile cannot do, said plainly."""

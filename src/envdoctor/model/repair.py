@@ -1,0 +1,48 @@
+"""The smallest set of overrides after which a target resolves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from packaging.utils import NormalizedName
+
+from envdoctor.model.requirement import Requirement
+
+__all__ = ["Override", "Repair", "VersionChange"]
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """One requirement replaced on purpose."""
+
+    requirement: Requirement
+    """What holds instead, such as ``torch==2.4.1``."""
+    sets_aside: tuple[Requirement, ...]
+    """The requirements that no longer count: lines of the project, or demands of a distribution."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """A pin of the project that a repair moves."""
+
+    name: NormalizedName
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A set of overrides that was resolved to the end."""
+
+    id: str
+    overrides: tuple[Override, ...]
+    resolves: tuple[str, ...]
+    """Ids of the conflicts it resolves."""
+    changes: tuple[VersionChange, ...] = ()
+    cost: int = 0
+    """Number of requirements replaced."""
+    verified: bool = False
+    """Resolved to the end on the target."""
+    from_profile: bool = False
+    cautions: tuple[str, ...] = ()
+    """What a careful person would be told before taking it."""

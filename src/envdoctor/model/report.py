@@ -1,0 +1,71 @@
+"""Everything one command has to say; every renderer takes this and nothing else."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from envdoctor.model.conflict import Conflict
+from envdoctor.model.fact import Fact
+from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.kernel import KernelResult, KernelStatus, Placement
+from envdoctor.model.repair import Repair
+from envdoctor.model.resolution import Resolution
+from envdoctor.model.target import Target
+
+__all__ = ["SCHEMA", "Report", "Verdict"]
+
+SCHEMA = "envdoctor.report/1"
+
+
+class Verdict(enum.Enum):
+    """The whole in one word."""
+
+    HEALTHY = "healthy"
+    DEGRADED = "degraded"
+    """Warnings, or a placement moved work off the GPU."""
+    BROKEN = "broken"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of a command."""
+
+    command: str
+    target: Target | None = None
+    profile: str | None = None
+    complete: bool = True
+    """False when something could not be looked at (index unreachable, metadata missing, a probe timed out)."""
+    conflicts: tuple[Conflict, ...] = ()
+    conflicts_truncated: bool = False
+    repairs: tuple[Repair, ...] = ()
+    resolution: Resolution | None = None
+    findings: tuple[Finding, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    kernels: tuple[KernelResult, ...] = ()
+    placement: tuple[Placement, ...] = ()
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Seconds by phase: ``total_s``, ``index_s``, ``resolve_s``."""
+    next_command: str | None = None
+    """The one command to type next."""
+
+    @property
+    def open_findings(self) -> tuple[Finding, ...]:
+        """Findings that no waiver accepts."""
+        return tuple(finding for finding in self.findings if finding.waived is None)
+
+    @property
+    def verdict(self) -> Verdict:
+        """``broken`` over ``unknown`` over ``degraded`` over ``healthy``."""
+        severities = {finding.severity for finding in self.open_findings}
+        if Severity.ERROR in severities:
+            return Verdict.BROKEN
+        if not self.complete:
+            return Verdict.UNKNOWN
+        moved = any(item.device == "cpu" and item.because for item in self.placement)
+        failed = any(result.status not in (KernelStatus.PASSED, KernelStatus.SKIPPED) for result in self.kernels)
+        if Severity.WARNING in severities or moved or failed:
+            return Verdict.DEGRADED
+        return Verdict.HEALTHY

@@ -1,0 +1,144 @@
+"""The machine that is diagnosed; never the host that runs the diagnosis."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from packaging import tags
+
+__all__ = ["Arch", "Backend", "OperatingSystem", "Target"]
+
+
+class OperatingSystem(enum.Enum):
+    """Operating systems that profiles can name."""
+
+    WINDOWS = "windows"
+    LINUX = "linux"
+    MACOS = "macos"
+
+
+class Arch(enum.Enum):
+    """Machine architectures, by their usual names."""
+
+    X86_64 = "x86_64"
+    AARCH64 = "aarch64"
+    ARM64 = "arm64"
+
+
+class Backend(enum.Enum):
+    """What runs the tensors."""
+
+    CUDA = "cuda"
+    ROCM = "rocm"
+    ZLUDA = "zluda"
+    DIRECTML = "directml"
+    MPS = "mps"
+    XPU = "xpu"
+    COREML = "coreml"
+    CPU = "cpu"
+
+
+_SYS_PLATFORM = {"windows": "win32", "linux": "linux", "macos": "darwin"}
+_PLATFORM_SYSTEM = {"windows": "Windows", "linux": "Linux", "macos": "Darwin"}
+_OS_NAME = {"windows": "nt", "linux": "posix", "macos": "posix"}
+# glibc levels of the manylinux names that came before PEP 600 numbered them.
+_LEGACY_MANYLINUX = {(2, 17): "manylinux2014", (2, 12): "manylinux2010", (2, 5): "manylinux1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Operating system, architecture, Python and GPU backend that a diagnosis is for."""
+
+    os: OperatingSystem
+    arch: Arch
+    python: tuple[int, int]
+    """CPython ``(major, minor)``."""
+    backend: Backend = Backend.CPU
+    glibc: tuple[int, int] = (2, 28)
+    """Lowest glibc promised on Linux; decides manylinux tags (PEP 600)."""
+    macos: tuple[int, int] = (14, 0)
+    """Lowest macOS release promised."""
+    gpu_architecture: str | None = None
+    """``sm_110`` or ``gfx1030``, where the profile or a probe knows it."""
+    python_full: str | None = None
+    """Full version such as ``3.11.7`` where known; otherwise ``<minor>.99`` is assumed for markers' upper patches."""
+    wsl: bool = False
+    probed: bool = False
+
+    @property
+    def python_version(self) -> str:
+        """``3.11``."""
+        return f"{self.python[0]}.{self.python[1]}"
+
+    @property
+    def python_full_version(self) -> str:
+        """``3.11.7`` where known, else ``3.11.0``."""
+        return self.python_full or f"{self.python_version}.0"
+
+    def marker_environment(self, extra: str = "") -> dict[str, str]:
+        """Return the PEP 508 marker environment of this target."""
+        os_ = self.os.value
+        machine = {"windows": "AMD64"}.get(os_, self.arch.value) if self.arch is Arch.X86_64 else self.arch.value
+        if os_ == "macos" and self.arch is Arch.AARCH64:
+            machine = "arm64"
+        if os_ == "windows" and self.arch is not Arch.X86_64:
+            machine = "ARM64"
+        return {
+            "implementation_name": "cpython",
+            "implementation_version": self.python_full_version,
+            "os_name": _OS_NAME[os_],
+            "platform_machine": machine,
+            "platform_release": "",
+            "platform_system": _PLATFORM_SYSTEM[os_],
+            "platform_version": "",
+            "platform_python_implementation": "CPython",
+            "python_full_version": self.python_full_version,
+            "python_version": self.python_version,
+            "sys_platform": _SYS_PLATFORM[os_],
+            "extra": extra,
+        }
+
+    def platforms(self) -> list[str]:
+        """Return platform tags, best first."""
+        return list(_platforms(self))
+
+    def tag_priorities(self) -> Mapping[tags.Tag, int]:
+        """Return every wheel tag the target accepts with its rank; 0 is the best."""
+        return _tag_priorities(self)
+
+    def __str__(self) -> str:
+        return f"{self.os.value} {self.arch.value}, Python {self.python_version}, {self.backend.value}"
+
+
+def _platforms(target: Target) -> Iterator[str]:
+    if target.os is OperatingSystem.WINDOWS:
+        yield "win_amd64" if target.arch is Arch.X86_64 else "win_arm64"
+    elif target.os is OperatingSystem.MACOS:
+        arch = "x86_64" if target.arch is Arch.X86_64 else "arm64"
+        yield from tags.mac_platforms(target.macos, arch)
+    else:
+        arch = "x86_64" if target.arch is Arch.X86_64 else "aarch64"
+        lowest = 5 if arch == "x86_64" else 17
+        for minor in range(target.glibc[1], lowest - 1, -1):
+            yield f"manylinux_2_{minor}_{arch}"
+            legacy = _LEGACY_MANYLINUX.get((2, minor))
+            if legacy:
+                yield f"{legacy}_{arch}"
+        yield f"linux_{arch}"
+
+
+@lru_cache(maxsize=64)
+def _tag_priorities(target: Target) -> dict[tags.Tag, int]:
+    platforms = list(_platforms(target))
+    interpreter = f"cp{target.python[0]}{target.python[1]}"
+    ordered = [
+        *tags.cpython_tags(target.python, [interpreter], platforms),
+        *tags.compatible_tags(target.python, interpreter, platforms),
+    ]
+    ranks: dict[tags.Tag, int] = {}
+    for tag in ordered:
+        ranks.setdefault(tag, len(ranks))
+    return ranks

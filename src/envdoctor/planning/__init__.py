@@ -1,0 +1,1 @@
+"""What ``fix`` will do, as a value."""

@@ -1,0 +1,88 @@
+"""The Protocols through which the core reaches the world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from packaging.utils import NormalizedName
+
+from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
+
+__all__ = ["ArchiveReader", "Index", "IndexUnavailable", "MetadataUnavailable", "Progress", "ProjectNotFound"]
+
+
+class IndexUnavailable(Exception):
+    """An index did not answer, or may not be asked (``--offline``) and the cache does not know."""
+
+    def __init__(self, index: str, url: str, reason: str) -> None:
+        super().__init__(f"index {index} ({url}): {reason}")
+        self.index = index
+        self.url = url
+        self.reason = reason
+
+
+class ProjectNotFound(Exception):
+    """The index has no such project (404)."""
+
+    def __init__(self, name: str, index: str) -> None:
+        super().__init__(f"{name} is not on index {index}")
+        self.name = name
+        self.index = index
+
+
+class MetadataUnavailable(Exception):
+    """A file's metadata could not be read without building it, or at all."""
+
+    def __init__(self, filename: str, reason: str) -> None:
+        super().__init__(f"{filename}: {reason}")
+        self.filename = filename
+        self.reason = reason
+
+
+class Index(Protocol):
+    """A simple repository API (PEP 503, 691, 700) with metadata; routing to bound indexes happens inside."""
+
+    def page(self, name: NormalizedName) -> ProjectPage:
+        """Return the project's files. Raises ProjectNotFound or IndexUnavailable. Repeated calls are free."""
+        ...
+
+    def prefetch_pages(self, names: Iterable[NormalizedName]) -> None:
+        """Start fetching pages at once; never raises. ``page`` waits for what is in flight."""
+        ...
+
+    def metadata(self, file: DistributionFile) -> CoreMetadata:
+        """Return core metadata, never by building. Raises MetadataUnavailable or IndexUnavailable."""
+        ...
+
+    def prefetch_metadata(self, files: Iterable[DistributionFile]) -> None:
+        """Start fetching metadata at once; never raises."""
+        ...
+
+
+class ArchiveReader(Protocol):
+    """Looks into a wheel or sdist without taking all of it."""
+
+    def names(self, file: DistributionFile) -> tuple[str, ...]:
+        """Return the member names of the archive. Raises MetadataUnavailable or IndexUnavailable."""
+        ...
+
+    def read(self, file: DistributionFile, member: str) -> bytes | None:
+        """Return one member's bytes, None where there is none. Raises MetadataUnavailable or IndexUnavailable."""
+        ...
+
+
+class Progress(Protocol):
+    """What long work says about itself; drawn on stderr, or nowhere."""
+
+    def start(self, activity: str, total: int | None = None) -> None:
+        """Announce an activity and, where known, its number of units."""
+        ...
+
+    def advance(self, activity: str, by: int = 1, note: str = "") -> None:
+        """Report progress of an activity."""
+        ...
+
+    def finish(self, activity: str) -> None:
+        """Close an activity."""
+        ...

@@ -1,0 +1,1 @@
+"""Profiles: TOML to values, all faults at once."""

@@ -1,0 +1,1 @@
+"""Candidates, solver, conflicts and repairs."""

@@ -1,0 +1,1 @@
+"""One function per verb: ports in, report out."""
