@@ -1,0 +1,56 @@
+"""What the rules look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from envdoctor.model.candidate import Rejection
+from envdoctor.model.conflict import Conflict
+from envdoctor.model.environment import InstalledEnvironment
+from envdoctor.model.fact import Facts
+from envdoctor.model.profile import Profile
+from envdoctor.model.project import Project, SourceFile
+from envdoctor.model.repair import Repair
+from envdoctor.model.resolution import Resolution
+from envdoctor.model.target import Target
+from envdoctor.ports import ArchiveReader, Index
+
+__all__ = ["Examination", "Sources"]
+
+
+class Sources(Protocol):
+    """The text files of a project checkout, read on demand."""
+
+    def python_files(self) -> Iterator[SourceFile]:
+        """Yield the project's Python files; environments, caches and vendored site-packages are left out."""
+        ...
+
+    def read(self, path: str) -> SourceFile | None:
+        """Return one file by its path relative to the root, None where it is not there or not text."""
+        ...
+
+    def glob(self, pattern: str) -> Iterator[str]:
+        """Yield relative paths of files that match; nothing outside the root."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """Everything that may be known when rules run; a rule says what it needs and stays silent without it."""
+
+    target: Target | None = None
+    profile: Profile | None = None
+    project: Project | None = None
+    sources: Sources | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    resolution: Resolution | None = None
+    rejections: tuple[Rejection, ...] = ()
+    environment: InstalledEnvironment | None = None
+    facts: Facts = field(default_factory=Facts)
+    index: Index | None = None
+    archives: ArchiveReader | None = None
+    log: str | None = None
+    """Text of an install log or traceback."""

@@ -1,0 +1,120 @@
+"""A project as its files describe it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from packaging.specifiers import SpecifierSet
+
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.requirement import Requirement
+
+__all__ = [
+    "IndexOption",
+    "IndexOptionKind",
+    "InstallCommand",
+    "Project",
+    "ReadingProblem",
+    "ReadingProblemKind",
+    "SourceFile",
+]
+
+
+class ReadingProblemKind(enum.Enum):
+    """What was wrong with a line or a file that could still be read further."""
+
+    INVALID_REQUIREMENT = "invalid-requirement"
+    """A line that is not a requirement: ``httpx==0.23.``"""
+    UNKNOWN_OPTION = "unknown-option"
+    MISSING_FILE = "missing-file"
+    """``-r`` or ``-c`` of a file that is not there."""
+    MISSING_VARIABLE = "missing-variable"
+    """``${NAME}`` that is not set."""
+    ENCODING = "encoding"
+    """UTF-16, a byte order mark, or bytes that had to be read as Latin-1."""
+    DYNAMIC = "dynamic"
+    """Requirements that only running code would tell (``setup.py``, ``dynamic = ["dependencies"]``)."""
+    UNSUPPORTED = "unsupported"
+    """A form that is understood but says nothing about versions (a local path, a VCS reference without metadata)."""
+    OUTSIDE_PROJECT = "outside-project"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingProblem:
+    """Something in a project's file that is reported; the rest was read."""
+
+    kind: ReadingProblemKind
+    origin: FileOrigin
+    message: str
+    text: str = ""
+    """The line as it stands."""
+    suggestions: tuple[str, ...] = ()
+    """What may have been meant; to ask, never to assume."""
+
+
+class IndexOptionKind(enum.Enum):
+    """pip's options that name where packages come from."""
+
+    INDEX_URL = "index-url"
+    EXTRA_INDEX_URL = "extra-index-url"
+    FIND_LINKS = "find-links"
+    NO_INDEX = "no-index"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOption:
+    """An index option of a file or of a pip command."""
+
+    kind: IndexOptionKind
+    url: str
+    origin: FileOrigin
+    step: int | None = None
+    """The install command it belongs to; None: the whole file."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallCommand:
+    """A ``pip``, ``uv pip`` or ``conda`` command found in a script, in the order of the file."""
+
+    step: int
+    verb: str
+    """``install`` or ``uninstall``."""
+    arguments: tuple[str, ...]
+    origin: FileOrigin
+    requirement_files: tuple[str, ...] = ()
+    quiet: bool = False
+    checked: bool = True
+    """False where the script goes on after the command has failed."""
+    no_deps: bool = False
+    upgrade: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A source file of the project."""
+
+    path: str
+    """Relative to the project root, forward slashes."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Everything that was read of a project."""
+
+    root: str
+    """Directory that paths are relative to."""
+    name: str | None = None
+    requirements: tuple[Requirement, ...] = ()
+    problems: tuple[ReadingProblem, ...] = ()
+    files: tuple[str, ...] = ()
+    """Files that were read, in order."""
+    index_options: tuple[IndexOption, ...] = ()
+    commands: tuple[InstallCommand, ...] = ()
+    requires_python: SpecifierSet | None = None
+    requires_python_origin: FileOrigin | None = None
+    duplicates: tuple[tuple[Requirement, Requirement], ...] = field(default=())
+    """Pairs of lines that say the same thing twice: the first, and the one that repeats it."""
+    settings: dict[str, object] = field(default_factory=dict, compare=False)
+    """The ``[tool.envdoctor]`` table of pyproject.toml."""
