@@ -1,0 +1,49 @@
+"""Constraints and overrides files: the lock's content for tools that do not read locks."""
+
+from __future__ import annotations
+
+from envdoctor.model.repair import Override, Repair
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+
+__all__ = ["constraints_text", "overrides_text", "uv_fragment"]
+
+_SHOWN = 3
+
+
+def constraints_text(resolution: Resolution, profile: str) -> str:
+    """Return ``name==version`` lines for ``pip install -c``; comments say who wants each package."""
+    lines = [f"# Constraints of profile {profile}: pip install -c constraints.{profile}.txt ..."]
+    lines.extend(f"{package.name}=={package.version}{_comment(package)}" for package in resolution.packages)
+    return "\n".join(lines) + "\n"
+
+
+def overrides_text(repair: Repair | None, profile: str) -> str:
+    """Return the overrides for ``uv pip install --overrides``; comments say what each sets aside."""
+    lines = [f"# Overrides of profile {profile}: uv pip install --overrides overrides.{profile}.txt ..."]
+    if repair is None or not repair.overrides:
+        lines.append("# None: the requirements hold as they stand.")
+        return "\n".join(lines) + "\n"
+    for override in repair.overrides:
+        lines.extend(f"# sets aside {aside} ({aside.origin})" for aside in override.sets_aside)
+        lines.append(_line(override))
+    return "\n".join(lines) + "\n"
+
+
+def uv_fragment(repair: Repair | None) -> str:
+    """Return the same overrides as a ``[tool.uv]`` table for pyproject.toml."""
+    if repair is None or not repair.overrides:
+        return "[tool.uv]\noverride-dependencies = []\n"
+    entries = "".join(f'    "{_line(override)}",\n' for override in repair.overrides)
+    return f"[tool.uv]\noverride-dependencies = [\n{entries}]\n"
+
+
+def _line(override: Override) -> str:
+    return override.requirement.pep508.replace('"', "'")
+
+
+def _comment(package: ResolvedPackage) -> str:
+    names = list(dict.fromkeys(str(requirement.origin) for requirement in package.wanted_by))
+    if not names:
+        return ""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"  # wanted by {', '.join(names[:_SHOWN])}{more}"

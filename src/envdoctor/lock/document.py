@@ -1,0 +1,193 @@
+"""A resolution as a PEP 751 document.
+
+One lock speaks of one target, so each package carries the one file that an installer would take there. What other
+tools must not trip over stands in ``[tool.envdoctor]`` and is disposable: patches and steps live beside the lock.
+
+Source: PEP 751 and its specification; ``packaging.pylock`` holds the data model and validates it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from packaging.markers import Marker
+from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.repair import Repair
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.model.target import Target
+
+__all__ = ["LockFault", "build_pylock", "faults", "lock_text", "without_credentials"]
+
+
+@dataclass(frozen=True, slots=True)
+class LockFault:
+    """Why a package cannot be locked."""
+
+    package: str
+    reason: str
+
+
+def faults(resolution: Resolution) -> tuple[LockFault, ...]:
+    """Return every package that a lock could not pin: no hash, or a file that only stands in for another's."""
+    found = []
+    for package in resolution.packages:
+        if package.file.stand_in:
+            reason = f"its index `{package.file.index}` could not be reached, so the hash of its file is not known"
+            found.append(LockFault(package.name, reason))
+        elif not _hashes(package.file):
+            found.append(
+                LockFault(package.name, f"`{package.file.filename}` has no hash on index `{package.file.index}`")
+            )
+    return tuple(found)
+
+
+def build_pylock(
+    resolution: Resolution,
+    target: Target,
+    *,
+    created_by: str,
+    profile: str | None = None,
+    repair: Repair | None = None,
+    index_urls: Mapping[str, str] | None = None,
+) -> Pylock:
+    """Return the validated document for a resolution; ``index_urls`` maps index names to URLs.
+
+    Raises ValueError where ``faults`` is not empty.
+    """
+    wrong = faults(resolution)
+    if wrong:
+        raise ValueError("; ".join(f"{fault.package}: {fault.reason}" for fault in wrong))
+    document = Pylock(
+        lock_version=Version("1.0"),
+        environments=[_environment(target)],
+        requires_python=SpecifierSet(f"=={target.python_version}.*"),
+        created_by=created_by,
+        packages=[_package(package, index_urls or {}) for package in resolution.packages],
+        tool={"envdoctor": _tool(target, profile, repair)},
+    )
+    document.validate()
+    return document
+
+
+def lock_text(document: Pylock) -> str:
+    """Return the TOML text of a lock; the same document always gives the same text."""
+    import tomli_w
+
+    return tomli_w.dumps(_plain(document.to_dict()), multiline_strings=False)
+
+
+def _environment(target: Target) -> Marker:
+    environment = target.marker_environment()
+    return Marker(
+        f"sys_platform == '{environment['sys_platform']}' and platform_machine == '{environment['platform_machine']}'"
+        f" and python_version == '{target.python_version}' and implementation_name == 'cpython'"
+    )
+
+
+def _package(package: ResolvedPackage, index_urls: Mapping[str, str]) -> Package:
+    file = package.file
+    index = index_urls.get(file.index)
+    wheel = file.kind is FileKind.WHEEL
+    dependencies = sorted({dependency.name for dependency in package.dependencies} - {package.name})
+    return Package(
+        name=package.name,
+        version=package.version,
+        dependencies=[{"name": name} for name in dependencies] or None,
+        index=without_credentials(index) if index else None,
+        wheels=[_wheel(file)] if wheel else None,
+        sdist=None if wheel else _sdist(file),
+        tool=_package_tool(package),
+    )
+
+
+def _wheel(file: DistributionFile) -> PackageWheel:
+    return PackageWheel(
+        name=file.filename,
+        upload_time=_time(file.upload_time),
+        url=without_credentials(file.url),
+        size=file.size,
+        hashes=_hashes(file),
+    )
+
+
+def _sdist(file: DistributionFile) -> PackageSdist:
+    return PackageSdist(
+        name=file.filename,
+        upload_time=_time(file.upload_time),
+        url=without_credentials(file.url),
+        size=file.size,
+        hashes=_hashes(file),
+    )
+
+
+def _hashes(file: DistributionFile) -> dict[str, str]:
+    """Return the digests that installers check; MD5 and SHA-1 prove nothing and are left out."""
+    return {name: digest for name, digest in file.hashes if name in ("sha256", "sha384", "sha512")}
+
+
+def _time(text: str | None) -> datetime | None:
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+
+
+def _package_tool(package: ResolvedPackage) -> dict[str, Any] | None:
+    """Say who wanted the package and what was set aside."""
+    wanted = sorted({f"{requirement} ({requirement.origin})" for requirement in package.wanted_by})
+    aside = sorted({f"{requirement} ({requirement.origin})" for requirement in package.set_aside})
+    entry: dict[str, Any] = {}
+    if wanted:
+        entry["wanted-by"] = wanted
+    if aside:
+        entry["sets-aside"] = aside
+    return {"envdoctor": entry} if entry else None
+
+
+def _tool(target: Target, profile: str | None, repair: Repair | None) -> dict[str, Any]:
+    table: dict[str, Any] = {
+        "target": {
+            "os": target.os.value,
+            "arch": target.arch.value,
+            "python": target.python_version,
+            "backend": target.backend.value,
+        }
+    }
+    if profile:
+        table["profile"] = profile
+    if repair:
+        table["overrides"] = [
+            {
+                "requirement": override.requirement.pep508,
+                "sets-aside": sorted({f"{aside} ({aside.origin})" for aside in override.sets_aside}),
+            }
+            for override in repair.overrides
+        ]
+    return table
+
+
+def without_credentials(url: str) -> str:
+    """Return the URL without user name and password."""
+    parts = urlsplit(url)
+    if "@" not in parts.netloc:
+        return url
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def _plain(value: Any) -> Any:
+    """Turn mappings and sequences of the model into what a TOML writer takes."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_plain(item) for item in value]
+    return value
