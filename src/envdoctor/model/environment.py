@@ -40,14 +40,22 @@ class InstalledDistribution:
     """None where no RECORD was there, or where it was not asked for."""
     wheel_tags: tuple[str, ...] = ()
     """``Tag`` lines of WHEEL."""
+    provides_extra: tuple[str, ...] = ()
+    """Extras it declares, names normalised (PEP 685)."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentProblem:
-    """Something that kept part of an environment from being read."""
+    """Something that kept part of an environment from being read, or that reading showed to be wrong.
+
+    Kinds: ``leftover``, ``no-metadata``, ``unreadable-metadata``, ``missing-file``, ``changed-file``, ``base-gone``,
+    ``base-changed``, ``interpreter-failed``, ``interpreter-timeout``, ``interpreter-old``, ``no-interpreter``,
+    ``foreign-script``, ``not-known`` (what so short a listing cannot tell).
+    """
 
     kind: str
     subject: str
+    """The path, distribution or program it is about."""
     detail: str
 
 
@@ -66,7 +74,24 @@ class InstalledEnvironment:
     search_path: tuple[str, ...] = ()
     """The interpreter's ``sys.path``, in order, where a probe told."""
     details: dict[str, object] = field(default_factory=dict, compare=False)
-    """Further answers of the probe: user site, prefixes, variables, pth files."""
+    """Further answers, by key; every key may be missing.
+
+    - ``kind``: ``venv``, ``conda``, ``prefix``, ``folder``, ``listing``
+    - ``markers``: the PEP 508 environment of that interpreter (``dict[str, str]``, without ``extra``)
+    - ``prefix``, ``base_prefix``, ``base_home``: folders; ``externally_managed``, ``free_threaded``: booleans
+    - ``pyvenv``: ``dict[str, str]``; ``system_site``: boolean
+    - ``user_site``: its folder; ``user_site_enabled``: boolean
+    - ``variables``: the environment variables that matter to isolation and are set (``dict[str, str]``)
+    - ``pth``: ``(file, line number, text)`` of each line of a ``.pth`` file that runs code
+    - ``pip_config``: ``(file or variable, key, value)`` of settings that move installs elsewhere
+    - ``path_programs``: name to full path of ``python`` and ``pip`` on PATH
+    - ``conda_packages``: ``(name, version, build, channel)`` of all conda packages, other languages' too
+    - ``extension_suffixes``, ``glibc``, ``platform``, ``machine``: of that interpreter
+    - ``imports``: outcomes of import probes (see the import rule), by module
+    - ``overrides``: requirements that were set aside on purpose (PEP 508 texts; ``consumer -> requirement`` where
+      one distribution's demand alone is set aside)
+    - ``lock``: the pylock that the environment should agree with, read by the workflow
+    """
     problems: tuple[EnvironmentProblem, ...] = ()
 
     def get(self, name: str) -> InstalledDistribution | None:
