@@ -39,6 +39,8 @@ class Backend(enum.Enum):
     XPU = "xpu"
     COREML = "coreml"
     CPU = "cpu"
+    UNKNOWN = "unknown"
+    """No profile and no option says; rules then speak of what would matter to a GPU without assuming one."""
 
 
 _SYS_PLATFORM = {"windows": "win32", "linux": "linux", "macos": "darwin"}
@@ -56,7 +58,7 @@ class Target:
     arch: Arch
     python: tuple[int, int]
     """CPython ``(major, minor)``."""
-    backend: Backend = Backend.CPU
+    backend: Backend = Backend.UNKNOWN
     glibc: tuple[int, int] = (2, 28)
     """Lowest glibc promised on Linux; decides manylinux tags (PEP 600)."""
     macos: tuple[int, int] = (14, 0)
