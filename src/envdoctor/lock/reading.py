@@ -16,7 +16,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["AcceptedOverride", "LockError", "LockedProject", "parse_lock"]
+__all__ = ["AcceptedOverride", "LockError", "LockedProject", "parse_lock", "tomllib"]
 
 
 class LockError(Exception):

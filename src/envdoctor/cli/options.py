@@ -1,0 +1,147 @@
+"""Options that several verbs share, with the help that teaches them."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "BackendOption",
+    "CacheDirOption",
+    "ExcludeNewerOption",
+    "FailOn",
+    "FailOnOption",
+    "Format",
+    "FormatOption",
+    "IndexUrlOption",
+    "OfflineOption",
+    "OutputOption",
+    "ProfileOption",
+    "ProjectArgument",
+    "QuietOption",
+    "RecordedOption",
+    "TargetArch",
+    "TargetArchOption",
+    "TargetOs",
+    "TargetOsOption",
+    "TargetPythonOption",
+    "VerboseOption",
+]
+
+
+class Format(str, Enum):
+    """Report formats."""
+
+    HUMAN = "human"
+    JSON = "json"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    GITHUB = "github"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+class FailOn(str, Enum):
+    """What makes the exit code 1."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NEVER = "never"
+
+
+class TargetOs(str, Enum):
+    """Operating systems of targets."""
+
+    WINDOWS = "windows"
+    LINUX = "linux"
+    MACOS = "macos"
+
+
+class TargetArch(str, Enum):
+    """Architectures of targets; ``amd64`` is x86_64, ``arm64`` on Linux is aarch64."""
+
+    X86_64 = "x86_64"
+    AMD64 = "amd64"
+    AARCH64 = "aarch64"
+    ARM64 = "arm64"
+
+
+class TargetBackend(str, Enum):
+    """Backends of targets."""
+
+    CUDA = "cuda"
+    ROCM = "rocm"
+    ZLUDA = "zluda"
+    DIRECTML = "directml"
+    MPS = "mps"
+    XPU = "xpu"
+    COREML = "coreml"
+    CPU = "cpu"
+
+
+ProjectArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="[PROJECT]",
+        help="A directory with requirements files, pyproject.toml, setup.cfg or environment.yml; one such file; or a "
+        "script with inline metadata. Default: the current directory.",
+        show_default=False,
+    ),
+]
+ProfileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        "-p",
+        metavar="NAME|FILE",
+        help="The stack and target to judge for: a shipped profile's name (`envdoctor profiles list`) or a TOML file. "
+        "Default: [tool.envdoctor] profile in pyproject.toml, then the profile that recognises the project.",
+    ),
+]
+TargetOsOption = Annotated[TargetOs | None, typer.Option("--target-os", help="Operating system to judge for.")]
+TargetArchOption = Annotated[TargetArch | None, typer.Option("--target-arch", help="Architecture to judge for.")]
+TargetPythonOption = Annotated[
+    str | None,
+    typer.Option("--target-python", metavar="X.Y", help="CPython to judge for, 3.8 to 3.14, such as 3.11."),
+]
+BackendOption = Annotated[
+    TargetBackend | None, typer.Option("--target-backend", help="What runs the tensors, where no profile says.")
+]
+OfflineOption = Annotated[
+    bool, typer.Option("--offline", help="Ask no index; judge by the cache and the lock, and say what is not known.")
+]
+IndexUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--index-url",
+        metavar="URL",
+        envvar="ENVDOCTOR_INDEX_URL",
+        help="The default package index (a simple API). Default: the one that pip would use.",
+    ),
+]
+RecordedOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--recorded-index",
+        metavar="DIR",
+        help="Take everything from a recorded index (`scripts/record_index.py` makes one); no network.",
+    ),
+]
+CacheDirOption = Annotated[
+    Path | None,
+    typer.Option("--cache-dir", metavar="DIR", envvar="ENVDOCTOR_CACHE_DIR", help="Where index answers are kept."),
+]
+ExcludeNewerOption = Annotated[
+    str | None,
+    typer.Option("--exclude-newer", metavar="DATE", help="Leave out files uploaded after this date (ISO 8601, UTC)."),
+]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there instead of stdout.")
+]
+FailOnOption = Annotated[FailOn, typer.Option("--fail-on", help="The mildest severity that makes the exit code 1.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; the report alone.")]
+VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Show all of it: every finding and package.")]
