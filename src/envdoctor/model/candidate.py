@@ -77,6 +77,8 @@ class DistributionFile:
     """The listing advertises a ``.metadata`` sidecar."""
     stand_in: bool = False
     """Stands in for a file of an index that could not be reached: good for diagnosis, never for a lock."""
+    sidecar_hashes: tuple[tuple[str, str], ...] = ()
+    """Hashes of the sidecar, where the listing gives them."""
 
 
 @dataclass(frozen=True, slots=True)
