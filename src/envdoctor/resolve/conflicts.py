@@ -1,0 +1,135 @@
+"""All minimal sets of what people wrote that cannot hold together.
+
+A proof gives a small impossible set at once; leaving members out one by one makes it minimal. The others are found
+by duality: as long as some minimal way of hitting all known conflicts leaves an impossible rest, that rest holds
+a conflict not yet known, and when every such rest is possible there is none (Liffiton's MARCO, in Reiter's form).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from envdoctor.resolve.engine import GaveUp, Outcome, Proof, Solved, Solver, Unsolvable, View
+from envdoctor.resolve.hitting import MinimalHittingSets
+from envdoctor.resolve.lines import Line, background, roots_of
+from envdoctor.resolve.universe import Universe
+
+__all__ = ["CoreSet", "Oracle", "minimal_cores"]
+
+_HITTING_SETS = 2_000
+
+
+class Oracle:
+    """Answers whether a set of lines can hold together, and remembers."""
+
+    def __init__(self, universe: Universe, solver: Solver, lines: Sequence[Line]) -> None:
+        self.universe = universe
+        self.lines = tuple(lines)
+        self.solves = 0
+        self.gave_up: list[str] = []
+        self._solver = solver
+        self._view = View(universe)
+        self._background = background(universe)
+        self._possible: list[frozenset[int]] = []
+        self._impossible: dict[frozenset[int], Proof | None] = {}
+        self._phase: dict[str, int] = {}
+
+    def possible(self, members: frozenset[int]) -> bool:
+        """Return whether these lines hold together; where the search gives up they count as possible."""
+        if any(members <= known for known in self._possible):
+            return True
+        if any(known <= members for known in self._impossible):
+            return False
+        return not isinstance(self.solve(members), Unsolvable)
+
+    def solve(self, members: frozenset[int]) -> Outcome:
+        """Solve for these lines, leaning on what earlier solves chose: any answer will do here."""
+        self.solves += 1
+        roots = roots_of(self.universe, (line for line in self.lines if line.id in members))
+        outcome = self._solver.solve([*roots, *self._background], self._view, self._phase)
+        if isinstance(outcome, Solved):
+            self._phase.update(outcome.positions)
+            self._possible.append(members)
+        elif isinstance(outcome, GaveUp):
+            self.gave_up.append(outcome.reason)
+            self._possible.append(members)
+        else:
+            self._impossible[members] = outcome.proof
+        return outcome
+
+    def impossible_part(self, members: frozenset[int]) -> frozenset[int]:
+        """Return a part of an impossible set that is impossible already."""
+        known = [found for found in self._impossible if found <= members]
+        smallest = min(known, key=len, default=members)
+        proof = self._impossible.get(smallest)
+        if proof is None:
+            return smallest
+        return frozenset(line for line in proof.lines if line >= 0)
+
+    def proof(self, core: frozenset[int]) -> Proof | None:
+        """Return a proof that speaks of a core alone."""
+        proof = self._impossible.get(core)
+        if proof is None:
+            self.solve(core)
+            proof = self._impossible.get(core)
+        return proof
+
+    def shrink(self, members: frozenset[int]) -> frozenset[int]:
+        """Return a minimal impossible part of an impossible set."""
+        core = self.impossible_part(members)
+        for member in sorted(core, reverse=True):
+            smaller = core - {member}
+            if member in core and not self.possible(smaller):
+                core = self.impossible_part(smaller)
+        return core
+
+
+@dataclass(frozen=True, slots=True)
+class CoreSet:
+    """The minimal impossible sets, in the order of the files."""
+
+    cores: tuple[frozenset[int], ...]
+    truncated: bool = False
+
+
+def minimal_cores(oracle: Oracle, limit: int, solves: int) -> CoreSet:
+    """Find all minimal impossible sets of lines, up to ``limit``, in at most about ``solves`` solves."""
+    every = frozenset(line.id for line in oracle.lines)
+    cores: list[frozenset[int]] = []
+    for core in _empty_lines(oracle):
+        cores.append(core)
+    hitting: MinimalHittingSets[int] = MinimalHittingSets(_HITTING_SETS)
+    for core in cores:
+        hitting.add(core)
+    truncated = False
+    settled: set[frozenset[int]] = set()
+    while True:
+        chosen = next((found for found in hitting.sets if found not in settled), None)
+        if chosen is None:
+            break
+        if len(cores) >= limit or oracle.solves >= solves:
+            truncated = not all(oracle.possible(every - h) for h in hitting.sets[:1]) or oracle.solves >= solves
+            break
+        if oracle.possible(every - chosen):
+            settled.add(chosen)
+            continue
+        core = oracle.shrink(every - chosen)
+        cores.append(core)
+        hitting.add(core)
+    return CoreSet(_ordered(cores), truncated or hitting.truncated or bool(oracle.gave_up))
+
+
+def _empty_lines(oracle: Oracle) -> Iterable[frozenset[int]]:
+    """Yield the lines that no version answers: conflicts of one that need no search."""
+    for line in oracle.lines:
+        requirement = line.requirement
+        candidates = oracle.universe.candidates(requirement.name)
+        bits = oracle.universe.bits(requirement.name, requirement.specifier)
+        if not line.constraint and not bits & candidates.all:
+            oracle.solve(frozenset({line.id}))
+            yield frozenset({line.id})
+
+
+def _ordered(cores: Iterable[frozenset[int]]) -> tuple[frozenset[int], ...]:
+    return tuple(sorted(cores, key=lambda core: (min(core, default=-1), sorted(core))))

@@ -1,0 +1,63 @@
+"""What is to be resolved: people's requirements, the target, and what a profile says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from packaging.utils import NormalizedName
+from packaging.version import Version
+
+from envdoctor.model.profile import Coupling, Exclusion, ProfileOverride
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.target import Target
+
+__all__ = ["Limits", "Policy", "Problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Choices about which files and versions may be used."""
+
+    prereleases: bool = False
+    """Admit pre-releases of every project; else only where a person names one or nothing else exists."""
+    no_build: frozenset[str] = frozenset()
+    """Projects whose sdists may not be built; ``:all:`` for every project."""
+    trust_pins_over_python_caps: bool = True
+    """A pure-Python wheel that a person pins exactly is usable above an upper bound of its Requires-Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on effort; whatever meets one is reported as truncated, never left hanging."""
+
+    rounds: int = 20_000
+    """Rounds of the search in one solve."""
+    conflicts: int = 32
+    conflict_solves: int = 400
+    repairs: int = 10
+    repair_solves: int = 60
+    repair_cost: int = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The whole input of a diagnosis."""
+
+    requirements: tuple[Requirement, ...]
+    """What people wrote, in the order of the files; constraints among them."""
+    target: Target
+    overrides: tuple[ProfileOverride, ...] = ()
+    """The profile's; conflicts are found as if they did not exist."""
+    exclusions: tuple[Exclusion, ...] = ()
+    """Projects that are never installed: every demand on them vanishes."""
+    couplings: tuple[Coupling, ...] = ()
+    """The profile's, beside the shipped ones."""
+    preferences: Mapping[NormalizedName, Version] = field(default_factory=dict)
+    """Locked versions, kept wherever they still fit."""
+    upgrade: frozenset[str] = frozenset()
+    """Projects whose preference is dropped; ``:all:`` for every project."""
+    constraints: tuple[Requirement, ...] = ()
+    """Bounds that no repair may set aside and no conflict names (a date, a user's own ``--python``)."""
+    policy: Policy = Policy()
+    limits: Limits = Limits()

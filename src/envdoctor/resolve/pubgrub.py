@@ -1,0 +1,181 @@
+"""The first engine: PubGrub (conflict-driven learning), whose proofs name every requirement and edge they used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nab_resolver.errors import ResolutionError, ResolutionTerminatedError
+from nab_resolver.resolver import BaseProvider, Resolver
+from nab_resolver.root import ROOT
+from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequirement, Term
+
+from envdoctor.resolve.engine import GaveUp, Outcome, Proof, ProofEdge, Root, Solved, Unsolvable, View
+from envdoctor.resolve.positions import Positions, highest
+from envdoctor.resolve.universe import base_name
+
+if TYPE_CHECKING:
+    from nab_resolver.types import RangeProtocol
+
+__all__ = ["PubGrub"]
+
+_LOOKAHEAD = (1, 2, 8, 32)
+"""How many versions to fetch ahead when a project is visited for the first, second, ... time."""
+_EAGER_CONFLICTS = 4
+"""A project that lost this many decisions is decided before others, as uv does."""
+
+
+class _Engine(Resolver[str, int]):
+    TARGETED_BT_MIN_CONFLICTS = 10
+
+
+class PubGrub:
+    """Solves with nab-resolver."""
+
+    def __init__(self, rounds: int = 20_000) -> None:
+        self._rounds = rounds
+
+    def solve(self, roots: Sequence[Root], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
+        """Find a consistent choice; see ``Solver``."""
+        provider = _Provider(view, prefer or {}, [root for root in roots if root.constraint])
+        engine = _Engine(provider, max_iterations=self._rounds, range_type=Positions)
+        required = [RootRequirement(r.node, Positions(r.bits), r.line) for r in roots if not r.constraint]
+        try:
+            return Solved(engine.solve(required).pins)
+        except ResolutionTerminatedError as error:
+            return GaveUp(f"the search stopped: {error}")
+        except ResolutionError as error:
+            if error.incompatibility is None:
+                return GaveUp("the search stopped without a proof")
+            return Unsolvable(_proof(error.incompatibility))
+
+
+class _Provider(BaseProvider[str, int]):
+    """Answers the engine from a view of the universe."""
+
+    def __init__(self, view: View, prefer: Mapping[str, int], constraints: Sequence[Root]) -> None:
+        self._view = view
+        self._universe = view.universe
+        self._prefer = prefer
+        self._pending = [_constraint_clause(root) for root in constraints]
+        self._ranges: Mapping[str, RangeProtocol[int]] = {}
+        self._visits: dict[str, int] = {}
+        self._order: dict[str, int] = {}
+        self._dependencies: dict[tuple[str, int], dict[str, Positions]] = {}
+        self._alike: dict[tuple[str, frozenset[tuple[str, int]]], int] = {}
+
+    def receive_partial_solution_hint(
+        self, positive_ranges: Mapping[str, RangeProtocol[int]], decisions: Mapping[str, int]
+    ) -> None:
+        """Keep what is allowed so far: an extra goes where its project may still go."""
+        del decisions
+        self._ranges = positive_ranges
+
+    def choose_version(self, package: str, version_range: RangeProtocol[int]) -> int | None:
+        """Take the preferred, else the newest version that has metadata."""
+        name = base_name(package)
+        bits = _bits(version_range) & self._universe.candidates(name).all
+        if not bits:
+            return None
+        if name != package and name in self._ranges:
+            bits = bits & _bits(self._ranges[name]) or bits
+        preferred = self._prefer.get(package)
+        if preferred is not None and bits >> preferred & 1 and self._universe.usable(name, preferred):
+            return preferred
+        visit = self._visits[package] = self._visits.get(package, -1) + 1
+        self._universe.prefetch(name, bits, _LOOKAHEAD[min(visit, len(_LOOKAHEAD) - 1)])
+        while bits:
+            position = highest(bits)
+            if self._universe.usable(name, position):
+                return position
+            bits ^= 1 << position
+        return None
+
+    def has_satisfying_version(self, package: str, version_range: RangeProtocol[int]) -> bool:
+        """Return whether a version would be found."""
+        return self.choose_version(package, version_range) is not None
+
+    def get_dependencies(self, package: str, version: int) -> Mapping[str, Positions]:
+        """Return what a version demands, several demands on one project intersected."""
+        key = (package, version)
+        found = self._dependencies.get(key)
+        if found is None:
+            found = self._dependencies[key] = self._demands(package, version)
+            signature = frozenset((node, positions.bits) for node, positions in found.items())
+            self._alike[package, signature] = self._alike.get((package, signature), 0) | 1 << version
+        return found
+
+    def _demands(self, package: str, version: int) -> dict[str, Positions]:
+        merged: dict[str, int] = {}
+        for edge in self._view.edges(package, version):
+            known = merged.get(edge.dependency)
+            if known is None:
+                merged[edge.dependency] = edge.bits
+            else:
+                both = known & edge.bits
+                merged[edge.dependency] = both or self._universe.candidates(base_name(edge.dependency)).ghost
+        return {node: Positions(bits) for node, bits in merged.items()}
+
+    def prioritize(
+        self,
+        package: str,
+        version_range: RangeProtocol[int],
+        conflict_counts: Mapping[str, int],
+        culprit_counts: Mapping[str, int] | None = None,
+    ) -> Any:
+        """Decide what has one choice left first, then what keeps losing, then in the order of discovery."""
+        del culprit_counts
+        bits = _bits(version_range)
+        name = base_name(package)
+        order = self._order.setdefault(package, len(self._order))
+        if bits >= 0:
+            self._universe.prefetch(name, bits)
+            if not bits & (bits - 1):
+                return (0, 0, order)
+        lost = conflict_counts.get(package, 0)
+        return (1, -lost if lost >= _EAGER_CONFLICTS else 0, order)
+
+    def widen_decision(self, package: str, version: int) -> Positions | None:
+        """Speak for every version seen so far that makes the same demands."""
+        found = self._dependencies.get((package, version))
+        if found is None:
+            return None
+        signature = frozenset((node, positions.bits) for node, positions in found.items())
+        return Positions(self._alike[package, signature])
+
+    def consume_pending_clauses(self) -> list[Incompatibility[str, int]]:
+        """Hand over the constraints, once."""
+        pending, self._pending = self._pending, []
+        return pending
+
+
+def _constraint_clause(root: Root) -> Incompatibility[str, int]:
+    terms: list[Term[Any, int]] = [
+        Term(ROOT, Positions.singleton(1), positive=True),
+        Term(root.node, ~Positions(root.bits), positive=True),
+    ]
+    return Incompatibility(terms, cause=IncompatibilityCause.CONSTRAINT, origin=root.line)
+
+
+def _proof(incompatibility: Incompatibility[Any, Any]) -> Proof:
+    lines: set[int] = set()
+    edges: dict[ProofEdge, None] = {}
+    for clause in incompatibility.walk():
+        if clause.origin is not None:
+            lines.add(clause.origin)
+        elif clause.cause is IncompatibilityCause.DEPENDENCY and len(clause.terms) > 1:
+            owner, dependency = clause.terms
+            bits = _bits(owner.constraint)
+            edges[ProofEdge(owner.package, bits, dependency.package, _bits(dependency.constraint))] = None
+        elif clause.cause is IncompatibilityCause.DEPENDENCY:
+            (owner,) = clause.terms
+            edges[ProofEdge(owner.package, _bits(owner.constraint), owner.package, _bits(clause.dependency_range))] = (
+                None
+            )
+    return Proof(frozenset(lines), tuple(edges))
+
+
+def _bits(positions: object) -> int:
+    if not isinstance(positions, Positions):
+        raise TypeError(f"not a set of positions: {positions!r}")
+    return positions.bits

@@ -1,0 +1,285 @@
+"""Everything that the solves of one diagnosis share: candidates, parsed metadata and its edges, each read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as Pep508
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
+
+from envdoctor.model.candidate import CoreMetadata, DistributionFile, Rejection, RejectionKind
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.requirement import Requirement, RequirementKind
+from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
+from envdoctor.resolve.candidates import CandidateList, Selector
+from envdoctor.resolve.couplings import Couplings
+from envdoctor.resolve.positions import highest
+from envdoctor.resolve.problem import Problem
+
+__all__ = ["Edge", "Universe", "base_name", "nodes_of"]
+
+_NO_EDGES: tuple[Edge, ...] = ()
+
+
+def base_name(node: str) -> NormalizedName:
+    """Return the project of a node: ``coqui-tts`` of ``coqui-tts[languages]``."""
+    return NormalizedName(node.partition("[")[0])
+
+
+def nodes_of(name: str, extras: Iterable[str]) -> tuple[str, ...]:
+    """Return the nodes that a requirement asks for: the project itself, and one more per extra."""
+    return (name, *(f"{name}[{extra}]" for extra in sorted(extras)))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A demand of one version of a project on another."""
+
+    owner: NormalizedName
+    dependency: str
+    """A node: the project, or one of its extras."""
+    bits: int
+    """Positions of the dependency that meet the demand; its ghost bit where none does."""
+    specifier: SpecifierSet
+    extras: frozenset[str] = frozenset()
+    coupling: bool = False
+    hard: bool = False
+    """A binary coupling, never set aside."""
+    structural: bool = False
+    """An extra's tie to its own project at the same version."""
+
+    def requirement(self, version: Version) -> Requirement:
+        """Return the demand as ``version`` of its owner makes it."""
+        origin = DistributionOrigin(self.owner, str(version), coupling=self.coupling)
+        return Requirement(base_name(self.dependency), origin, self.specifier, extras=self.extras)
+
+
+class Universe:
+    """Reads an index for one problem and remembers everything.
+
+    Candidates, sets of positions and edges do not depend on which requirements a solve takes in, so conflicts
+    that differ only in what they leave out are compared on the same ground.
+    """
+
+    def __init__(self, problem: Problem, index: Index) -> None:
+        self.problem = problem
+        self.index = index
+        self.couplings = Couplings(problem.couplings)
+        self.excluded = frozenset(exclusion.name for exclusion in problem.exclusions)
+        self.selector = Selector(problem.target, problem.policy)
+        self.incomplete: dict[str, None] = {}
+        """What could not be checked, in the order it was met."""
+        self.missing: set[NormalizedName] = set()
+        """Projects that no index has."""
+        self.unknown: set[NormalizedName] = set()
+        """Projects of which nothing is known: direct references, and pages that could not be fetched."""
+        self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
+        """Versions without metadata."""
+        written = (*problem.requirements, *problem.constraints, *(o.requirement for o in problem.overrides))
+        self._written: dict[NormalizedName, list[Requirement]] = {}
+        for requirement in written:
+            self._written.setdefault(requirement.name, []).append(requirement)
+        self._environment = problem.target.marker_environment()
+        self._lists: dict[NormalizedName, CandidateList] = {}
+        self._bits: dict[tuple[NormalizedName, str], int] = {}
+        self._eligible: dict[NormalizedName, tuple[int, int]] = {}
+        self._metadata: dict[tuple[NormalizedName, int], CoreMetadata | None] = {}
+        self._edges: dict[tuple[str, int], tuple[Edge, ...]] = {}
+        self._parsed: dict[str, Pep508 | None] = {}
+        self._markers: dict[tuple[str, str], bool] = {}
+
+    def applies(self, requirement: Requirement) -> bool:
+        """Return whether a written requirement counts on the target."""
+        if requirement.name in self.excluded:
+            return False
+        return requirement.marker is None or requirement.marker.evaluate(dict(self._environment))
+
+    def candidates(self, name: NormalizedName) -> CandidateList:
+        """Return the candidates of a project; a project that no index has gets an empty list."""
+        known = self._lists.get(name)
+        if known is None:
+            known = self._lists[name] = self._read(name)
+        return known
+
+    def _read(self, name: NormalizedName) -> CandidateList:
+        if any(r.url for r in self._written.get(name, ()) if r.kind is RequirementKind.REQUIRE and self.applies(r)):
+            self.unknown.add(name)
+            return CandidateList(name, (), (), None, opaque=True)
+        try:
+            page = self.index.page(name)
+        except ProjectNotFound:
+            self.missing.add(name)
+            return CandidateList(name, (), (), None)
+        except IndexUnavailable as error:
+            self.unknown.add(name)
+            self.incomplete[f"`{name}`: {error}"] = None
+            return CandidateList(name, (), (), None, opaque=True)
+        return self.selector.select(page)
+
+    def bits(self, name: NormalizedName, specifier: SpecifierSet) -> int:
+        """Return the positions that ``specifier`` admits, or the ghost bit where it admits none."""
+        key = (name, str(specifier))
+        found = self._bits.get(key)
+        if found is None:
+            found = self._bits[key] = self._admitted(name, specifier)
+        return found
+
+    def _admitted(self, name: NormalizedName, specifier: SpecifierSet) -> int:
+        candidates = self.candidates(name)
+        if candidates.opaque:
+            return 1
+        stable, every = self._eligibility(name)
+        eligible = every if specifier.prereleases else stable
+        if not len(specifier):
+            return eligible or candidates.ghost
+        versions = candidates.versions
+        hits = specifier.filter(range(len(versions)), prereleases=True, key=versions.__getitem__)
+        return sum(1 << position for position in hits) & eligible or candidates.ghost
+
+    def _eligibility(self, name: NormalizedName) -> tuple[int, int]:
+        """Return the positions open to a demand that names no pre-release, and to one that does.
+
+        Yanked versions (PEP 592) and versions above a Python cap are open to every demand once a person pins
+        them. Pre-releases are open where a person names one, or where the project has nothing else.
+        """
+        known = self._eligible.get(name)
+        if known is not None:
+            return known
+        candidates = self.candidates(name)
+        written = [r.specifier for r in self._written.get(name, ())]
+        guarded = candidates.yanked | candidates.capped
+        every = candidates.all & ~guarded
+        for position, version in enumerate(candidates.versions):
+            if guarded >> position & 1 and any(_pins(specifier, version) for specifier in written):
+                every |= 1 << position
+        stable = every
+        if not (self.problem.policy.prereleases or any(s.prereleases for s in written)):
+            stable &= sum(1 << p for p, v in enumerate(candidates.versions) if not v.is_prerelease)
+        self._eligible[name] = known = (stable or every, every)
+        return known
+
+    def metadata(self, name: NormalizedName, position: int) -> CoreMetadata | None:
+        """Return a version's metadata, None where it cannot be read; see ``usable``."""
+        key = (name, position)
+        if key not in self._metadata:
+            candidates = self.candidates(name)
+            self._metadata[key] = None if candidates.opaque else self._fetch(candidates, position)
+        return self._metadata[key]
+
+    def _fetch(self, candidates: CandidateList, position: int) -> CoreMetadata | None:
+        reason = ""
+        for _, file in candidates.files[position]:
+            try:
+                return self.index.metadata(file)
+            except (MetadataUnavailable, IndexUnavailable) as error:
+                reason = reason or str(error)
+        version = candidates.versions[position]
+        rejection = Rejection(RejectionKind.NO_METADATA, candidates.name, version, None, reason)
+        self.unreadable[candidates.name, position] = rejection
+        self.incomplete[f"`{candidates.name}` {version}: {reason}"] = None
+        return None
+
+    def usable(self, name: NormalizedName, position: int) -> bool:
+        """Return whether a version may be chosen: one without metadata only where a person pins it."""
+        candidates = self.candidates(name)
+        if candidates.opaque or self.metadata(name, position) is not None:
+            return True
+        version = candidates.versions[position]
+        return any(_pins(r.specifier, version) for r in self._written.get(name, ()))
+
+    def loaded(self, name: NormalizedName, position: int) -> bool:
+        """Return whether the metadata of a version has been looked at."""
+        return self._metadata.get((name, position)) is not None
+
+    def edges(self, node: str, position: int) -> tuple[Edge, ...]:
+        """Return what a version asks for on the target, couplings included."""
+        key = (node, position)
+        found = self._edges.get(key)
+        if found is None:
+            found = self._edges[key] = self._build(node, position)
+        return found
+
+    def _build(self, node: str, position: int) -> tuple[Edge, ...]:
+        name, _, extra = node.rstrip("]").partition("[")
+        project = NormalizedName(name)
+        metadata = self.metadata(project, position)
+        tie: tuple[Edge, ...] = _NO_EDGES
+        if extra:
+            tie = (Edge(project, name, 1 << position, SpecifierSet(), structural=True),)
+        if metadata is None:
+            return tie
+        wanted = [parsed for parsed in map(self._parse, metadata.requires_dist) if self._asked(parsed, extra)]
+        names = [canonicalize_name(parsed.name) for parsed in wanted if parsed is not None]
+        demands = () if extra else self.couplings.demands(project, metadata.version, frozenset(names))
+        self.index.prefetch_pages([n for n in (*names, *(d for d, _ in demands)) if n not in self._lists])
+        edges = list(tie)
+        for parsed in wanted:
+            if parsed is not None:
+                edges.extend(self._edges_of(project, parsed))
+        for dependency, specifier in demands:
+            if dependency not in self.excluded:
+                bits = self.bits(dependency, specifier)
+                edges.append(Edge(project, dependency, bits, specifier, coupling=True, hard=True))
+        return tuple(edges)
+
+    def _edges_of(self, owner: NormalizedName, parsed: Pep508) -> Iterable[Edge]:
+        name = canonicalize_name(parsed.name)
+        if name in self.excluded:
+            return
+        extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
+        bits = self.candidates(name).all or 1 if parsed.url else self.bits(name, parsed.specifier)
+        hard = self.couplings.is_binary(owner, name)
+        for node in nodes_of(name, extras):
+            if node != owner or parsed.specifier:
+                yield Edge(owner, node, bits, parsed.specifier, extras, hard=hard)
+
+    def _parse(self, text: str) -> Pep508 | None:
+        if text not in self._parsed:
+            try:
+                self._parsed[text] = Pep508(text)
+            except InvalidRequirement:
+                self.incomplete[f"`{text}`: not a requirement"] = None
+                self._parsed[text] = None
+        return self._parsed[text]
+
+    def _asked(self, parsed: Pep508 | None, extra: str) -> bool:
+        """Return whether a line counts for this node: an extra's node has what its project's own node has not."""
+        if parsed is None:
+            return False
+        if parsed.marker is None:
+            return not extra
+        text = str(parsed.marker)
+        return self._holds(parsed, text, extra) and not (extra and self._holds(parsed, text, ""))
+
+    def _holds(self, parsed: Pep508, text: str, extra: str) -> bool:
+        key = (text, extra)
+        if key not in self._markers:
+            assert parsed.marker is not None  # noqa: S101
+            self._markers[key] = parsed.marker.evaluate({**self._environment, "extra": extra})
+        return self._markers[key]
+
+    def prefetch(self, name: NormalizedName, bits: int, count: int = 1) -> None:
+        """Start fetching the metadata of the newest ``count`` versions in a set."""
+        candidates = self.candidates(name)
+        wanted: list[DistributionFile] = []
+        bits &= candidates.all
+        while bits and count and not candidates.opaque:
+            position = highest(bits)
+            bits ^= 1 << position
+            count -= 1
+            if (name, position) not in self._metadata:
+                wanted.append(candidates.files[position][0][1])
+        if wanted:
+            self.index.prefetch_metadata(wanted)
+
+
+def _pins(specifier: SpecifierSet, version: Version) -> bool:
+    """Return whether a specifier names exactly this version (``==1.2`` or ``===1.2``, not ``==1.*``)."""
+    return any(
+        s.operator in ("==", "===") and not s.version.endswith(".*") and s.contains(version, prereleases=True)
+        for s in specifier
+    )
