@@ -1,1 +1,65 @@
-"""One module per report format."""
+"""One module per report format: text out of a Report, and nothing else read or written."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import cast
+
+from envdoctor.model.report import Report
+
+__all__ = ["FORMATS", "RenderOptions", "UnknownFormat", "render"]
+
+# Each module is imported when its format is asked for: a hook that wants JSON loads no XML writer.
+_MODULES = {
+    "human": "envdoctor.render.human",
+    "json": "envdoctor.render.json_document",
+    "sarif": "envdoctor.render.sarif",
+    "junit": "envdoctor.render.junit",
+    "github": "envdoctor.render.github",
+    "markdown": "envdoctor.render.markdown",
+    "html": "envdoctor.render.html_page",
+}
+
+FORMATS: tuple[str, ...] = tuple(_MODULES)
+"""Names that ``render`` and ``--format`` accept."""
+
+
+class UnknownFormat(ValueError):
+    """No renderer has that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no format `{name}`; there are {', '.join(f'`{item}`' for item in FORMATS)}")
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class RenderOptions:
+    """What the place that will show the text can do, and how much of it is wanted."""
+
+    colour: bool = False
+    """ANSI colours (``human`` alone); the caller has looked at ``NO_COLOR`` and at whether stdout is a terminal."""
+    width: int = 80
+    """Columns of the terminal; ``human`` uses from 40 to 100 of them."""
+    unicode: bool = True
+    """False: ASCII alone."""
+    verbose: bool = False
+    """Unfold what is folded."""
+    show_waived: bool = False
+    """List accepted findings too, in the formats made for reading; those for machines always carry them."""
+    project_root: str | None = None
+    """Prefix of the project inside the repository (``services/tts``), for formats that point at repository files."""
+
+
+def render(report: Report, format: str, *, options: RenderOptions | None = None) -> str:  # noqa: A002
+    """Return ``report`` as text that ends with a newline.
+
+    Text that comes from packages is cleaned of control characters and escape sequences first, whatever the format.
+    Raises UnknownFormat.
+    """
+    from envdoctor.render.untrusted import cleaned
+
+    if format not in _MODULES:
+        raise UnknownFormat(format)
+    module = importlib.import_module(_MODULES[format])
+    return cast("str", module.render(cleaned(report), options or RenderOptions()))

@@ -1,0 +1,79 @@
+"""A terminal page that a tired person can act on: what is wrong, why, and what to type next."""
+
+from __future__ import annotations
+
+from envdoctor.model.report import Report, Verdict
+from envdoctor.render import RenderOptions
+from envdoctor.render.human.canvas import Canvas, Span
+from envdoctor.render.human.conflicts import write_conflicts, write_repairs
+from envdoctor.render.human.findings import write_findings, write_waived
+from envdoctor.render.human.hardware import write_facts, write_kernels, write_placement
+from envdoctor.render.wording import headline, judged, resolution_text, subject_line
+
+__all__ = ["render"]
+
+_VERDICT_STYLE = {
+    Verdict.HEALTHY: "good",
+    Verdict.DEGRADED: "warning",
+    Verdict.BROKEN: "error",
+    Verdict.UNKNOWN: "warning",
+}
+
+
+def render(report: Report, options: RenderOptions) -> str:
+    """Return the page."""
+    canvas = Canvas(options)
+    _write_headline(canvas, report)
+    write_conflicts(canvas, report)
+    write_repairs(canvas, report)
+    write_findings(canvas, report)
+    write_waived(canvas, report, listed=options.show_waived)
+    write_kernels(canvas, report.kernels)
+    write_placement(canvas, report.placement)
+    write_facts(canvas, report.facts)
+    _write_resolution(canvas, report)
+    _write_incomplete(canvas, report)
+    if report.next_command:
+        canvas.blank()
+        canvas.verbatim(report.next_command, "next: ")
+    return canvas.text()
+
+
+def _write_headline(canvas: Canvas, report: Report) -> None:
+    verdict = (report.verdict.value, _VERDICT_STYLE[report.verdict])
+    spans: list[Span] = [verdict, " - "] if judged(report) else []
+    canvas.line((f"{report.command}:", "strong"), " ", *spans, headline(report))
+    about = subject_line(report)
+    if about:
+        canvas.line((about, "dim"), first="  ")
+
+
+def _write_resolution(canvas: Canvas, report: Report) -> None:
+    resolution = report.resolution
+    if resolution is None:
+        return
+    canvas.blank()
+    using = f"with repair {resolution.repair}" if resolution.repair else "as the requirements stand"
+    more = "" if canvas.verbose else "; --verbose lists them"
+    canvas.line(("resolution", "strong"), f" {using}: {resolution_text(resolution)}{more}", rest="  ")
+    if not canvas.verbose:
+        return
+    for item in resolution.walked_back:
+        forced = ", ".join(f"{forcing} ({forcing.origin})" for forcing in item.forced_by)
+        canvas.line(
+            f"{item.name} {item.version} in place of {item.newest}, forced by {forced}", first="  ", rest="    "
+        )
+    for package in resolution.packages:
+        index = "" if package.file.index == "default" else f" from {package.file.index}"
+        canvas.line(
+            f"{package.name} {package.version}", (f"  {package.file.filename}{index}", "dim"), first="  ", rest="      "
+        )
+
+
+def _write_incomplete(canvas: Canvas, report: Report) -> None:
+    if report.complete:
+        return
+    canvas.blank()
+    canvas.line(
+        ("incomplete", "warning"), ": not everything could be looked at, so what is not said here may still be wrong"
+    )

@@ -1,0 +1,109 @@
+"""What cannot hold together, and the smallest repairs."""
+
+from __future__ import annotations
+
+from envdoctor.model.conflict import Clash, Conflict
+from envdoctor.model.repair import Repair
+from envdoctor.model.report import Report
+from envdoctor.render.human.canvas import Canvas
+from envdoctor.render.wording import (
+    chain,
+    count,
+    joined,
+    override_text,
+    placed,
+    rejection_lines,
+    restated,
+    versions,
+)
+
+__all__ = ["write_conflicts", "write_repairs"]
+
+_SHOWN_WHOLE = 6
+"""Conflicts beyond these take one line each, unless everything is asked for."""
+_SHOWN_REPAIRS = 3
+_SHOWN_REASONS = 3
+
+
+def write_conflicts(canvas: Canvas, report: Report) -> None:
+    """Write a block for each conflict: its members with their places, and the chains down to the clash."""
+    whole = len(report.conflicts) if canvas.verbose else _SHOWN_WHOLE
+    for conflict in report.conflicts[:whole]:
+        _write_conflict(canvas, report, conflict)
+    folded = report.conflicts[whole:]
+    if folded:
+        canvas.blank()
+        canvas.line(f"{count(len(folded), 'more conflict')}, in short; --verbose shows the chains")
+    for conflict in folded:
+        canvas.line(
+            (conflict.id, "strong"), f" {joined([placed(item) for item in conflict.core])}", first="  ", rest="     "
+        )
+    if report.conflicts_truncated:
+        canvas.blank()
+        canvas.line(f"There are more conflicts than these {len(report.conflicts)}; mend some and check again")
+
+
+def _write_conflict(canvas: Canvas, report: Report, conflict: Conflict) -> None:
+    canvas.blank()
+    finding = restated(report, conflict)
+    accepted = finding is not None and finding.waived is not None
+    alone = len(conflict.core) == 1
+    title = "this cannot be met on the target" if alone else "these cannot hold together"
+    kind = ("accepted conflict", "dim") if accepted else ("conflict", "error")
+    canvas.line(kind, " ", (conflict.id, "strong"), f": {title}")
+    canvas.columns("    ", [((str(item), "code"), (str(item.origin), "dim")) for item in conflict.core])
+    if len(conflict.clash.sides) > 1 or conflict.clash.sides[0].via:
+        canvas.line(
+            "they disagree on " if not alone else "it leads to ", (conflict.clash.package, "strong"), first="  "
+        )
+        canvas.tree([chain(conflict, side) for side in conflict.clash.sides], "  ")
+    _write_availability(canvas, conflict.clash)
+
+
+def _write_availability(canvas: Canvas, clash: Clash) -> None:
+    reasons = rejection_lines(clash)
+    shown = len(reasons) if canvas.verbose else _SHOWN_REASONS
+    for reason in reasons[:shown]:
+        canvas.line(reason, first="  - ")
+    if len(reasons) > shown:
+        canvas.line(f"and {count(len(reasons) - shown, 'more reason')}; --verbose shows them", first="  - ")
+    if clash.available:
+        oldest_first = list(reversed(clash.available))
+        canvas.line(f"this target can have {clash.package} {versions(oldest_first)}", first="  ", rest="    ")
+
+
+def write_repairs(canvas: Canvas, report: Report) -> None:
+    """Write the repairs, each with what it replaces, what results, and what to mind."""
+    if not report.repairs:
+        return
+    canvas.blank()
+    canvas.line(("smallest repairs", "strong"))
+    in_use = report.resolution.repair if report.resolution else None
+    shown = len(report.repairs) if canvas.verbose else _SHOWN_REPAIRS
+    chosen = [item for item in report.repairs[shown:] if item.id == in_use or item.from_profile]
+    listed = [*report.repairs[:shown], *chosen]
+    for repair in listed:
+        _write_repair(canvas, repair, in_use=repair.id == in_use)
+    hidden = len(report.repairs) - len(listed)
+    if hidden > 0:
+        canvas.line(f"{count(hidden, 'more repair')}; --verbose shows them", first="  ")
+
+
+def _write_repair(canvas: Canvas, repair: Repair, *, in_use: bool) -> None:
+    marks = [
+        f"resolves {joined(repair.resolves)}" if repair.resolves else "",
+        "from the profile" if repair.from_profile else "",
+        "in use" if in_use else "",
+        "" if repair.verified else "not verified",
+    ]
+    canvas.line((repair.id, "strong"), f"  {', '.join(filter(None, marks))}", first="  ")
+    for override in repair.overrides:
+        written = override_text(override)
+        canvas.line(written.action, first="    - ")
+        for aside in written.aside:
+            canvas.line(f"sets aside {aside}", first="      ", rest="        ")
+    if repair.changes:
+        moved = ", ".join(f"{item.name} {item.before} -> {item.after}" for item in repair.changes)
+        canvas.line(f"result: {moved}", first="    ", rest="      ")
+    for caution in repair.cautions:
+        canvas.line(("caution", "warning"), f": {caution}", first="    ", rest="      ")

@@ -1,0 +1,79 @@
+"""Facts, kernels and placement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from envdoctor.model.fact import Fact, FactState
+from envdoctor.model.kernel import KernelResult, KernelStatus, Placement
+from envdoctor.render.human.canvas import Canvas, Span, cell_width
+from envdoctor.render.wording import fact_text, milliseconds, speed_up
+
+__all__ = ["write_facts", "write_kernels", "write_placement"]
+
+_BAR_CELLS = 10
+
+
+def write_kernels(canvas: Canvas, kernels: Sequence[KernelResult]) -> None:
+    """Write each kernel with its status, error, time and, as a bar, its speed-up over the CPU."""
+    if not kernels:
+        return
+    canvas.blank()
+    canvas.line(("kernels", "strong"), " (speed-up: over the same operation on the CPU)")
+    fastest = max((speed_up(result) or 0.0 for result in kernels), default=0.0)
+    header: list[Span] = [(name, "dim") for name in ("kernel", "device", "status", "error", "time", "speed-up")]
+    canvas.columns("  ", [header, *(_row(canvas, result, fastest) for result in kernels)])
+    for result in kernels:
+        told = [f"passed only with {result.setting}" if result.setting else "", result.detail or ""]
+        if any(told):
+            canvas.line(f"{result.kernel} on {result.device}: {'; '.join(filter(None, told))}", first="  - ")
+
+
+def _row(canvas: Canvas, result: KernelResult, fastest: float) -> list[Span]:
+    style = {KernelStatus.PASSED: "good", KernelStatus.SKIPPED: "dim"}.get(result.status, "error")
+    ratio = speed_up(result)
+    return [
+        (result.kernel, "strong"),
+        result.device,
+        (result.status.value, style),
+        f"{result.error_relative:.1e}" if result.error_relative is not None else "",
+        milliseconds(result.steady_ms) if result.steady_ms is not None else "",
+        f"{ratio:.1f}x {canvas.bar(ratio / fastest, _BAR_CELLS)}" if ratio is not None else "",
+    ]
+
+
+def write_placement(canvas: Canvas, placement: Sequence[Placement]) -> None:
+    """Write where each component should run, and why."""
+    if not placement:
+        return
+    canvas.blank()
+    canvas.line(("placement", "strong"))
+    for item in placement:
+        because = f", because {'; '.join(item.because)}" if item.because else ""
+        canvas.line((item.component, "strong"), f" runs on {item.device}{because}", first="  ", rest="    ")
+
+
+def write_facts(canvas: Canvas, facts: Sequence[Fact]) -> None:
+    """Write each fact with its value and what answered; what was looked for in vain is said too."""
+    if not facts:
+        return
+    canvas.blank()
+    canvas.line(("facts", "strong"))
+    names = min(max(cell_width(fact.name) for fact in facts), canvas.width // 2 - 4)
+    for fact in facts:
+        style = "" if fact.state is FactState.KNOWN else "dim"
+        spans: list[Span] = [(fact_text(fact), style), (_answered(fact), "dim")]
+        if canvas.narrow or cell_width(fact.name) > names:
+            canvas.line((fact.name, "strong"), first="  ", rest="    ")
+            canvas.line(*spans, first="    ", rest="      ")
+        else:
+            canvas.line(
+                *spans, first="  " + fact.name + " " * (names - cell_width(fact.name) + 2), rest=" " * (names + 4)
+            )
+
+
+def _answered(fact: Fact) -> str:
+    if fact.overridden_by:
+        measured = f", in place of {fact.source}" if fact.source else ""
+        return f"  [set by {fact.overridden_by}{measured}]"
+    return f"  [{fact.source}]" if fact.source else ""

@@ -1,0 +1,250 @@
+"""Phrases that the formats made for people share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from envdoctor.model.candidate import FileKind, RejectionKind
+from envdoctor.model.conflict import Clash, ClashSide, Conflict
+from envdoctor.model.fact import Fact, FactState
+from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.kernel import KernelResult, KernelStatus
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.repair import Override
+from envdoctor.model.report import Report
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution
+
+__all__ = [
+    "RepairLine",
+    "chain",
+    "count",
+    "error_text",
+    "evidence_text",
+    "fact_text",
+    "headline",
+    "joined",
+    "judged",
+    "milliseconds",
+    "other_findings",
+    "override_text",
+    "placed",
+    "rejection_lines",
+    "resolution_text",
+    "restated",
+    "size",
+    "speed_up",
+    "status_text",
+    "subject_line",
+    "versions",
+]
+
+_REJECTIONS = {
+    RejectionKind.TAG: "no wheel for this target",
+    RejectionKind.REQUIRES_PYTHON: "not for this Python",
+    RejectionKind.YANKED: "yanked",
+    RejectionKind.SOURCE_ONLY: "source only",
+    RejectionKind.TOO_NEW: "newer than the date allowed",
+    RejectionKind.NO_METADATA: "its metadata could not be read",
+    RejectionKind.NOT_FOUND: "the index has no such project",
+    RejectionKind.EXCLUDED: "left out",
+}
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """Return ``1 error`` or ``2 errors``."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def versions(items: Sequence[str]) -> str:
+    """Return ``1.0``, ``1.0 and 1.1``, or ``1.0 to 1.9 (10 versions)``."""
+    if len(items) > 2:
+        return f"{items[0]} to {items[-1]} ({len(items)} versions)"
+    return " and ".join(items)
+
+
+def size(number: int) -> str:
+    """Return a number of bytes in the largest decimal unit that leaves at least one: ``2.1 GB``."""
+    value = float(number)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit in ("bytes", "kB") else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError("the last unit takes any number")
+
+
+def headline(report: Report) -> str:
+    """Return what was found, in one phrase: ``2 conflicts, 1 error, 3 warnings``."""
+    parts = [count(len(report.conflicts), "conflict")] if report.conflicts else []
+    tally = dict.fromkeys(Severity, 0)
+    for finding in other_findings(report):
+        tally[finding.severity] += 1
+    names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+    parts += [count(number, names[severity]) for severity, number in tally.items() if number]
+    failed = sum(result.status not in (KernelStatus.PASSED, KernelStatus.SKIPPED) for result in report.kernels)
+    if failed:
+        parts.append(f"{failed} of {count(len(report.kernels), 'kernel')} failed")
+    if not judged(report):
+        return _facts_headline(report.facts)
+    return ", ".join(parts) or ("nothing found" if report.complete else "nothing found in what could be looked at")
+
+
+def judged(report: Report) -> bool:
+    """Return whether anything was judged: ``host`` only tells facts, about which no verdict is due."""
+    told = report.conflicts or report.findings or report.kernels or report.resolution or not report.complete
+    return bool(told) or not report.facts
+
+
+def _facts_headline(facts: Sequence[Fact]) -> str:
+    unknown = sum(fact.state is FactState.UNKNOWN for fact in facts)
+    return count(len(facts), "fact") + (f", {unknown} unknown" if unknown else "")
+
+
+def subject_line(report: Report) -> str:
+    """Return the target and the profile in one phrase; empty where neither is known."""
+    parts = [str(report.target)] if report.target else []
+    if report.profile:
+        parts.append(f"profile {report.profile}")
+    return "; ".join(parts)
+
+
+def restated(report: Report, conflict: Conflict) -> Finding | None:
+    """Return the finding whose subject is ``conflict``: it fails the check, the conflict's own block explains it."""
+    return next((finding for finding in report.findings if finding.subject == conflict.id), None)
+
+
+def other_findings(report: Report) -> list[Finding]:
+    """Return the open findings that do not merely restate a conflict, worst first, otherwise in their order."""
+    ids = {conflict.id for conflict in report.conflicts}
+    found = [finding for finding in report.open_findings if finding.subject not in ids]
+    return sorted(found, key=lambda finding: finding.severity.rank)
+
+
+def chain(conflict: Conflict, side: ClashSide) -> list[str]:
+    """Return the way from what a person wrote down to the demand, one entry a step.
+
+    ``coqui-tts==0.24.2``, ``transformers``, ``wants tokenizers<0.20, says transformers 4.42.4``. Where a person made
+    the demand, it stands alone; the members of a core are listed with their places elsewhere.
+    """
+    origin = side.requirement.origin
+    if not isinstance(origin, DistributionOrigin):
+        return [str(side.requirement)]
+    names = list(side.via) or [origin.name]
+    top = next((str(item) for item in conflict.core if item.name == names[0]), names[0])
+    speaker = f"{origin.name} {versions(side.versions_considered) or origin.version}"
+    if origin.coupling:
+        return [top, *names[1:], f"needs {side.requirement}, the binaries of {speaker} do"]
+    return [top, *names[1:], f"wants {side.requirement}, says {speaker}"]
+
+
+def rejection_lines(clash: Clash) -> list[str]:
+    """Return why what would have answered cannot be used, one line a reason, with a file or version to name."""
+    groups: dict[str, list[str]] = {}
+    for item in clash.rejections:
+        subject = item.filename or f"{item.project} {item.version or ''}".rstrip()
+        reason = f"{_REJECTIONS[item.kind]}: {item.detail}" if item.detail else _REJECTIONS[item.kind]
+        groups.setdefault(reason, []).append(subject)
+    return [f"{names[0]}{_and_more(names)}: {reason}" for reason, names in groups.items()]
+
+
+def _and_more(names: Sequence[str]) -> str:
+    return f" and {len(names) - 1} more" if len(names) > 1 else ""
+
+
+def placed(requirement: Requirement) -> str:
+    """Return a requirement with the place it was written: ``torch==2.7 (requirements.txt:1)``."""
+    return f"{requirement} ({requirement.origin})"
+
+
+@dataclass(frozen=True, slots=True)
+class RepairLine:
+    """What one override does, and what it sets aside besides."""
+
+    action: str
+    aside: tuple[str, ...] = ()
+
+
+def override_text(override: Override) -> RepairLine:
+    """Return what an override does, as ``replace X with Y`` and what else it sets aside."""
+    if not override.sets_aside:
+        return RepairLine(f"add {override.requirement}")
+    first, *others = override.sets_aside
+    written = f"replace {placed(first)} with {override.requirement}"
+    return RepairLine(written, tuple(placed(item) for item in others))
+
+
+def resolution_text(resolution: Resolution) -> str:
+    """Return the resolution in one phrase: packages, wheels, source distributions, bytes to download."""
+    files = [package.file for package in resolution.packages]
+    sdists = sum(file.kind is FileKind.SDIST for file in files)
+    parts = [count(len(files), "package"), count(len(files) - sdists, "wheel")]
+    if sdists:
+        parts.append(count(sdists, "source distribution"))
+    known = [file.size for file in files if file.size is not None]
+    if known:
+        unknown = len(files) - len(known)
+        least = "at least " if unknown else ""
+        parts.append(f"{least}{size(sum(known))} to download")
+    stand_ins = sum(file.stand_in for file in files)
+    if stand_ins:
+        parts.append(f"{count(stand_ins, 'stand-in')} for an index that could not be reached")
+    return ", ".join(parts)
+
+
+def fact_text(fact: Fact) -> str:
+    """Return a fact's value, or what is known of its absence."""
+    if fact.state is FactState.ABSENT:
+        return "absent"
+    if fact.state is FactState.UNKNOWN:
+        return f"unknown: {fact.reason}" if fact.reason else "unknown"
+    return _value_text(fact.name, fact.value)
+
+
+def _value_text(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and name.endswith("_bytes"):
+        return size(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(str(item) for item in value) or "none"
+    return str(value)
+
+
+def speed_up(result: KernelResult) -> float | None:
+    """Return how many times faster than the CPU a passed kernel ran, where both were timed."""
+    if result.status is not KernelStatus.PASSED or not result.steady_ms or not result.reference_ms:
+        return None
+    ratio = result.reference_ms / result.steady_ms
+    return ratio if math.isfinite(ratio) else None
+
+
+def status_text(result: KernelResult) -> str:
+    """Return a kernel's status with the setting that made it pass."""
+    return f"{result.status.value} with {result.setting}" if result.setting else result.status.value
+
+
+def milliseconds(value: float) -> str:
+    """Return a time with three figures: ``0.74 ms``, ``12.3 ms``, ``1.27 s``."""
+    if not math.isfinite(value):
+        return "unknown time"
+    if value >= 1000:
+        return f"{value / 1000:.2f} s"
+    return f"{value:.2f} ms" if value < 10 else f"{value:.1f} ms" if value < 100 else f"{value:.0f} ms"
+
+
+def error_text(result: KernelResult) -> str:
+    """Return a kernel's error beside the error it may have."""
+    return f"{result.error_relative:.2g} of {result.tolerance:.2g}"
+
+
+def evidence_text(item: Evidence) -> str:
+    """Return one sign with the place it was seen."""
+    return f"{item.where}: {item.what}" if item.where else item.what
+
+
+def joined(items: Sequence[str]) -> str:
+    """Return items with commas, and `and` before the last."""
+    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)

@@ -1,0 +1,42 @@
+"""Whole outputs of every format for every report.
+
+Set ``ENVDOCTOR_WRITE_SNAPSHOTS=1`` to write the files anew, then read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from render_reports import REPORTS
+
+from envdoctor.render import FORMATS, RenderOptions, render
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+SUFFIXES = {"human": "txt", "github": "github.txt", "junit": "junit.xml", "sarif": "sarif.json", "markdown": "md"}
+VARIANTS = {
+    "human-narrow-ascii": ("human", RenderOptions(width=40, unicode=False)),
+    "human-colour-verbose": ("human", RenderOptions(width=100, colour=True, verbose=True, show_waived=True)),
+    "markdown-verbose": ("markdown", RenderOptions(verbose=True, show_waived=True)),
+}
+VERSIONED = {"json": "json_document", "sarif": "sarif", "html": "html_page"}
+CASES = {name: (name, RenderOptions()) for name in FORMATS} | VARIANTS
+
+
+def check_snapshot(path: Path, text: str) -> None:
+    if os.environ.get("ENVDOCTOR_WRITE_SNAPSHOTS"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8"))
+    assert path.exists(), f"no snapshot {path.name}; write it with ENVDOCTOR_WRITE_SNAPSHOTS=1"
+    assert text == path.read_bytes().decode("utf-8")
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", REPORTS)
+def test_whole_output_is_as_recorded(name: str, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    format_, options = CASES[case]
+    if format_ in VERSIONED:
+        monkeypatch.setattr(f"envdoctor.render.{VERSIONED[format_]}.__version__", "0.0.0")
+    suffix = SUFFIXES.get(format_, format_)
+    check_snapshot(SNAPSHOTS / case / f"{name}.{suffix}", render(REPORTS[name], format_, options=options))
