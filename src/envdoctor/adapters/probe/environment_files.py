@@ -1,0 +1,108 @@
+"""The files that distributions own: RECORD and installed-files lists, who shares, what is missing.
+
+Sources: "Recording installed projects" (PEP 376, PEP 627); egg-info's ``installed-files.txt``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import posixpath
+import re
+import stat
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from envdoctor.adapters.probe.environment_metadata import read_text
+from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile
+
+__all__ = ["parse_record", "read_files", "suspects", "verify_files", "with_files"]
+
+_RECORD_LIMIT = 64 * 1024 * 1024
+_FIRST_PART = re.compile(rb'^"?([^/\\\r\n,"]+)[/,]', re.MULTILINE)
+
+
+def parse_record(data: bytes) -> tuple[InstalledFile, ...]:
+    """Read the rows of a RECORD file; rows that are not rows are passed over."""
+    text = data.decode("utf-8", "replace")
+    if '"' in text:
+        return tuple(_row(row) for row in csv.reader(io.StringIO(text)) if row and row[0])
+    return tuple(_row(line.rsplit(",", 2)) for line in text.splitlines() if line)
+
+
+def _row(row: list[str]) -> InstalledFile:
+    path = row[0].replace("\\", "/")
+    hash_ = row[1] if len(row) > 1 else ""
+    size = row[2] if len(row) > 2 else ""
+    return InstalledFile(path, hash_ or None, int(size) if size.isdigit() else None)
+
+
+def read_files(distribution: InstalledDistribution) -> tuple[InstalledFile, ...] | None:
+    """Return the files that a distribution owns, relative to its site-packages; None where no list was kept."""
+    path = distribution.metadata_path
+    record = read_text(f"{path}/RECORD", _RECORD_LIMIT)
+    if record is not None:
+        return parse_record(record)
+    installed = read_text(f"{path}/installed-files.txt", _RECORD_LIMIT)
+    if installed is None:
+        return None
+    # These paths are relative to the egg-info folder.
+    name = path.rsplit("/", 1)[-1]
+    lines = installed.decode("utf-8", "replace").splitlines()
+    return tuple(InstalledFile(posixpath.normpath(f"{name}/{line.strip()}")) for line in lines if line.strip())
+
+
+def with_files(
+    distributions: Iterable[InstalledDistribution], only: frozenset[str] | None = None
+) -> Iterator[InstalledDistribution]:
+    """Yield the distributions, with their files where ``only`` (metadata paths; None: all) names them."""
+    for item in distributions:
+        if item.metadata_path and (only is None or item.metadata_path in only):
+            yield replace(item, files=read_files(item))
+        else:
+            yield item
+
+
+def suspects(distributions: Iterable[InstalledDistribution]) -> frozenset[str]:
+    """Return the metadata paths of distributions that share a top-level folder with another one of their folder.
+
+    Only these can own the same file (scripts aside); the rest need no RECORD read row by row.
+    """
+    owners: dict[tuple[str, bytes], list[str]] = defaultdict(list)
+    for item in distributions:
+        if not item.metadata_path:
+            continue
+        data = read_text(f"{item.metadata_path}/RECORD", _RECORD_LIMIT) or b""
+        for part in set(_FIRST_PART.findall(data)):
+            if not part.endswith((b".dist-info", b".egg-info")) and part not in (b"..", b"__pycache__"):
+                owners[item.location, part].append(item.metadata_path)
+    return frozenset(path for paths in owners.values() if len(paths) > 1 for path in paths)
+
+
+def verify_files(distributions: Iterable[InstalledDistribution]) -> Iterator[EnvironmentProblem]:
+    """Yield a problem for each recorded file that is not there, or not of the recorded size.
+
+    Byte code is passed over: installers may leave it out and interpreters write it anew. Hashes are not computed.
+    """
+    for item in distributions:
+        for file in item.files or ():
+            if not _worth_a_look(file.path):
+                continue
+            try:
+                status = os.stat(f"{item.location}/{file.path}")  # noqa: PTH116 - one call for each of 100 000 files
+            except (OSError, ValueError):
+                yield EnvironmentProblem("missing-file", item.name, file.path)
+                continue
+            if file.size is not None and stat.S_ISREG(status.st_mode) and status.st_size != file.size:
+                detail = f"{file.path}: {status.st_size} bytes, {file.size} recorded"
+                yield EnvironmentProblem("changed-file", item.name, detail)
+
+
+def _worth_a_look(path: str) -> bool:
+    # Scripts lie outside the site-packages folder, rewritten at install time by some installers; what an installer
+    # writes about itself changes without harm.
+    if path.endswith((".pyc", ".pyo")) or path.startswith(("../", "/")):
+        return False
+    return not path.endswith((".dist-info/RECORD", ".dist-info/INSTALLER", ".dist-info/REQUESTED"))

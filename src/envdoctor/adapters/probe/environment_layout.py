@@ -1,0 +1,152 @@
+"""Where an environment keeps its distributions, told from its folder alone.
+
+Sources: ``venv`` (pyvenv.cfg, PEP 405), conda's ``conda-meta``, sysconfig's installation schemes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["EnvironmentNotFound", "Layout", "find_layout", "read_pyvenv"]
+
+_PYTHON_DIRECTORY = re.compile(r"(?:python|pypy)(\d)\.(\d+)t?$")
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_MARKS = (".dist-info", ".egg-info", ".egg-link")
+_EXECUTABLES = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe", "bin/pypy3")
+
+
+class EnvironmentNotFound(ValueError):
+    """A path that is neither an environment, nor a site-packages folder, nor a Python executable."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"`{path}` {reason}")
+        self.path = path
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the folder of an environment tells."""
+
+    root: Path
+    kind: str
+    """``venv``, ``conda``, ``prefix`` (an installed Python) or ``folder`` (a bare site-packages)."""
+    site_packages: tuple[Path, ...] = ()
+    executable: Path | None = None
+    python: tuple[int, int] | None = None
+    python_full: str | None = None
+    pyvenv: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_layout(path: Path) -> Layout:
+    """Tell what ``path`` is. Raises EnvironmentNotFound with a reason that a user can act on."""
+    if path.is_dir():
+        return _of_directory(path)
+    if path.is_file() or path.is_symlink():
+        return _of_executable(path)
+    raise EnvironmentNotFound(str(path), "does not exist")
+
+
+def _of_executable(path: Path) -> Layout:
+    # The link is not followed: a venv's python is one, and its target is the base.
+    if path.suffix.lower() not in ("", ".exe") and not _PYTHON_DIRECTORY.search(path.name):
+        raise EnvironmentNotFound(str(path), "is a file, but not a Python executable")
+    for root in (path.absolute().parent.parent, path.absolute().parent):
+        if (root / "pyvenv.cfg").is_file() or (root / "conda-meta").is_dir() or _site_packages(root):
+            layout = _of_directory(root)
+            return Layout(
+                root, layout.kind, layout.site_packages, path, layout.python, layout.python_full, layout.pyvenv
+            )
+    return Layout(path.absolute().parent.parent, "prefix", executable=path)
+
+
+def _of_directory(path: Path) -> Layout:
+    sites = _site_packages(path)
+    executable = next((path / name for name in _EXECUTABLES if os.path.lexists(path / name)), None)
+    pyvenv = read_pyvenv(path / "pyvenv.cfg")
+    if pyvenv is not None:
+        full = pyvenv.get("version_info") or pyvenv.get("version")
+        # A venv whose base was replaced keeps one folder per version: the one it says it is for comes first.
+        sites = tuple(sorted(sites, key=lambda site: _version_of((site,)) != _parse(full)))
+        python = _version_of(sites) or _parse(full)
+        return Layout(path, "venv", sites, executable, python, _plain(full), pyvenv)
+    if (path / "conda-meta").is_dir():
+        return Layout(path, "conda", sites, executable, _version_of(sites))
+    if path.name in ("site-packages", "dist-packages") or _holds_distributions(path):
+        return Layout(path, "folder", (path,), None, _version_of((path,)))
+    if sites:
+        return Layout(path, "prefix", sites, executable, _version_of(sites))
+    reason = "is not an environment: no `pyvenv.cfg`, `conda-meta` or site-packages, and no `.dist-info` in it"
+    inner = next((name for name in (".venv", "venv", "env") if (path / name / "pyvenv.cfg").is_file()), None)
+    raise EnvironmentNotFound(str(path), f"{reason}; did you mean `{path / inner}`" if inner else reason)
+
+
+def _site_packages(root: Path) -> tuple[Path, ...]:
+    found = [root / "Lib" / "site-packages"] if (root / "Lib" / "site-packages").is_dir() else []
+    for library in ("lib", "lib64"):
+        try:
+            children = sorted((root / library).iterdir(), key=_version_order, reverse=True)
+        except OSError:
+            continue
+        for child in children:
+            match = _PYTHON_DIRECTORY.match(child.name)
+            if match is None:
+                continue
+            for name in ("site-packages", "dist-packages"):
+                site = child / name
+                if site.is_dir() and not any(_same(site, other) for other in found):
+                    found.append(site)
+    return tuple(found)
+
+
+def _version_order(child: Path) -> tuple[int, int]:
+    match = _PYTHON_DIRECTORY.match(child.name)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _holds_distributions(path: Path) -> bool:
+    try:
+        with os.scandir(path) as entries:
+            return any(entry.name.endswith(_MARKS) for entry in entries)
+    except OSError:
+        return False
+
+
+def _version_of(sites: tuple[Path, ...]) -> tuple[int, int] | None:
+    for site in sites:
+        match = _PYTHON_DIRECTORY.match(site.parent.name)
+        if match:
+            return int(match[1]), int(match[2])
+    return None
+
+
+def _parse(text: str | None) -> tuple[int, int] | None:
+    match = _VERSION.match(text or "")
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _plain(text: str | None) -> str | None:
+    """``3.11.7`` of ``3.11.7.final.0``."""
+    match = re.match(r"\d+\.\d+\.\d+", text or "")
+    return match[0] if match else None
+
+
+def read_pyvenv(path: Path) -> dict[str, str] | None:
+    """Return the settings of a ``pyvenv.cfg``, keys in lower case; None where there is no such file."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    pairs = (line.partition("=") for line in text.splitlines())
+    return {key.strip().lower(): value.strip() for key, separator, value in pairs if separator}

@@ -1,0 +1,114 @@
+"""Ask an interpreter about itself, in a child with a time limit."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from envdoctor.adapters.probe.interpreter_child import ChildOutcome, run_bounded
+from envdoctor.adapters.probe.interpreter_questions import QUESTIONS
+from envdoctor.model.environment import EnvironmentProblem
+
+__all__ = ["OLDEST_PYTHON", "InterpreterAnswer", "ask_interpreter", "last_line"]
+
+OLDEST_PYTHON = (3, 8)
+_BEGIN = b"<<envdoctor-answer\n"
+_END = b"\nenvdoctor-answer>>"
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "version": list,
+    "executable": (str, type(None)),
+    "prefix": str,
+    "base_prefix": str,
+    "path": list,
+    "platform": str,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InterpreterAnswer:
+    """What an interpreter said, or why it said nothing."""
+
+    facts: Mapping[str, Any] | None
+    problems: tuple[EnvironmentProblem, ...] = ()
+    degraded: bool = False
+    """True where only ``-I -S`` worked: its search path is then not the one that programs see."""
+
+
+def ask_interpreter(
+    executable: str, *, timeout_s: float = 5.0, environment: Mapping[str, str] | None = None
+) -> InterpreterAnswer:
+    """Run the questions in ``executable``; never raises, and ends within about ``1.5 * timeout_s`` seconds.
+
+    It runs as programs do, so that PYTHONPATH, the user site and ``.pth`` files show. Where that fails, it is asked
+    again in isolation (``-I -S``), with the failure kept as a problem.
+    """
+    outcome = _run([executable], timeout_s, environment)
+    facts = _facts(outcome.stdout)
+    if facts is not None:
+        return InterpreterAnswer(facts, _too_old(executable, facts))
+    problem = _problem(executable, outcome)
+    if outcome.status == "cannot-start":
+        return InterpreterAnswer(None, (problem,))
+    isolated = _facts(_run([executable, "-I", "-S"], timeout_s / 2, environment).stdout)
+    if isolated is None:
+        return InterpreterAnswer(None, (problem,))
+    return InterpreterAnswer(isolated, (problem, *_too_old(executable, isolated)), degraded=True)
+
+
+def _run(command: list[str], timeout_s: float, environment: Mapping[str, str] | None) -> ChildOutcome:
+    # The interpreter's own folder is a place where no stray `json.py` lies.
+    folder = Path(command[0]).absolute().parent
+    variables = dict(os.environ if environment is None else environment)
+    variables["PYTHONDONTWRITEBYTECODE"] = "1"
+    return run_bounded(
+        [*command, "-c", QUESTIONS],
+        timeout_s=timeout_s,
+        environment=variables,
+        cwd=str(folder) if folder.is_dir() else None,
+    )
+
+
+def _facts(output: bytes) -> Mapping[str, Any] | None:
+    """Return the answer between the marks, None where there is none or it is not one."""
+    output = output.replace(b"\r\n", b"\n")
+    start = output.rfind(_BEGIN)
+    end = output.find(_END, start)
+    if start < 0 or end < 0:
+        return None
+    try:
+        answer = json.loads(output[start + len(_BEGIN) : end])
+    except ValueError:
+        return None
+    if not isinstance(answer, dict):
+        return None
+    if not all(isinstance(answer.get(key), kind) for key, kind in _TYPES.items()):
+        return None
+    version = answer["version"]
+    return answer if len(version) >= 2 and all(isinstance(part, int) for part in version[:3]) else None
+
+
+def _problem(executable: str, outcome: ChildOutcome) -> EnvironmentProblem:
+    if outcome.status == "timed-out":
+        return EnvironmentProblem("interpreter-timeout", executable, outcome.detail)
+    detail = outcome.detail if outcome.status != "exited" or outcome.code else "its answer could not be read"
+    said = last_line(outcome.stderr) if outcome.stderr else ""
+    return EnvironmentProblem("interpreter-failed", executable, f"{detail}: {said}" if said else detail)
+
+
+def _too_old(executable: str, facts: Mapping[str, Any]) -> tuple[EnvironmentProblem, ...]:
+    version = tuple(facts["version"][:2])
+    if version >= OLDEST_PYTHON:
+        return ()
+    detail = f"Python {version[0]}.{version[1]} is older than {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]}"
+    return (EnvironmentProblem("interpreter-old", executable, detail),)
+
+
+def last_line(output: bytes, limit: int = 300) -> str:
+    """Return the last line of a program's output that says something, at most ``limit`` characters."""
+    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines()]
+    said = next((line for line in reversed(lines) if line), "")
+    return said if len(said) <= limit else f"{said[: limit - 1]}…"

@@ -1,0 +1,147 @@
+"""A child process that cannot hang us, fill our memory or leave grandchildren behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+__all__ = ["ChildOutcome", "run_bounded"]
+
+_DRAIN_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ChildOutcome:
+    """How a child ended."""
+
+    status: str
+    """``exited``, ``signalled``, ``timed-out`` or ``cannot-start``."""
+    code: int | None = None
+    """Exit status; the signal's number where one killed it."""
+    stdout: bytes = b""
+    stderr: bytes = b""
+    detail: str = ""
+    """``exit status 3``, ``SIGABRT``, ``did not end within 5 s`` or the system's reason for not starting."""
+
+
+class _Reader(threading.Thread):
+    """Reads a pipe to its end and keeps the last ``limit`` bytes."""
+
+    def __init__(self, pipe: IO[bytes], limit: int) -> None:
+        super().__init__(daemon=True)
+        self.pipe = pipe
+        self.limit = limit
+        self.kept = bytearray()
+        self.start()
+
+    def run(self) -> None:
+        with suppress(OSError, ValueError):
+            while chunk := os.read(self.pipe.fileno(), 65536):
+                self.kept += chunk
+                if len(self.kept) > 2 * self.limit:
+                    del self.kept[: -self.limit]
+
+    def result(self) -> bytes:
+        return bytes(self.kept[-self.limit :])
+
+
+def run_bounded(
+    argv: Sequence[str],
+    *,
+    timeout_s: float,
+    limit_bytes: int = 1024 * 1024,
+    environment: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+) -> ChildOutcome:
+    """Run ``argv`` with no input; kill it and its process group after ``timeout_s`` seconds.
+
+    The last ``limit_bytes`` of stdout and of stderr are kept; what comes before is read and dropped.
+    """
+    try:
+        child = _start(argv, environment, cwd)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return ChildOutcome("cannot-start", detail=reason)
+    assert child.stdout is not None and child.stderr is not None  # noqa: S101 - both are pipes
+    readers = (_Reader(child.stdout, limit_bytes), _Reader(child.stderr, limit_bytes))
+    timed_out = False
+    try:
+        child.wait(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+    finally:
+        if timed_out or child.poll() is None:
+            _kill(child)
+        _drain(child, readers)
+    stdout, stderr = (reader.result() for reader in readers)
+    if timed_out:
+        return ChildOutcome("timed-out", None, stdout, stderr, f"did not end within {timeout_s:g} s")
+    return _outcome(child.returncode, stdout, stderr)
+
+
+def _start(argv: Sequence[str], environment: Mapping[str, str] | None, cwd: str | None) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - a list of arguments, no shell
+        list(argv),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(environment) if environment is not None else None,
+        cwd=cwd,
+        start_new_session=os.name == "posix",
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+    )
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    if sys.platform == "win32":
+        taskkill = Path(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32", "taskkill.exe")
+        with suppress(OSError, subprocess.SubprocessError):
+            subprocess.run(  # noqa: S603 - a list of arguments, no shell
+                [str(taskkill), "/T", "/F", "/PID", str(child.pid)], capture_output=True, timeout=5, check=False
+            )
+    else:
+        with suppress(OSError):
+            os.killpg(child.pid, signal.SIGKILL)
+    with suppress(OSError):
+        child.kill()
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(timeout=2)
+
+
+def _drain(child: subprocess.Popen[bytes], readers: tuple[_Reader, _Reader]) -> None:
+    deadline = time.monotonic() + _DRAIN_S
+    for reader in readers:
+        reader.join(max(0.0, deadline - time.monotonic()))
+    if any(reader.is_alive() for reader in readers):
+        # Somebody whom the child started still holds the pipe.
+        if sys.platform != "win32":
+            with suppress(OSError):
+                os.killpg(child.pid, signal.SIGKILL)
+        for reader in readers:
+            reader.join(_DRAIN_S)
+    for reader in readers:
+        # Closing a pipe under a thread that reads it could block for ever; such a thread keeps its pipe.
+        if not reader.is_alive():
+            reader.pipe.close()
+
+
+def _outcome(code: int, stdout: bytes, stderr: bytes) -> ChildOutcome:
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        return ChildOutcome("signalled", -code, stdout, stderr, name)
+    if code >= 0xC0000000:
+        # Windows ends a crashed process with its NTSTATUS: 0xC0000005 is an access violation.
+        return ChildOutcome("signalled", code, stdout, stderr, f"exception 0x{code:08X}")
+    return ChildOutcome("exited", code, stdout, stderr, f"exit status {code}")

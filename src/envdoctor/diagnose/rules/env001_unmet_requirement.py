@@ -1,0 +1,120 @@
+"""An installed distribution needs something that is missing, or another version of it.
+
+## What it does
+Reads the `Requires-Dist` lines of every installed distribution, keeps those whose markers hold on the environment's
+own interpreter (and those of an extra that another distribution asks for), and looks whether what is installed
+meets them. Disagreements that a profile or a lock records as overrides are kept, but waived.
+
+## Why it is bad
+The distribution fails at import, or later with an error that names neither of the two. Installers make such
+environments whenever packages are added one after the other, or with `--no-deps`.
+
+## Example
+`tortoise 2.5.0` requires `transformers==4.29.2`, and `transformers 4.31.0` is installed.
+
+## What to do
+Install a version that suits everyone who asks; where no version does, see `ENV002`. Where the disagreement is
+known to be harmless, record it as an override with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.specifiers import SpecifierSet
+
+from envdoctor.diagnose.demands import Demand, Demands, demands_of
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.families import stand_ins
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.waivers import waiver_for
+from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each demand that is not met."""
+    demands = demands_of(examination)
+    for demand, have in demands.unmet():
+        stand_in = _stand_in(demand, demands) if have is None else None
+        if stand_in is not None:
+            yield _stood_in_for(demand, stand_in)
+            continue
+        state = f"{have.version} is installed" if have is not None else "it is not installed"
+        through = f" (its extra `{demand.extra}`)" if demand.extra else ""
+        finding = Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            # What only an extra brings in is often optional at run time.
+            severity=Severity.WARNING if demand.extra else Severity.ERROR,
+            subject=demand.consumer.name,
+            message=f"{_who(demand)}{through} requires `{demand.text}`, but {state}",
+            evidence=_evidence(demand, have),
+            remedy=_remedy(examination, demands, demand),
+        )
+        waiver = waiver_for(examination, demand, have)
+        yield finding.waive(waiver) if waiver else finding
+
+
+def _who(demand: Demand) -> str:
+    return f"`{demand.consumer.name}` {demand.consumer.version}"
+
+
+def _stand_in(demand: Demand, demands: Demands) -> InstalledDistribution | None:
+    for name in stand_ins(demand.name):
+        candidate = demands.installed.get(name)
+        if candidate is not None and demand.accepts(candidate.version):
+            return candidate
+    return None
+
+
+def _stood_in_for(demand: Demand, stand_in: InstalledDistribution) -> Finding:
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=Severity.INFO,
+        subject=demand.consumer.name,
+        message=f"{_who(demand)} requires `{demand.text}`; "
+        f"`{stand_in.name}` {stand_in.version}, which gives the same modules, stands in for it",
+        evidence=_evidence(demand, None),
+        remedy=Remedy(f"Leave it so: installing `{demand.name}` beside `{stand_in.name}` would overwrite its files"),
+    )
+
+
+def _evidence(demand: Demand, have: InstalledDistribution | None) -> tuple[Evidence, ...]:
+    wanted = Evidence(f"Requires-Dist: {demand.requirement}", demand.consumer.metadata_path)
+    if have is None:
+        return (wanted,)
+    return (wanted, Evidence(f"installed: {have.name} {have.version}", have.metadata_path))
+
+
+def _remedy(examination: Examination, demands: Demands, demand: Demand) -> Remedy:
+    everyone = demands.by_name[demand.name]
+    together = SpecifierSet(",".join(sorted({str(item.requirement.specifier) for item in everyone} - {""})))
+    if together.is_unsatisfiable():
+        names = ", ".join(f"`{name}`" for name in sorted({item.consumer.name for item in everyone}))
+        return Remedy(
+            f"No version of `{demand.name}` suits all of {names}: give them separate environments, "
+            f"or record an override and say which of them is not used"
+        )
+    environment = examination.environment
+    python = (environment.executable if environment is not None else None) or "python"
+    wanted = f"{demand.requirement.url or f'{demand.name}{together}'}"
+    return Remedy(
+        f"Install a version of `{demand.name}` that suits all {len(everyone)} who ask for it"
+        if len(everyone) > 1
+        else f"Install `{wanted}`",
+        Applicability.UNSAFE,
+        (f'{python} -m pip install "{wanted}"',),
+    )
+
+
+RULE = Rule(
+    code="ENV001",
+    name="unmet-requirement",
+    severity=Severity.ERROR,
+    summary="An installed distribution needs something that is missing or of another version",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

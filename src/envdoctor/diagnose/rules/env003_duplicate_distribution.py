@@ -1,0 +1,70 @@
+"""One site-packages folder holds the metadata of two versions of the same distribution.
+
+## What it does
+Looks for two `.dist-info` or `.egg-info` entries of one normalised name in one folder.
+
+## Why it is bad
+The files on disk are those of the version that was installed last, but tools see either version, at random;
+an upgrade or uninstall removes only half. It comes from an installer that died, from two installers (conda and
+pip) over one folder, or from unpacking by hand.
+
+## Example
+`numpy-1.26.4.dist-info` beside `numpy-2.1.0.dist-info`.
+
+## What to do
+Uninstall the distribution until nothing is left of it, then install one version.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each name that stands twice in a folder."""
+    environment = examination.environment
+    if environment is None:
+        return
+    places: dict[tuple[str, str], list[InstalledDistribution]] = defaultdict(list)
+    for distribution in environment.distributions:
+        places[distribution.location, distribution.name].append(distribution)
+    for (_, name), found in places.items():
+        # A project's own egg-info beside the dist-info of its editable install is the same thing told twice.
+        if len(found) < 2 or (any(item.editable for item in found) and len({item.version for item in found}) == 1):
+            continue
+        versions = " and ".join(item.version for item in found)
+        python = environment.executable or "python"
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=name,
+            message=f"`{name}` is installed {'twice' if len(found) == 2 else f'{len(found)} times'} in one folder: "
+            f"{versions}",
+            evidence=tuple(Evidence(f"{name} {item.version}", item.metadata_path) for item in found),
+            remedy=Remedy(
+                f"Uninstall `{name}` {len(found)} times (delete what stays of it), then install the version you want",
+                Applicability.UNSAFE,
+                (
+                    *[f"{python} -m pip uninstall -y {name}"] * len(found),
+                    f"{python} -m pip install {name}=={found[-1].version}",
+                ),
+            ),
+        )
+
+
+RULE = Rule(
+    code="ENV003",
+    name="duplicate-distribution",
+    severity=Severity.ERROR,
+    summary="Two versions of one distribution in the same folder",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)
