@@ -105,7 +105,9 @@ class BoundIndex:
     packages: tuple[NormalizedName, ...]
     because: str = ""
     local_label: str | None = None
-    """Local version label of its files (``cu118``), where the index uses one."""
+    """Start of its files' local version label (``cu118``), where the index uses one."""
+    flat: bool = False
+    """True: one page that lists files (pip's ``--find-links``), not a simple repository."""
 
 
 class PatchKind(enum.Enum):
@@ -113,6 +115,7 @@ class PatchKind(enum.Enum):
 
     GUARD_IMPORT = "guard-import"
     STUB_FUNCTION = "stub-function"
+    REPLACE_FUNCTION = "replace-function"
     SET_ATTRIBUTE = "set-attribute"
     SET_ARGUMENT = "set-argument"
     REPLACE_REQUIREMENT = "replace-requirement"
@@ -149,6 +152,12 @@ class Patch:
     optional: bool = False
     """True: a project without that file is fine."""
     evidence: str = ""
+    name: str | None = None
+    """What plans and child profiles call it."""
+    source: str | None = None
+    """Python source of the new definition, for replace-function; ``function`` names the one that goes."""
+    component: str | None = None
+    """Applied only where the placement of this component moves it; None: always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +172,7 @@ class SystemNeed:
     install: Mapping[str, str] = field(default_factory=dict)
     """How to get it, by operating system or package manager."""
     minimum: str | None = None
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +183,10 @@ class SetAttribute:
     attribute: str | None = None
     environment: str | None = None
     argument: str | None = None
+    function: str | None = None
+    """Dotted name of the function in ``file`` that assigns ``attribute``."""
+    value: str | None = None
+    """What to set where it is not the device's name (``-1`` for CUDA_VISIBLE_DEVICES)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +200,7 @@ class PlacementRule:
     """True: the component goes there whatever the kernels say."""
     set: SetAttribute | None = None
     because: str = ""
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +235,9 @@ class Profile:
     extends: str | None = None
     documentation: str = ""
     recognise: tuple[str, ...] = ()
-    """Files whose presence marks the project."""
+    """Files (globs) whose presence marks the project."""
+    recognise_packages: tuple[NormalizedName, ...] = ()
+    """Requirements that mark the project."""
     requirement_files: tuple[str, ...] = ()
     """Files of the user's checkout to read; empty: whatever the project has."""
     requires: tuple[ProfileRequirement, ...] = ()
@@ -236,3 +253,5 @@ class Profile:
     environments: tuple[EnvironmentSpec, ...] = ()
     cautions: tuple[str, ...] = ()
     """What this profile cannot do, said plainly."""
+    abstract: bool = False
+    """A base for other profiles that cannot be used itself."""

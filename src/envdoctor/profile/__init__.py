@@ -1,1 +1,7 @@
 """Profiles: TOML to values, all faults at once."""
+
+from envdoctor.profile.fault import Fault, ProfileError
+from envdoctor.profile.load import load_profile, parse_profile, validate
+from envdoctor.profile.pythons import python_choices
+
+__all__ = ["Fault", "ProfileError", "load_profile", "parse_profile", "python_choices", "validate"]

@@ -1,0 +1,151 @@
+"""A checked, merged profile as values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from packaging.requirements import Requirement as Pep508
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName, canonicalize_name
+
+from envdoctor.model import profile as model
+from envdoctor.model.origin import ProfileOrigin
+from envdoctor.model.requirement import Requirement, RequirementKind
+from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.profile.merge import Entry, Merged
+from envdoctor.profile.patches import build_patch
+
+__all__ = ["build_profile"]
+
+
+def build_profile(merged: Merged, source: str) -> model.Profile:
+    """Return the profile that a merged, faultless content describes."""
+    about, project, smoke = merged.table("profile"), merged.table("project"), merged.table("smoke")
+    return model.Profile(
+        name=about["name"],
+        summary=about["summary"],
+        target=_target(merged.table("target")),
+        source=source,
+        extends=about.get("extends"),
+        documentation=about.get("documentation", ""),
+        recognise=tuple(project.get("recognise", ())),
+        recognise_packages=_names(project.get("recognise-packages", ())),
+        requirement_files=tuple(project.get("requirements", ())),
+        requires=tuple(_requires(entry) for entry in merged.entries("requires")),
+        excludes=tuple(_exclude(entry.table) for entry in merged.entries("exclude")),
+        overrides=tuple(_override(entry) for entry in merged.entries("override")),
+        couplings=tuple(_coupling(entry.table) for entry in merged.entries("coupled")),
+        indexes=tuple(_index(entry.table) for entry in merged.entries("index")),
+        patches=tuple(build_patch(entry.table) for entry in merged.entries("patch")),
+        environment=dict(merged.table("environment")),
+        system=tuple(_system(entry.table) for entry in merged.entries("system")),
+        smoke=model.SmokeSpec(*(tuple(smoke.get(key, ())) for key in ("kernels", "workloads", "settings"))),
+        placements=tuple(_placement(entry.table) for entry in merged.entries("placement")),
+        environments=tuple(_environment(name, table) for name, table in merged.table("environments").items()),
+        cautions=tuple(entry.table["text"] for entry in merged.entries("caution")),
+        abstract=about.get("abstract", False),
+    )
+
+
+def _names(names: Any) -> tuple[NormalizedName, ...]:
+    return tuple(canonicalize_name(name) for name in names)
+
+
+def _version(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
+
+
+def _target(table: dict[str, Any]) -> model.ProfileTarget:
+    return model.ProfileTarget(
+        os=OperatingSystem(table["os"]),
+        arch=Arch(table["arch"]),
+        python=SpecifierSet(table["python"]),
+        backend=Backend(table["backend"]),
+        glibc=_version(table.get("glibc")),
+        macos=_version(table.get("macos")),
+        gpu_architectures=tuple(table.get("gpu-architectures", ())),
+        wsl=table.get("wsl", False),
+        preferred_python=_version(table.get("preferred-python")),
+    )
+
+
+def _requirement(entry: Entry, kind: RequirementKind = RequirementKind.REQUIRE) -> Requirement:
+    parsed = Pep508(entry.table["requirement"])
+    return Requirement(
+        name=canonicalize_name(parsed.name),
+        origin=ProfileOrigin(entry.profile, entry.key_path),
+        specifier=parsed.specifier,
+        extras=frozenset(canonicalize_name(extra) for extra in parsed.extras),
+        marker=parsed.marker,
+        url=parsed.url,
+        text=entry.table["requirement"],
+        kind=kind,
+    )
+
+
+def _requires(entry: Entry) -> model.ProfileRequirement:
+    kind = RequirementKind(entry.table.get("kind", "require"))
+    return model.ProfileRequirement(_requirement(entry, kind), entry.table["because"], entry.table.get("evidence", ""))
+
+
+def _exclude(table: dict[str, Any]) -> model.Exclusion:
+    return model.Exclusion(canonicalize_name(table["name"]), table["because"], table.get("evidence", ""))
+
+
+def _override(entry: Entry) -> model.ProfileOverride:
+    table = entry.table
+    return model.ProfileOverride(
+        _requirement(entry), table["because"], _names(table.get("replaces", ())), table.get("evidence", "")
+    )
+
+
+def _coupling(table: dict[str, Any]) -> model.Coupling:
+    return model.Coupling(_names(table["names"]), model.CouplingRule(table["rule"]), table.get("because", ""))
+
+
+def _index(table: dict[str, Any]) -> model.BoundIndex:
+    return model.BoundIndex(
+        name=table["name"],
+        url=table["url"],
+        packages=_names(table["packages"]),
+        because=table.get("because", ""),
+        local_label=table.get("local-label"),
+        flat=table.get("flat", False),
+    )
+
+
+def _system(table: dict[str, Any]) -> model.SystemNeed:
+    return model.SystemNeed(
+        name=table["name"],
+        because=table["because"],
+        only_for=_names(table.get("only-for", ())),
+        install=dict(table.get("install", {})),
+        minimum=table.get("minimum"),
+        evidence=table.get("evidence", ""),
+    )
+
+
+def _placement(table: dict[str, Any]) -> model.PlacementRule:
+    where = table.get("set")
+    return model.PlacementRule(
+        component=table["component"],
+        needs=tuple(table.get("needs", ())),
+        otherwise=table.get("otherwise", "cpu"),
+        always=table.get("always", False),
+        set=model.SetAttribute(**where) if where is not None else None,
+        because=table.get("because", ""),
+        evidence=table.get("evidence", ""),
+    )
+
+
+def _environment(name: str, table: dict[str, Any]) -> model.EnvironmentSpec:
+    return model.EnvironmentSpec(
+        name=name,
+        python=SpecifierSet(table["python"]) if "python" in table else None,
+        requirements=tuple(table.get("requirements", ())),
+        packages=_names(table.get("packages", ())),
+        because=table.get("because", ""),
+    )

@@ -1,0 +1,29 @@
+"""Where shipped profiles are."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import envdoctor
+
+__all__ = ["shipped_folder", "shipped_names", "shipped_path"]
+
+
+@lru_cache(maxsize=1)
+def shipped_folder() -> Path:
+    """Return the folder of shipped profiles: beside the package in a wheel, at the top of a checkout otherwise."""
+    package = Path(envdoctor.__file__).resolve().parent
+    installed = package / "data" / "profiles"
+    return installed if installed.is_dir() else package.parent.parent / "profiles"
+
+
+def shipped_names() -> list[str]:
+    """Return the names of all shipped profiles, abstract ones too, sorted."""
+    folder = shipped_folder()
+    return sorted(path.stem for path in folder.glob("*.toml")) if folder.is_dir() else []
+
+
+def shipped_path(name: str) -> Path | None:
+    """Return the file of a shipped profile, None where there is none of that name."""
+    return shipped_folder() / f"{name}.toml" if name in shipped_names() else None
