@@ -11,6 +11,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.requirement import Requirement
 
 __all__ = [
+    "FileOption",
     "IndexOption",
     "IndexOptionKind",
     "InstallCommand",
@@ -74,6 +75,18 @@ class IndexOption:
 
 
 @dataclass(frozen=True, slots=True)
+class FileOption:
+    """Another option of pip that a file or a command sets, and that bears on what may be chosen."""
+
+    name: str
+    """``pre``, ``prefer-binary``, ``require-hashes``, ``no-binary``, ``only-binary``, ``trusted-host``."""
+    value: str
+    """Empty for a switch."""
+    origin: FileOrigin
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class InstallCommand:
     """A ``pip``, ``uv pip`` or ``conda`` command found in a script, in the order of the file."""
 
@@ -118,3 +131,10 @@ class Project:
     """Pairs of lines that say the same thing twice: the first, and the one that repeats it."""
     settings: dict[str, object] = field(default_factory=dict, compare=False)
     """The ``[tool.envdoctor]`` table of pyproject.toml."""
+    options: tuple[FileOption, ...] = ()
+    overrides: tuple[Requirement, ...] = ()
+    """``[tool.uv] override-dependencies``: what the project itself sets aside, on purpose."""
+    superseded: tuple[Requirement, ...] = ()
+    """Requirements of a script's earlier step whose package a later step uninstalls; no longer in force."""
+    files_not_read: tuple[str, ...] = ()
+    """Requirement files, constraint files and scripts that lie there and were not read."""

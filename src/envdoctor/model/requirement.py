@@ -32,7 +32,8 @@ class Requirement:
     """Extras, names normalised (PEP 685)."""
     marker: Marker | None = None
     url: str | None = None
-    """A direct reference (PEP 508 ``@``), a VCS URL or a local path; such a requirement has no specifier."""
+    """A direct reference (PEP 508 ``@``), a VCS URL or a local path; such a requirement has no specifier, except that of
+    a wheel, whose file name says the version."""
     text: str = ""
     """As the person wrote it, comments and options cut off: ``librosa = "0.9.2"`` in Poetry's form, say."""
     kind: RequirementKind = RequirementKind.REQUIRE

@@ -1,0 +1,145 @@
+"""Which files of a directory describe the project, and of what form a file is."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from envdoctor.adapters.project.errors import ProjectFileError
+
+__all__ = ["Form", "Found", "form_of", "look_into"]
+
+
+class Form(enum.Enum):
+    """The form that a file is read as."""
+
+    REQUIREMENTS = "requirements"
+    CONSTRAINTS = "constraints"
+    PYPROJECT = "pyproject"
+    PIPFILE = "pipfile"
+    SETUP_CFG = "setup.cfg"
+    SETUP_PY = "setup.py"
+    CONDA = "conda"
+    PYTHON_SCRIPT = "python-script"
+    INSTALL_SCRIPT = "install-script"
+    DOCKERFILE = "dockerfile"
+
+
+_SCRIPTS = {".sh": "posix", ".bash": "posix", ".command": "posix", ".bat": "cmd", ".cmd": "cmd", ".ps1": "powershell"}
+_HARDWARE = re.compile(r"(?:^|[^a-z])(gpu|cuda|cu\d+|rocm|amd|directml|dml|zluda|cpu|mps|mac|macos|intel|xpu)", re.I)
+_SIDE = re.compile(
+    r"(?:^|[^a-z])(dev|devel|test|tests|testing|doc|docs|lint|ci|build|optional|extra|extras)(?:[^a-z]|$)", re.I
+)
+_INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
+_LOOKED_FOR = "requirements*.txt, pyproject.toml, setup.cfg, setup.py, environment.yml, Pipfile, install scripts"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a directory holds: the candidates for the list of requirements in order, and the rest."""
+
+    candidates: tuple[Path, ...]
+    """To be tried in turn until one declares requirements."""
+    scripts: tuple[Path, ...]
+    """Install scripts for the target's system, read before the list."""
+    others: tuple[Path, ...]
+    """Requirement files, constraint files and scripts beside them."""
+
+
+def form_of(path: Path) -> Form:
+    """Return the form a file is read as, judged by its name."""
+    name = path.name.lower()
+    suffix = path.suffix.lower()
+    if name in {"pipfile", "setup.cfg", "setup.py"}:
+        return Form(name)
+    if name.startswith(("dockerfile", "containerfile")) or suffix == ".dockerfile":
+        return Form.DOCKERFILE
+    if suffix == ".toml":
+        return Form.PYPROJECT
+    if suffix in {".yml", ".yaml"}:
+        return Form.CONDA
+    if suffix in {".py", ".pyw"}:
+        return Form.PYTHON_SCRIPT
+    if suffix in _SCRIPTS:
+        return Form.INSTALL_SCRIPT
+    return Form.CONSTRAINTS if name.startswith("constraint") else Form.REQUIREMENTS
+
+
+def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> Found:
+    """Look at a directory's top level, and at a ``requirements`` folder.
+
+    Raises ProjectFileError where it holds nothing to read.
+    """
+    entries = _files(root, shown)
+    named = {path.name.lower(): path for path in entries}
+    lists = [path for path in entries if _is_list(path)]
+    folder = root / "requirements"
+    if folder.is_dir() and not folder.is_symlink():
+        lists += [path for path in _files(folder, f"{shown}/requirements") if path.suffix.lower() in {".txt", ".in"}]
+    main = named.get("requirements.txt")
+    standard = [named[name] for name in ("pyproject.toml", "setup.cfg", "setup.py") if name in named]
+    conda = [named[name] for name in _conda_names() if name in named]
+    pipfile = [named["pipfile"]] if "pipfile" in named else []
+    chosen = _chosen_lists([path for path in lists if path != main])
+    candidates = [*([main] if main else []), *standard, *conda[:1], *pipfile, *chosen]
+    scripts = [path for path in entries if path.suffix.lower() in _SCRIPTS]
+    installers = _for_system([path for path in scripts if _INSTALLER.match(path.stem)], environment)
+    if not candidates and not installers:
+        installers = _for_system(scripts, environment) or scripts[:1]
+    if not candidates and not installers:
+        installers = [path for path in entries if form_of(path) is Form.DOCKERFILE][:1]
+    if not candidates and not installers:
+        raise ProjectFileError(shown, None, f"nothing here describes requirements; looked for {_LOOKED_FOR}")
+    constraints = [path for path in entries if form_of(path) is Form.CONSTRAINTS and path.suffix.lower() == ".txt"]
+    known = [path for path in scripts if _INSTALLER.match(path.stem)]
+    return Found(tuple(candidates), tuple(installers), tuple(dict.fromkeys([*lists, *constraints, *conda, *known])))
+
+
+def _files(directory: Path, shown: str) -> list[Path]:
+    try:
+        return sorted(path for path in directory.iterdir() if path.is_file())
+    except PermissionError as error:
+        raise ProjectFileError(shown, None, "the directory may not be read (permission denied)") from error
+    except OSError as error:
+        raise ProjectFileError(shown, None, f"the directory cannot be read: {error.strerror}") from error
+
+
+def _is_list(path: Path) -> bool:
+    name = path.name.lower()
+    return path.suffix.lower() in {".txt", ".in", ".pip"} and (
+        "requirement" in name or name in {"reqs.txt", "deps.txt"}
+    )
+
+
+def _conda_names() -> tuple[str, ...]:
+    stems = ("environment", "conda", "env", "conda-environment", "environment-gpu", "environment-cuda")
+    return tuple(f"{stem}{suffix}" for stem in stems for suffix in (".yml", ".yaml"))
+
+
+def _chosen_lists(lists: list[Path]) -> list[Path]:
+    """Leave out side lists (tests, docs), and all hardware variants but one: they exclude each other."""
+    compiled = {path.with_suffix("") for path in lists if path.suffix.lower() == ".txt"}
+    sources = [path for path in lists if path.suffix.lower() != ".in" or path.with_suffix("") not in compiled]
+    useful = [path for path in sources if not _SIDE.search(path.stem)] or sources
+    variants = [path for path in useful if _HARDWARE.search(path.stem)]
+    plain = [path for path in useful if path not in variants]
+    variants.sort(key=lambda path: (0 if re.search(r"gpu|cuda|cu\d", path.stem, re.I) else 1, path.name))
+    return plain + variants[:1]
+
+
+def _for_system(scripts: list[Path], environment: Mapping[str, str] | None) -> list[Path]:
+    """Keep the scripts that run on the target; of an unknown target, those of the only family there is."""
+    windows = [path for path in scripts if _SCRIPTS[path.suffix.lower()] != "posix"]
+    posix = [path for path in scripts if _SCRIPTS[path.suffix.lower()] == "posix"]
+    if environment is None or not environment.get("sys_platform"):
+        chosen = [] if windows and posix else windows or posix
+    else:
+        platform = environment["sys_platform"]
+        chosen = windows if platform == "win32" else posix
+        other = "mac" if platform == "linux" else "linux"
+        chosen = [path for path in chosen if other not in path.stem.lower()]
+    batch = [path for path in chosen if _SCRIPTS[path.suffix.lower()] != "powershell"]
+    return (batch or chosen)[:1] if len(chosen) > 1 else chosen

@@ -1,0 +1,187 @@
+"""What has been read so far, and the one way to a project's files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import NormalizedName
+
+from envdoctor.adapters.project.decoding import NotText, decode
+from envdoctor.adapters.project.errors import ProjectFileError
+from envdoctor.adapters.project.identity import impostor
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import FileOption, IndexOption, InstallCommand, ReadingProblem, ReadingProblemKind
+from envdoctor.model.requirement import Requirement, RequirementKind
+
+__all__ = ["Circumstances", "Draft", "LocalProject", "TextFile"]
+
+_LARGEST = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a requirement takes from the place that asked for its file."""
+
+    kind: RequirementKind = RequirementKind.REQUIRE
+    group: str | None = None
+    step: int | None = None
+    no_deps: bool = False
+    index_url: str | None = None
+    included_from: FileOrigin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file that was read; ``shown`` is its path relative to the project root."""
+
+    path: Path
+    shown: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LocalProject:
+    """A directory that a ``-e .`` line asks for, to be read as a project of its own."""
+
+    directory: Path
+    extras: tuple[str, ...]
+    origin: FileOrigin
+    circumstances: Circumstances
+    text: str
+
+
+@dataclass(slots=True)
+class Draft:
+    """The project as far as it has been read."""
+
+    root: Path
+    boundary: Path
+    """No file above this directory is opened because another file says so."""
+    variables: Mapping[str, str]
+    environment: Mapping[str, str] | None = None
+    groups: tuple[str, ...] = ()
+    name: str | None = None
+    requirements: list[Requirement] = field(default_factory=list)
+    overrides: list[Requirement] = field(default_factory=list)
+    problems: list[ReadingProblem] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    index_options: list[IndexOption] = field(default_factory=list)
+    options: list[FileOption] = field(default_factory=list)
+    commands: list[InstallCommand] = field(default_factory=list)
+    removals: list[tuple[int, NormalizedName]] = field(default_factory=list)
+    local_projects: list[LocalProject] = field(default_factory=list)
+    requires_python: SpecifierSet | None = None
+    requires_python_origin: FileOrigin | None = None
+    settings: dict[str, object] = field(default_factory=dict)
+    known_groups: set[str] = field(default_factory=set)
+    used_groups: set[str] = field(default_factory=set)
+    read_already: set[tuple[Path, RequirementKind, int | None, str | None]] = field(default_factory=set)
+    _texts: dict[Path, TextFile] = field(default_factory=dict)
+
+    def shown(self, path: Path) -> str:
+        """Return a path relative to the root with forward slashes; ``..`` where it lies beside it."""
+        here = path.absolute()
+        for ups, base in enumerate((self.root, *self.root.parents)):
+            if here.is_relative_to(base):
+                return "../" * ups + here.relative_to(base).as_posix()
+            if base == self.boundary:
+                break
+        return here.as_posix()
+
+    def load(self, path: Path, *, json_refused: bool = True) -> TextFile:
+        """Read a text file once. Raises ProjectFileError."""
+        if path in self._texts:
+            return self._texts[path]
+        shown = self.shown(path)
+        data = _bytes(path, shown)
+        what = impostor(data, json_refused=json_refused)
+        if what is not None:
+            raise ProjectFileError(shown, 1, f"not what it claims to be: this is {what}")
+        try:
+            decoded = decode(data)
+        except NotText as error:
+            raise ProjectFileError(shown, None, f"not what it claims to be: {error}") from error
+        if decoded.note:
+            self.problem(ReadingProblemKind.ENCODING, FileOrigin(shown, 1), decoded.note)
+        text_file = TextFile(path, shown, decoded.text)
+        self._texts[path] = text_file
+        self.files.append(shown)
+        return text_file
+
+    def problem(
+        self,
+        kind: ReadingProblemKind,
+        origin: FileOrigin,
+        message: str,
+        text: str = "",
+        suggestions: tuple[str, ...] = (),
+    ) -> None:
+        """Note something that is reported while the rest goes on."""
+        self.problems.append(ReadingProblem(kind, origin, message, text, suggestions))
+
+    def add(self, read: Requirement | ReadingProblem, circumstances: Circumstances) -> None:
+        """Keep a requirement, with its circumstances, or the problem that stands in its place."""
+        if isinstance(read, ReadingProblem):
+            self.problems.append(read)
+            return
+        self.requirements.append(
+            replace(
+                read,
+                kind=circumstances.kind,
+                group=circumstances.group,
+                step=circumstances.step,
+                no_deps=circumstances.no_deps,
+                index_url=read.index_url or circumstances.index_url,
+            )
+        )
+
+    def set_python(self, text: str, origin: FileOrigin) -> None:
+        """Keep a ``requires-python``; the first file that says one has the word."""
+        try:
+            specifier = SpecifierSet(text)
+        except InvalidSpecifier:
+            message = f"`{text}` is not a version specifier for Python"
+            self.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, text)
+            return
+        if self.requires_python is None:
+            self.requires_python, self.requires_python_origin = specifier, origin
+
+    def included(self, reference: str, base: Path, origin: FileOrigin, text: str) -> Path | None:
+        """Find the file that another file names; None, and a problem, where it may not or cannot be opened."""
+        written = Path(reference.replace("\\", "/"))
+        try:
+            path = (base / written).resolve()
+            inside = path.is_relative_to(self.boundary)
+            there = inside and path.is_file()
+        except (OSError, RuntimeError, ValueError):
+            inside, there = True, False
+            path = base / "invalid"
+        if not inside:
+            message = f"`{reference}` lies outside the project and is not read"
+            self.problem(ReadingProblemKind.OUTSIDE_PROJECT, origin, message, text)
+            return None
+        if not there:
+            self.problem(ReadingProblemKind.MISSING_FILE, origin, f"there is no file `{reference}`", text)
+            return None
+        return path
+
+
+def _bytes(path: Path, shown: str) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_LARGEST + 1)
+    except FileNotFoundError as error:
+        raise ProjectFileError(shown, None, "there is no such file") from error
+    except IsADirectoryError as error:
+        raise ProjectFileError(shown, None, "this is a directory, not a file") from error
+    except PermissionError as error:
+        raise ProjectFileError(shown, None, "the file may not be read (permission denied)") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ProjectFileError(shown, None, f"the file cannot be read: {reason}") from error
+    if len(data) > _LARGEST:
+        raise ProjectFileError(shown, None, "not what it claims to be: it is larger than 8 MiB")
+    return data

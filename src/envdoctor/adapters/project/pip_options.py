@@ -1,0 +1,103 @@
+"""pip's options as they stand on a requirements file's line."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from optparse import OptionParser, Values
+from typing import NoReturn
+
+__all__ = ["InvalidOptions", "LineOptions", "parse_options", "split_options"]
+
+
+class InvalidOptions(Exception):
+    """An option that pip does not know here, or one without its value."""
+
+
+class _Parser(OptionParser):
+    def error(self, msg: str) -> NoReturn:
+        raise InvalidOptions(msg)
+
+    def exit(self, status: int = 0, msg: str | None = None) -> NoReturn:  # noqa: ARG002
+        raise InvalidOptions(msg or "invalid option")
+
+
+def _parser() -> _Parser:
+    parser = _Parser(usage="", prog="pip", add_help_option=False)
+    values = {
+        ("-i", "--index-url", "--pypi-url"): "index_url",
+        ("--extra-index-url",): "extra_index_urls",
+        ("-f", "--find-links"): "find_links",
+        ("-r", "--requirement"): "requirements",
+        ("-c", "--constraint"): "constraints",
+        ("-e", "--editable"): "editables",
+        ("--no-binary",): "no_binary",
+        ("--only-binary",): "only_binary",
+        ("--all-releases",): "all_releases",
+        ("--only-final",): "only_final",
+        ("--trusted-host",): "trusted_hosts",
+        ("--use-feature",): "features",
+        ("--hash",): "hashes",
+        ("-C", "--config-settings", "--config-setting"): "config_settings",
+        ("--global-option",): "global_options",
+        ("--build-option",): "build_options",
+        ("--install-option",): "install_options",
+    }
+    for flags, destination in values.items():
+        parser.add_option(*flags, dest=destination, action="append", type="string", default=[])
+    for flag in ("--no-index", "--pre", "--prefer-binary", "--require-hashes"):
+        parser.add_option(flag, action="store_true", default=False)
+    return parser
+
+
+_PARSER = _parser()
+_OF_FILE = (
+    "index_url", "extra_index_urls", "find_links", "requirements", "constraints", "editables", "no_binary",
+    "only_binary", "all_releases", "only_final", "trusted_hosts", "features", "no_index", "pre", "prefer_binary",
+    "require_hashes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LineOptions:
+    """The options of one line, and words that pip would ignore."""
+
+    values: Values
+    ignored: tuple[str, ...]
+
+    def several(self, name: str) -> tuple[str, ...]:
+        """Return an option's values in order."""
+        return tuple(getattr(self.values, name))
+
+    def switch(self, name: str) -> bool:
+        """Return whether a switch is set."""
+        return bool(getattr(self.values, name))
+
+    @property
+    def of_file(self) -> tuple[str, ...]:
+        """Names of the options that count for the whole file and not for a requirement."""
+        return tuple(name for name in _OF_FILE if getattr(self.values, name))
+
+
+def split_options(line: str) -> tuple[str, str]:
+    """Split a line where its first option starts: the requirement, which is never unquoted, and the options."""
+    words = line.split(" ")
+    for at, word in enumerate(words):
+        if word.startswith("-"):
+            return " ".join(words[:at]).strip(), " ".join(words[at:])
+    return line.strip(), ""
+
+
+def parse_options(text: str) -> LineOptions:
+    """Parse options; quotes and backslashes as POSIX shells have them. Raises InvalidOptions."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InvalidOptions(f"unbalanced quotes ({error})") from error
+    defaults = _PARSER.get_default_values()
+    # The defaults of "append" options are shared lists.
+    for name, value in vars(defaults).items():
+        if isinstance(value, list):
+            setattr(defaults, name, list(value))
+    values, rest = _PARSER.parse_args(words, defaults)
+    return LineOptions(values, tuple(rest))

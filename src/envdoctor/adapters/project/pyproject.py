@@ -1,0 +1,114 @@
+"""pyproject.toml: PEP 621 metadata, PEP 735 groups, and what setuptools, Poetry and uv add."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.poetry import read_poetry
+from envdoctor.adapters.project.requirement_groups import read_dependency_groups, read_optional_dependencies
+from envdoctor.adapters.project.requirements_file import read_requirements_file
+from envdoctor.adapters.project.specification import parse_pep508
+from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
+from envdoctor.adapters.project.uv_settings import apply_sources, read_uv
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import ReadingProblemKind
+
+__all__ = ["declares_dependencies", "read_pyproject"]
+
+
+def read_pyproject(
+    draft: Draft,
+    path: Path,
+    circumstances: Circumstances,
+    *,
+    groups: tuple[str, ...] = (),
+    dependencies: bool = True,
+    settings: bool = True,
+) -> bool:
+    """Read the file into the draft; return False where setup.cfg or setup.py has the dependencies.
+
+    Raises ProjectFileError. Without ``dependencies`` only name, Python, settings and the asked-for groups are read.
+    """
+    document = parse_toml(draft.load(path, json_refused=False), circumstances.included_from)
+    if settings:
+        _identity(draft, document)
+    before = len(draft.requirements)
+    known = _main_list(draft, document, circumstances) if dependencies else True
+    read_optional_dependencies(draft, document, circumstances, groups)
+    read_dependency_groups(draft, document, circumstances, groups)
+    read_poetry(draft, document, circumstances, groups, main=dependencies and not _has_main_list(document))
+    if settings:
+        read_uv(draft, document)
+    apply_sources(draft, document, before)
+    return known
+
+
+def declares_dependencies(draft: Draft, path: Path) -> bool:
+    """Return whether the file says anything about dependencies, not only about tools. Raises ProjectFileError."""
+    document = parse_toml(draft.load(path, json_refused=False))
+    return document.get("tool", "poetry", "dependencies") is not None or document.get("project") is not None
+
+
+def _has_main_list(document: TomlDocument) -> bool:
+    return document.get("project", "dependencies") is not None
+
+
+def _identity(draft: Draft, document: TomlDocument) -> None:
+    name = document.get("project", "name") or document.get("tool", "poetry", "name")
+    if draft.name is None and isinstance(name, str):
+        draft.name = name
+    python = document.get("project", "requires-python")
+    if isinstance(python, str):
+        draft.set_python(python, document.origin("project", "requires-python"))
+    elif python is not None:
+        document.fault(draft, ("project", "requires-python"), "must be a string")
+    own = document.get("tool", "envdoctor")
+    if isinstance(own, dict):
+        draft.settings = own
+
+
+def _main_list(draft: Draft, document: TomlDocument, circumstances: Circumstances) -> bool:
+    document.table(draft, "project")
+    for at, text in document.strings(draft, "project", "dependencies"):
+        draft.add(parse_pep508(text, document.origin("project", "dependencies", at)), circumstances)
+    dynamic = document.get("project", "dynamic")
+    if not isinstance(dynamic, list) or "dependencies" not in dynamic:
+        return document.get("project") is not None or document.get("tool", "poetry") is not None
+    if document.get("tool", "poetry", "dependencies") is not None:
+        return True
+    return _dynamic(draft, document, circumstances)
+
+
+def _dynamic(draft: Draft, document: TomlDocument, circumstances: Circumstances) -> bool:
+    for path in (
+        ("tool", "setuptools", "dynamic", "dependencies", "file"),
+        ("tool", "hatch", "metadata", "hooks", "requirements_txt", "files"),
+    ):
+        named = document.get(*path)
+        if named is not None:
+            for reference in _file_names(named):
+                _include_file(draft, document, reference, document.origin(*path), circumstances)
+            return True
+    directory = document.file.path.parent
+    if any((directory / name).is_file() for name in ("setup.cfg", "setup.py")):
+        return False
+    message = "the dependencies are `dynamic`: only a build of the project would tell them"
+    draft.problem(ReadingProblemKind.DYNAMIC, document.origin("project", "dynamic"), message, "dependencies")
+    return True
+
+
+def _file_names(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
+
+
+def _include_file(
+    draft: Draft, document: TomlDocument, reference: str, origin: FileOrigin, circumstances: Circumstances
+) -> None:
+    found = draft.included(reference, document.file.path.parent, origin, reference)
+    if found is not None:
+        read_requirements_file(draft, found, replace(circumstances, included_from=origin))

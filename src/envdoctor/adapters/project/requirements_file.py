@@ -1,0 +1,174 @@
+"""Requirements and constraints files, exactly as pip reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
+from envdoctor.adapters.project.logical_lines import LogicalLine, expand, logical_lines
+from envdoctor.adapters.project.pip_options import InvalidOptions, LineOptions, parse_options, split_options
+from envdoctor.adapters.project.specification import local_path, parse_line, split_extras
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, ReadingProblemKind
+from envdoctor.model.requirement import RequirementKind
+
+__all__ = ["add_requirement", "read_requirements_file"]
+
+_PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a line stands and what it inherits."""
+
+    directory: Path
+    origin: FileOrigin
+    circumstances: Circumstances
+    chain: tuple[Path, ...]
+    raw: str
+
+
+def read_requirements_file(
+    draft: Draft, path: Path, circumstances: Circumstances, chain: tuple[Path, ...] = ()
+) -> None:
+    """Read a file and what it includes into the draft. Raises ProjectFileError."""
+    identity = path.resolve()
+    key = (identity, circumstances.kind, circumstances.step, circumstances.group)
+    if key in draft.read_already:
+        return
+    draft.read_already.add(key)
+    file = draft.load(path)
+    for line in logical_lines(file.text):
+        origin = FileOrigin(file.shown, line.number, circumstances.included_from)
+        place = _Place(path.parent, origin, circumstances, (*chain, identity), line.text)
+        _read_line(draft, line, place)
+
+
+def _read_line(draft: Draft, line: LogicalLine, place: _Place) -> None:
+    expanded, missing = expand(line.text, draft.variables)
+    for name in missing:
+        message = f"the environment variable `{name}` is not set"
+        draft.problem(ReadingProblemKind.MISSING_VARIABLE, place.origin, message, line.text)
+    body, option_text = split_options(expanded)
+    written = split_options(line.text)[0]
+    try:
+        options = parse_options(option_text)
+    except InvalidOptions as error:
+        message = f"pip does not accept this line: {error}"
+        draft.problem(ReadingProblemKind.UNKNOWN_OPTION, place.origin, message, line.text)
+        return
+    if options.ignored:
+        words = " ".join(options.ignored)
+        message = f"pip ignores `{words}` after the options of this line; put it on a line of its own"
+        draft.problem(ReadingProblemKind.UNKNOWN_OPTION, place.origin, message, line.text, (words,))
+    if body:
+        _note_ignored_options(draft, options, option_text, place)
+        add_requirement(
+            draft,
+            body,
+            place.directory,
+            place.origin,
+            place.circumstances,
+            written=written,
+            hashes=options.several("hashes"),
+        )
+    else:
+        _apply_options(draft, options, place)
+
+
+def _note_ignored_options(draft: Draft, options: LineOptions, option_text: str, place: _Place) -> None:
+    if not options.of_file:
+        return
+    message = "pip ignores options that count for the whole file when they stand behind a requirement"
+    draft.problem(ReadingProblemKind.UNKNOWN_OPTION, place.origin, message, place.raw, (option_text,))
+
+
+def _apply_options(draft: Draft, options: LineOptions, place: _Place) -> None:
+    editables = options.several("editables")
+    if editables:
+        add_requirement(
+            draft, editables[0], place.directory, place.origin, place.circumstances, written=place.raw, editable=True
+        )
+        return
+    # pip takes one file of a line: requirements before constraints.
+    included = options.several("requirements")[:1] or options.several("constraints")[:1]
+    if included:
+        kind = RequirementKind.REQUIRE if options.several("requirements") else RequirementKind.CONSTRAINT
+        _include(draft, included[0], kind, place)
+        return
+    _keep_options(draft, options, place)
+
+
+def _include(draft: Draft, reference: str, kind: RequirementKind, place: _Place) -> None:
+    if "://" in reference:
+        message = f"`{reference}` is a remote file and is not fetched"
+        draft.problem(ReadingProblemKind.UNSUPPORTED, place.origin, message, place.raw)
+        return
+    path = draft.included(reference, place.directory, place.origin, place.raw)
+    if path is None:
+        return
+    if path in place.chain:
+        message = (
+            f"`{reference}` includes itself"
+            if path == place.chain[-1]
+            else f"`{reference}` is already being read: the files include each other"
+        )
+        draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, place.origin, message, place.raw)
+        return
+    circumstances = replace(place.circumstances, kind=kind, included_from=place.origin)
+    read_requirements_file(draft, path, circumstances, place.chain)
+
+
+def _keep_options(draft: Draft, options: LineOptions, place: _Place) -> None:
+    step = place.circumstances.step
+    for name, kind in (
+        ("index_url", IndexOptionKind.INDEX_URL),
+        ("extra_index_urls", IndexOptionKind.EXTRA_INDEX_URL),
+        ("find_links", IndexOptionKind.FIND_LINKS),
+    ):
+        draft.index_options += [IndexOption(kind, url, place.origin, step) for url in options.several(name)]
+    if options.switch("no_index"):
+        draft.index_options.append(IndexOption(IndexOptionKind.NO_INDEX, "", place.origin, step))
+    for name in ("pre", "prefer_binary", "require_hashes"):
+        if options.switch(name):
+            draft.options.append(FileOption(name.replace("_", "-"), "", place.origin, step))
+    for name, option in (("no_binary", "no-binary"), ("only_binary", "only-binary"), ("trusted_hosts", "trusted-host")):
+        draft.options += [FileOption(option, value, place.origin, step) for value in options.several(name)]
+
+
+def add_requirement(
+    draft: Draft,
+    text: str,
+    directory: Path,
+    origin: FileOrigin,
+    circumstances: Circumstances,
+    *,
+    written: str = "",
+    editable: bool = False,
+    hashes: tuple[str, ...] = (),
+) -> None:
+    """Read one requirement as pip would take it in ``directory``, a local project's directory included."""
+    path = local_path(text) if "://" not in text else None
+    if path is not None and _local_project(draft, text, directory, origin, circumstances, written or text):
+        return
+    read = parse_line(text, origin, written=written, editable=editable)
+    if hashes and not hasattr(read, "message"):
+        read = replace(read, hashes=tuple(value.replace("=", ":", 1) for value in hashes))
+    draft.add(read, circumstances)
+
+
+def _local_project(
+    draft: Draft, text: str, directory: Path, origin: FileOrigin, circumstances: Circumstances, written: str
+) -> bool:
+    body, extras = split_extras(text.partition(";")[0])
+    try:
+        found = (directory / body.replace("\\", "/")).resolve()
+        if not found.is_relative_to(draft.boundary):
+            return False
+        known = found.is_dir() and any((found / name).is_file() for name in _PROJECT_FILES)
+    except (OSError, RuntimeError, ValueError):
+        return False
+    if known:
+        draft.local_projects.append(LocalProject(found, extras, origin, circumstances, written))
+    return known

@@ -1,0 +1,88 @@
+"""A TOML file, its tables taken without trust, and the line of everything in it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from envdoctor.adapters.project.draft import Draft, TextFile
+from envdoctor.adapters.project.errors import ProjectFileError
+from envdoctor.adapters.project.toml_lines import KeyPath, key_lines, line_of
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import ReadingProblemKind
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["TomlDocument", "parse_toml"]
+
+
+@dataclass(frozen=True, slots=True)
+class TomlDocument:
+    """A parsed document; ``included_from`` is the line that asked for it."""
+
+    file: TextFile
+    data: dict[str, Any]
+    lines: dict[KeyPath, int]
+    included_from: FileOrigin | None = None
+
+    def origin(self, *path: str | int) -> FileOrigin:
+        """Return where a key or array entry stands."""
+        return FileOrigin(self.file.shown, line_of(self.lines, path), self.included_from)
+
+    def get(self, *path: str) -> Any:
+        """Return the value at a key path, None where a table on the way is missing or is no table."""
+        value: Any = self.data
+        for key in path:
+            if not isinstance(value, dict) or key not in value:
+                return None
+            value = value[key]
+        return value
+
+    def table(self, draft: Draft, *path: str) -> dict[str, Any]:
+        """Return a table, empty where it is missing; a problem where something else stands there."""
+        value = self.get(*path)
+        if value is None:
+            return {}
+        if isinstance(value, dict):
+            return value
+        self.fault(draft, path, "must be a table")
+        return {}
+
+    def strings(self, draft: Draft, *path: str) -> list[tuple[int, str]]:
+        """Return an array's strings with their positions; a problem for everything that is none."""
+        value = self.get(*path)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            self.fault(draft, path, "must be an array of strings")
+            return []
+        for at, entry in enumerate(value):
+            if not isinstance(entry, str):
+                self.fault(draft, (*path, at), "must be a string")
+        return [(at, entry) for at, entry in enumerate(value) if isinstance(entry, str)]
+
+    def fault(self, draft: Draft, path: KeyPath, message: str) -> None:
+        """Report a fault at a key path."""
+        shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+        draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, self.origin(*path), f"`{shown}` {message}", shown)
+
+
+def parse_toml(file: TextFile, included_from: FileOrigin | None = None) -> TomlDocument:
+    """Parse a file. Raises ProjectFileError with the line of a syntax error."""
+    text = file.text.replace("\r\n", "\n")
+    try:
+        data = tomllib.loads(text)
+    except RecursionError as error:
+        raise ProjectFileError(file.shown, None, "invalid TOML: nested too deep") from error
+    except ValueError as error:
+        found = re.search(r"\s*\(at line (\d+), column \d+\)$", str(error))
+        at_end = str(error).endswith("(at end of document)")
+        line = int(found.group(1)) if found else (text.count("\n") + 1 if at_end else None)
+        reason = re.sub(r"\s*\(at [^)]*\)$", "", str(error))
+        raise ProjectFileError(file.shown, line, f"invalid TOML: {reason[:1].lower()}{reason[1:]}") from error
+    return TomlDocument(file, data, key_lines(text), included_from)

@@ -1,0 +1,176 @@
+"""Where each key and each array entry of a TOML document stands, which ``tomllib`` does not tell.
+
+The text has been accepted by ``tomllib`` before, so that the scan may be lenient: it only has to find its way.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import TypeAlias
+
+__all__ = ["KeyPath", "key_lines", "line_of"]
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+
+_BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_SCALAR = re.compile(r"[^,\]}\n#]*")
+
+
+def key_lines(text: str) -> dict[KeyPath, int]:
+    """Return the line, from 1, of every key and array entry by its path; empty where the text cannot be followed."""
+    scan = _Scan(text)
+    try:
+        scan.document()
+    except (IndexError, RecursionError):
+        return scan.lines
+    return scan.lines
+
+
+def line_of(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
+    """Return the line of a path, or of the nearest table around it."""
+    while path:
+        if path in lines:
+            return lines[path]
+        path = path[:-1]
+    return None
+
+
+class _Scan:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.lines: dict[KeyPath, int] = {}
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._arrays: dict[KeyPath, int] = {}
+
+    def document(self) -> None:
+        table: KeyPath = ()
+        self._skip()
+        while self.at < len(self.text):
+            before = self.at
+            if self.text.startswith("[[", self.at):
+                table = self._header(2)
+            elif self.text[self.at] == "[":
+                table = self._header(1)
+            else:
+                self._pair(table)
+            self._skip()
+            if self.at == before:
+                return
+
+    def _header(self, brackets: int) -> KeyPath:
+        line = self._line()
+        self.at += brackets
+        parts = self._key()
+        self._blanks()
+        self.at += brackets
+        path: KeyPath = ()
+        for position, part in enumerate(parts):
+            path = (*path, part)
+            if brackets == 2 and position == len(parts) - 1:
+                self._arrays[path] = self._arrays.get(path, -1) + 1
+            if path in self._arrays:
+                path = (*path, self._arrays[path])
+        self.lines.setdefault(path, line)
+        return path
+
+    def _pair(self, table: KeyPath) -> None:
+        line = self._line()
+        path: KeyPath = table
+        for part in self._key():
+            path = (*path, part)
+            self.lines.setdefault(path, line)
+        self._blanks()
+        self.at += 1  # the equals sign
+        self._blanks()
+        self._value(path)
+
+    def _value(self, path: KeyPath) -> None:
+        character = self.text[self.at]
+        if character in "\"'":
+            self._string()
+        elif character == "[":
+            self._array(path)
+        elif character == "{":
+            self._inline_table(path)
+        else:
+            match = _SCALAR.match(self.text, self.at)
+            self.at = match.end() if match else self.at + 1
+
+    def _array(self, path: KeyPath) -> None:
+        self.at += 1
+        position = 0
+        self._skip()
+        while self.text[self.at] != "]":
+            entry = (*path, position)
+            self.lines[entry] = self._line()
+            before = self.at
+            self._value(entry)
+            self._skip()
+            if self.text[self.at] == ",":
+                self.at += 1
+                self._skip()
+            if self.at == before:
+                raise IndexError
+            position += 1
+        self.at += 1
+
+    def _inline_table(self, path: KeyPath) -> None:
+        self.at += 1
+        self._skip()
+        while self.text[self.at] != "}":
+            before = self.at
+            self._pair(path)
+            self._skip()
+            if self.text[self.at] == ",":
+                self.at += 1
+                self._skip()
+            if self.at == before:
+                raise IndexError
+        self.at += 1
+
+    def _key(self) -> list[str]:
+        parts: list[str] = []
+        while True:
+            self._blanks()
+            if self.text[self.at] in "\"'":
+                parts.append(self._string())
+            else:
+                match = _BARE.match(self.text, self.at)
+                if match is None:
+                    raise IndexError
+                parts.append(match.group())
+                self.at = match.end()
+            self._blanks()
+            if self.at >= len(self.text) or self.text[self.at] != ".":
+                return parts
+            self.at += 1
+
+    def _string(self) -> str:
+        quote = self.text[self.at]
+        fence = quote * 3 if self.text.startswith(quote * 3, self.at) else quote
+        start = self.at + len(fence)
+        end = start
+        while not self.text.startswith(fence, end):
+            end += 2 if quote == '"' and self.text[end] == "\\" else 1
+            if end >= len(self.text):
+                raise IndexError
+        body = self.text[start:end]
+        self.at = end + len(fence)
+        while len(fence) == 3 and self.text.startswith(quote, self.at):
+            self.at += 1
+        return body
+
+    def _skip(self) -> None:
+        match = _BLANK.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+
+    def _blanks(self) -> None:
+        while self.at < len(self.text) and self.text[self.at] in " \t":
+            self.at += 1
+
+    def _line(self) -> int:
+        return bisect_right(self._starts, self.at)
