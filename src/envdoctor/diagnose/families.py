@@ -5,7 +5,7 @@ Metadata has no word for this. Sources: the file lists of the wheels, and the RE
 
 from __future__ import annotations
 
-__all__ = ["SAME_PACKAGE", "stand_ins"]
+__all__ = ["SAME_PACKAGE", "rivals", "stand_ins"]
 
 SAME_PACKAGE: dict[str, tuple[str, ...]] = {
     "onnxruntime": (
@@ -32,18 +32,22 @@ SAME_PACKAGE: dict[str, tuple[str, ...]] = {
     "nvidia.nccl": ("nvidia-nccl-cu11", "nvidia-nccl-cu12", "nvidia-nccl-cu13"),
     "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-intel", "tensorflow-rocm"),
     "faiss": ("faiss", "faiss-cpu", "faiss-gpu", "faiss-gpu-cu11", "faiss-gpu-cu12"),
-    "jwt": ("jwt", "pyjwt"),
     "PIL": ("pillow", "pillow-simd"),
 }
 """Import package to the distributions that own it. ``tensorflow-intel`` is a part of ``tensorflow`` on Windows."""
 
-_PARTS = frozenset({"tensorflow-intel", "jwt"})
+_PARTS = frozenset({"tensorflow-intel"})
 _STAND_INS = {
     name: tuple(other for other in names if other != name and other not in _PARTS)
     for names in SAME_PACKAGE.values()
     for name in names
     if name not in _PARTS
 }
+
+
+def rivals(import_package: str) -> tuple[str, ...]:
+    """Return the distributions of which only one may be installed, since each owns ``import_package``."""
+    return tuple(name for name in SAME_PACKAGE[import_package] if name not in _PARTS)
 
 
 def stand_ins(name: str) -> tuple[str, ...]:

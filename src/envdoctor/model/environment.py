@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from packaging.utils import NormalizedName
 
-__all__ = ["EnvironmentProblem", "InstalledDistribution", "InstalledEnvironment", "InstalledFile"]
+__all__ = ["EnvironmentProblem", "ImportOutcome", "InstalledDistribution", "InstalledEnvironment", "InstalledFile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,26 @@ class EnvironmentProblem:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportOutcome:
+    """How importing a module went, in a child process of the interpreter in question."""
+
+    module: str
+    status: str
+    """``imported``, ``missing`` (no such module), ``raised``, ``crashed``, ``timed-out`` or ``not-run``."""
+    detail: str = ""
+    """``SIGABRT``; ``OSError: libcudart.so.12: cannot open shared object file``; ``did not end within 30 s``."""
+    exception: str | None = None
+    """Name of the exception that was raised."""
+    seconds: float = 0.0
+    version: str | None = None
+    """The module's ``__version__``, where it was imported."""
+    file: str | None = None
+    """Where the module was imported from."""
+    output: str = ""
+    """The end of what the child wrote to stderr."""
+
+
+@dataclass(frozen=True, slots=True)
 class InstalledEnvironment:
     """The distributions of one environment and what is known of its interpreter."""
 
@@ -87,10 +107,11 @@ class InstalledEnvironment:
     - ``path_programs``: name to full path of ``python`` and ``pip`` on PATH
     - ``conda_packages``: ``(name, version, build, channel)`` of all conda packages, other languages' too
     - ``extension_suffixes``, ``glibc``, ``platform``, ``machine``: of that interpreter
-    - ``imports``: outcomes of import probes (see the import rule), by module
+    - ``imports``: ``dict[str, ImportOutcome]`` by module
     - ``overrides``: requirements that were set aside on purpose (PEP 508 texts; ``consumer -> requirement`` where
       one distribution's demand alone is set aside)
-    - ``lock``: the pylock that the environment should agree with, read by the workflow
+    - ``lock``: the ``packaging.pylock.Pylock`` that the environment should agree with; ``lock_path``: its file
+    - ``known``: for a listing, what it tells; its ``not-known`` problems say what it does not
     """
     problems: tuple[EnvironmentProblem, ...] = ()
 

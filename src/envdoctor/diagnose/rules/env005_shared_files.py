@@ -1,0 +1,173 @@
+"""Two distributions own the same files, and the one that was installed last overwrote the other's.
+
+## What it does
+Compares the RECORD files of distributions in one folder by path, and the shared paths by their recorded hashes.
+Where no file lists are at hand (a pasted listing), it knows the families that own one import package.
+Files that are the same in both and harmless (empty namespace files, licences, scripts) are passed over.
+
+## Why it is bad
+Which of the two is imported depends on the order of installation; uninstalling either breaks the other. With
+`onnxruntime` and `onnxruntime-gpu` the GPU provider comes and goes.
+
+## Example
+`onnxruntime 1.20.1` and `onnxruntime-gpu 1.20.1` own 335 files together, 4 of them with different content.
+
+## What to do
+Decide for one, uninstall all of them, then install that one again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.families import SAME_PACKAGE, rivals
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+
+_CODE = (".py", ".pyi", ".so", ".pyd", ".dll", ".dylib")
+_HARMLESS = re.compile(
+    r"(^|/)(licen[cs]e|copying|notice|authors|readme|changelog|changes|py\.typed|conftest\.py)[^/]*$", re.IGNORECASE
+)
+# Folders that careless packages put at the top level by mistake; nobody imports them.
+_CARELESS = re.compile(r"^(tests?|docs?|examples?|benchmarks?|samples?|scripts?|tools|licenses)/", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class _Overlap:
+    """What two distributions both own."""
+
+    same: list[str] = field(default_factory=list)
+    different: list[str] = field(default_factory=list)
+
+    @property
+    def severity(self) -> Severity | None:
+        """Error where code differs, warning where code is the same, info for careless folders, None for nothing."""
+        if any(path.endswith(_CODE) for path in self.different if not _CARELESS.match(path)):
+            return Severity.ERROR
+        if any(path.endswith(_CODE) and not path.endswith("/__init__.py") for path in self.same):
+            return Severity.WARNING if not all(_CARELESS.match(path) for path in self.same) else Severity.INFO
+        return Severity.INFO if self.different else None
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each set of distributions that share files."""
+    environment = examination.environment
+    if environment is None:
+        return
+    told: set[str] = set()
+    for group, overlaps in _groups(_overlaps(environment.distributions)):
+        told.update(item.name for item in group)
+        yield _finding(environment, group, overlaps)
+    yield from _known_rivals(environment, told)
+
+
+_Pair = tuple[InstalledDistribution, InstalledDistribution, _Overlap]
+_Group = list[InstalledDistribution]
+
+
+def _overlaps(distributions: Iterable[InstalledDistribution]) -> list[_Pair]:
+    owners: dict[tuple[str, str], tuple[InstalledDistribution, str | None]] = {}
+    found: dict[tuple[str, str], _Pair] = {}
+    for item in distributions:
+        for file in item.files or ():
+            if file.path.startswith("../") or ".dist-info/" in file.path or "__pycache__/" in file.path:
+                continue
+            owner, hash_ = owners.setdefault((item.location, file.path), (item, file.hash))
+            if owner.name == item.name or _HARMLESS.search(file.path):
+                continue
+            key = (owner.metadata_path, item.metadata_path)
+            overlap = found.setdefault(key, (owner, item, _Overlap()))[2]
+            differs = hash_ is not None and file.hash is not None and hash_ != file.hash
+            (overlap.different if differs else overlap.same).append(file.path)
+    return list(found.values())
+
+
+def _groups(pairs: list[_Pair]) -> Iterator[tuple[_Group, list[_Overlap]]]:
+    """Join pairs that matter into sets: three members of a family make one finding, not three."""
+    groups: list[tuple[_Group, list[_Overlap]]] = []
+    for one, other, overlap in pairs:
+        if overlap.severity in (None, Severity.INFO):
+            if overlap.severity is not None:
+                yield [one, other], [overlap]
+            continue
+        joined: tuple[_Group, list[_Overlap]] = ([one, other], [overlap])
+        for group in [group for group in groups if one in group[0] or other in group[0]]:
+            groups.remove(group)
+            joined[0].extend(item for item in group[0] if item not in joined[0])
+            joined[1].extend(group[1])
+        groups.append(joined)
+    yield from groups
+
+
+def _finding(environment: InstalledEnvironment, group: _Group, overlaps: list[_Overlap]) -> Finding:
+    shared = {path for overlap in overlaps for path in (*overlap.same, *overlap.different)}
+    different = sorted({path for overlap in overlaps for path in overlap.different})
+    severity = min((overlap.severity or Severity.INFO for overlap in overlaps), key=lambda item: item.rank)
+    content = f", {len(different)} of them with different content" if different else ", with the same content"
+    evidence = [Evidence(f"{item.name} {item.version}", item.metadata_path) for item in group]
+    evidence += [Evidence(f"differs: {path}") for path in different[:8]]
+    evidence += [Evidence(f"shared: {path}") for path in sorted(shared - set(different))[: 3 if different else 8]]
+    count = f"{len(shared)} file{'s' if len(shared) != 1 else ''}"
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        subject=group[0].name,
+        message=f"{_names(group)} own the same {count}{content}",
+        evidence=tuple(evidence),
+        remedy=_remedy(environment, group) if severity is not Severity.INFO else None,
+    )
+
+
+def _known_rivals(environment: InstalledEnvironment, told: set[str]) -> Iterator[Finding]:
+    """Yield families of which two are installed, where no file lists showed it."""
+    installed: dict[str, InstalledDistribution] = {item.name: item for item in environment.distributions}
+    for package in SAME_PACKAGE:
+        group = [installed[name] for name in rivals(package) if name in installed]
+        if len(group) < 2 or any(item.name in told for item in group):
+            continue
+        if all(item.files for item in group) and len({item.location for item in group}) == 1:
+            # The file lists were compared, and these releases do not share anything that matters.
+            continue
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=Severity.ERROR,
+            subject=group[0].name,
+            message=f"{_names(group)} own the same import package `{package}`",
+            evidence=tuple(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in group),
+            remedy=_remedy(environment, group),
+        )
+
+
+def _names(group: _Group) -> str:
+    names = [f"`{item.name}` {item.version}" for item in group]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _remedy(environment: InstalledEnvironment, group: _Group) -> Remedy:
+    python = environment.executable or "python"
+    names = " ".join(sorted(item.name for item in group))
+    return Remedy(
+        "Uninstall all of them, then install the one that fits this machine; keep the others out with an override",
+        Applicability.DISPLAY,
+        (
+            f"{python} -m pip uninstall -y {names}",
+            f"{python} -m pip install --force-reinstall --no-deps <the one to keep>",
+        ),
+    )
+
+
+RULE = Rule(
+    code="ENV005",
+    name="shared-files",
+    severity=Severity.ERROR,
+    summary="Two distributions own the same files",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

@@ -1,0 +1,88 @@
+"""Files that a distribution recorded are gone, or have another size than recorded.
+
+## What it does
+Where file lists were read, looks whether each recorded file exists and has the recorded size. Byte code, scripts
+outside site-packages and what installers write about themselves are passed over; hashes are not computed.
+
+## Why it is bad
+A missing module fails at import. A changed one is a hand edit, a damaged disk, or another distribution that wrote
+over it: nobody else can reproduce what it does.
+
+## Example
+`numba` lost `numba/core/typing/typeof.py`; `transformers/utils/import_utils.py` is 12 bytes longer than recorded.
+
+## What to do
+Install the same version again with `--force-reinstall --no-deps`; keep an edit as a patch in a profile.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import InstalledEnvironment
+from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+
+_CODE = (".py", ".so", ".pyd", ".dll", ".dylib", ".exe")
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each distribution whose files are not as recorded."""
+    environment = examination.environment
+    if environment is None:
+        return
+    missing: dict[str, list[str]] = defaultdict(list)
+    changed: dict[str, list[str]] = defaultdict(list)
+    for problem in environment.problems:
+        if problem.kind == "missing-file":
+            missing[problem.subject].append(problem.detail)
+        elif problem.kind == "changed-file":
+            changed[problem.subject].append(problem.detail)
+    for name in sorted({*missing, *changed}):
+        yield _finding(environment, name, missing[name], changed[name])
+
+
+def _finding(environment: InstalledEnvironment, name: str, missing: list[str], changed: list[str]) -> Finding:
+    distribution = environment.get(name)
+    version = distribution.version if distribution is not None else ""
+    counts = [f"{len(missing)} missing"] if missing else []
+    counts += [f"{len(changed)} changed"] if changed else []
+    listed = [*(f"missing: {path}" for path in missing), *(f"changed: {detail}" for detail in changed)]
+    python = environment.executable or "python"
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=_severity(environment, name, missing, changed),
+        subject=name,
+        message=f"Files of `{name}` {version} are not as they were recorded: {' and '.join(counts)}",
+        evidence=tuple(Evidence(line) for line in listed[:10]),
+        remedy=Remedy(
+            f"Install `{name}` {version} again",
+            Applicability.UNSAFE,
+            (f"{python} -m pip install --force-reinstall --no-deps {name}=={version}",),
+        ),
+    )
+
+
+def _severity(environment: InstalledEnvironment, name: str, missing: list[str], changed: list[str]) -> Severity:
+    distribution = environment.get(name)
+    if distribution is not None and distribution.installer == "conda":
+        # conda rewrites prefixes inside files and leaves the wheel's RECORD as it was.
+        changed = []
+    if any(path.endswith(_CODE) for path in missing):
+        return Severity.ERROR
+    code_changed = any(detail.partition(": ")[0].endswith(_CODE) for detail in changed)
+    return Severity.WARNING if code_changed else Severity.INFO
+
+
+RULE = Rule(
+    code="ENV006",
+    name="record-mismatch",
+    severity=Severity.WARNING,
+    summary="Recorded files are missing or changed",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

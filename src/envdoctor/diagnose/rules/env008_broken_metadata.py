@@ -1,0 +1,85 @@
+"""Metadata of an installed distribution is missing or cannot be read.
+
+## What it does
+Reports `.dist-info` folders without METADATA, metadata without a name and version, requirements that are not
+PEP 508, versions that are not PEP 440, and links of editable installs that lead nowhere.
+
+## Why it is bad
+pip warns or stops (`None` as a version, "invalid distribution"), upgrades go wrong, and nobody knows what such a
+distribution needs.
+
+## Example
+`torch-2.6.0.dist-info` with nothing but an empty `REQUESTED` in it, after an uninstall that failed half way.
+
+## What to do
+Delete the folder and install the distribution again; newer releases have mended most invalid requirements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.diagnose.demands import demands_of
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each broken piece of metadata."""
+    environment = examination.environment
+    if environment is None:
+        return
+    for problem in environment.problems:
+        if problem.kind in ("no-metadata", "unreadable-metadata"):
+            entry = problem.subject.replace("\\", "/").rsplit("/", 1)[-1]
+            yield _finding(
+                Severity.WARNING,
+                entry,
+                f"`{entry}` cannot be read: {problem.detail}",
+                Evidence(problem.detail, problem.subject),
+                "Delete it and install the distribution again",
+            )
+    for distribution, text in demands_of(examination).unreadable:
+        yield _finding(
+            Severity.INFO,
+            distribution.name,
+            f"`{distribution.name}` {distribution.version} has a requirement that cannot be read: `{text}`",
+            Evidence(f"Requires-Dist: {text}", distribution.metadata_path),
+            f"A newer release of `{distribution.name}` may have mended it",
+        )
+    for distribution in environment.distributions:
+        if not _is_version(distribution.version):
+            yield _finding(
+                # Linux distributions number some of their own packages so.
+                Severity.INFO,
+                distribution.name,
+                f"The version `{distribution.version}` of `{distribution.name}` is not a valid one (PEP 440)",
+                Evidence(f"Version: {distribution.version}", distribution.metadata_path),
+                "pip 24.1 and later refuse such versions; a newer release may have a valid one",
+            )
+
+
+def _is_version(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True
+
+
+def _finding(severity: Severity, subject: str, message: str, evidence: Evidence, advice: str) -> Finding:
+    return Finding(RULE.code, RULE.name, severity, subject, message, (evidence,), Remedy(advice))
+
+
+RULE = Rule(
+    code="ENV008",
+    name="broken-metadata",
+    severity=Severity.WARNING,
+    summary="Metadata of an installed distribution is missing or cannot be read",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

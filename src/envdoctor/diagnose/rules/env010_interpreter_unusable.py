@@ -1,0 +1,74 @@
+"""The environment's interpreter does not start, hangs, or is too old to be asked.
+
+## What it does
+Runs the interpreter with a few questions, standard library only, under a time limit. Where that fails it is asked
+again in isolation (`-I -S`), and the folder is read in any case.
+
+## Why it is bad
+Nothing in the environment can run; or something that every start executes (`sitecustomize`, a `.pth` file,
+`PYTHONHOME`, a missing shared library) stops it.
+
+## Example
+`bin/python` ends with `error while loading shared libraries: libpython3.10.so.1.0`.
+
+## What to do
+Run the interpreter by hand and read its message; make the environment anew where its Python is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import EnvironmentProblem
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+_SAYINGS = {
+    "interpreter-failed": (Severity.ERROR, "`{0}` does not start as it should: {1}"),
+    "interpreter-timeout": (Severity.ERROR, "`{0}` hangs when it starts: it {1}"),
+    "interpreter-old": (Severity.WARNING, "`{0}` is too old: {1}"),
+    "no-interpreter": (Severity.INFO, "`{0}` was read as a folder: {1}"),
+}
+_REMEDIES = {
+    "interpreter-failed": "Run it by hand with `-v`; where its Python is gone, make the environment anew",
+    "interpreter-timeout": "Start it with `-I -S`: if that works, a `sitecustomize` or a `.pth` file hangs",
+    "interpreter-old": "Make the environment with Python 3.10 or later",
+}
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each way in which the interpreter failed."""
+    environment = examination.environment
+    if environment is None:
+        return
+    gone = any(problem.kind == "base-gone" for problem in environment.problems)
+    for problem in environment.problems:
+        # That the base is gone explains all of it, and has a rule of its own.
+        if problem.kind in _SAYINGS and not gone:
+            yield _finding(problem)
+
+
+def _finding(problem: EnvironmentProblem) -> Finding:
+    severity, saying = _SAYINGS[problem.kind]
+    advice = _REMEDIES.get(problem.kind)
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        subject=problem.subject,
+        message=saying.format(problem.subject, problem.detail),
+        evidence=(Evidence(problem.detail, problem.subject),),
+        remedy=Remedy(advice) if advice else None,
+    )
+
+
+RULE = Rule(
+    code="ENV010",
+    name="interpreter-unusable",
+    severity=Severity.ERROR,
+    summary="The environment's interpreter does not start, hangs, or is too old",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

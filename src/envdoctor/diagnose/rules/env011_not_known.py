@@ -1,0 +1,56 @@
+"""What a listing cannot tell.
+
+## What it does
+Says which questions stay open when nothing but a pasted list of versions is at hand.
+
+## Why it is bad
+Silence would look like health: a `pip freeze` says nothing about requirements, files, or the interpreter.
+
+## Example
+`pip freeze`: no requirements, no file lists, no Python version.
+
+## What to do
+Where you can, send `pip inspect` instead, or the facts of `envdoctor host --format json`; or check the environment
+on its own machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for everything that stays open."""
+    environment = examination.environment
+    if environment is None:
+        return
+    open_questions = [problem for problem in environment.problems if problem.kind == "not-known"]
+    if open_questions:
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=open_questions[0].subject,
+            message=f"`{environment.source}` output does not tell {_joined([item.detail for item in open_questions])}",
+            evidence=tuple(Evidence(f"not told: {item.detail}", item.subject) for item in open_questions),
+            remedy=Remedy("Check the environment on its machine, or send `python -m pip inspect` for its requirements"),
+        )
+
+
+def _joined(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+RULE = Rule(
+    code="ENV011",
+    name="not-known",
+    severity=Severity.INFO,
+    summary="What a listing cannot tell",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)
