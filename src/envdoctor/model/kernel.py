@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-__all__ = ["KernelResult", "KernelStatus", "Placement"]
+from envdoctor.model.fact import Fact
+
+__all__ = ["KernelResult", "KernelStatus", "Placement", "SmokeOutcome", "SmokeRequest"]
 
 
 class KernelStatus(enum.Enum):
@@ -35,7 +38,7 @@ class KernelResult:
     steady_ms: float | None = None
     """Median of later calls, milliseconds."""
     reference_ms: float | None = None
-    """The same operation on the CPU in the kernel's own dtype, milliseconds."""
+    """The same operation on the CPU, milliseconds; half types in float32, which is what one would run there."""
     peak_bytes: int | None = None
     rate: float | None = None
     """Work per second in ``rate_unit``, where that makes sense."""
@@ -44,6 +47,20 @@ class KernelResult:
     detail: str | None = None
     setting: str | None = None
     """A setting that made it pass after it had failed, such as ``cudnn-off``."""
+    rate_limit: float | None = None
+    """What the card can do at most, in ``rate_unit``, where its data tell."""
+
+    @property
+    def failed(self) -> bool:
+        """True unless it passed or was skipped."""
+        return self.status not in (KernelStatus.PASSED, KernelStatus.SKIPPED)
+
+    @property
+    def speed_up(self) -> float | None:
+        """How many times faster than the CPU of the same machine; None where that was not measured."""
+        if not self.steady_ms or self.reference_ms is None:
+            return None
+        return self.reference_ms / self.steady_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +70,40 @@ class Placement:
     component: str
     device: str
     because: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SmokeRequest:
+    """What to run on which device."""
+
+    kernels: tuple[str, ...]
+    """Names of kernels and workloads, in order."""
+    backend: str = "auto"
+    """``auto``, a backend's name, or ``cpu-as:<backend>`` for a CPU that plays its part in tests."""
+    forced: frozenset[str] = frozenset()
+    """Kernels asked for by name: they run even where the backend is known not to have them."""
+    settings: tuple[str, ...] = ()
+    """Settings for all of them, such as ``cudnn-off``."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the child, over those of this process."""
+    all_devices: bool = False
+    bisect: bool = True
+    """Whether a failing kernel is tried again under other settings."""
+    timeout_scale: float = 1.0
+    """Factor on every kernel's time limit."""
+    plant: Mapping[str, str] = field(default_factory=dict)
+    """Faults for tests, by kernel; they act only where ``ENVDOCTOR_PLANT=1``."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmokeOutcome:
+    """What the kernels said."""
+
+    results: tuple[KernelResult, ...]
+    facts: tuple[Fact, ...] = ()
+    backend: str | None = None
+    """The backend that was opened; None where none was."""
+    children: int = 1
+    """Processes that were needed; one on a healthy machine."""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Seconds by phase."""

@@ -1,0 +1,1 @@
+"""The kernels, one module a family. Importing a module registers what it holds."""

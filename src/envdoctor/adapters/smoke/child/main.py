@@ -1,0 +1,170 @@
+"""Runs a plan of kernels and tells the parent about each, before and after."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import gc
+import json
+import os
+import platform
+import sys
+import time
+import warnings
+from typing import Any, Dict, List, Optional, Set
+
+from .. import catalogue
+from .channel import Channel
+from .faults import Planted
+
+__all__ = ["main"]
+
+EXIT_POISONED = 86
+"""The device context computes no more; the parent starts a new process for the rest."""
+
+
+def main(arguments: List[str]) -> int:
+    """Run the plan given by ``--plan JSON`` (or by stdin). Returns the exit status."""
+    if "--all-reduce" in arguments:
+        from . import all_reduce
+
+        return all_reduce.main(arguments)
+    text = arguments[arguments.index("--plan") + 1] if "--plan" in arguments else sys.stdin.read()
+    plan = json.loads(text)
+    _harden()
+    channel = Channel()
+    channel.send("hello", python=platform.python_version(), pid=os.getpid(), executable=sys.executable)
+    session = _Session(plan, channel)
+    status = session.run()
+    channel.send("end", status=status)
+    sys.stderr.flush()
+    # A driver that hangs or dies while it unloads has nothing to say about the kernels.
+    os._exit(status)
+
+
+def _harden() -> None:
+    warnings.simplefilter("ignore")
+    with contextlib.suppress(Exception):
+        faulthandler.enable()
+    with contextlib.suppress(Exception):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class _Session:
+    """One process: import, open the device, then the items of the plan in order."""
+
+    def __init__(self, plan: Dict[str, Any], channel: Channel) -> None:
+        self.plan = plan
+        self.channel = channel
+        self.planted = Planted(plan.get("plant", {}))
+        self.device: Any = None
+        self.passed: Set[str] = set()
+
+    def run(self) -> int:
+        if not self._import() or not self._open():
+            return 0
+        from . import registry
+
+        registry.load()
+        for item in self.plan["items"]:
+            if self._item(item):
+                return EXIT_POISONED
+        return 0
+
+    def _stage(self, name: str, work: Any) -> bool:
+        self.channel.send("start", item=name, kernel=name)
+        begin = time.perf_counter()
+        try:
+            self.planted.strike(name)
+            fields = work()
+        except BaseException as error:  # noqa: BLE001 - whatever happens here is the answer
+            self._failed_stage(name, error)
+            return False
+        taken = (time.perf_counter() - begin) * 1e3
+        self.channel.send("result", item=name, kernel=name, status="passed", first_ms=taken, **fields)
+        return True
+
+    def _failed_stage(self, name: str, error: BaseException) -> None:
+        status = "crashed"
+        if type(error).__name__ == "Unavailable" or (name == "import-torch" and isinstance(error, ModuleNotFoundError)):
+            status = "unsupported"
+        note = "%s: %s" % (type(error).__name__, error)
+        if status == "unsupported" and name == "device-context":
+            note = str(error)
+        self.channel.send("result", item=name, kernel=name, status=status, note=note)
+
+    def _import(self) -> bool:
+        def work() -> Dict[str, Any]:
+            import torch
+
+            threads = self.plan.get("threads")
+            if threads:
+                torch.set_num_threads(int(threads))
+            return {"device": "cpu"}
+
+        return self._stage("import-torch", work)
+
+    def _open(self) -> bool:
+        def work() -> Dict[str, Any]:
+            from . import backends, settings
+
+            self.device = backends.open_device(self.plan.get("backend", "auto"), int(self.plan.get("device", 0)))
+            settings.apply(self.device.settings)
+            self.channel.send(
+                "device",
+                backend=self.device.backend,
+                device=str(self.device.device),
+                name=self.device.name,
+                stand_in=self.device.stand_in,
+                settings=list(self.device.settings),
+                facts=self.device.facts,
+            )
+            return {"device": str(self.device.device)}
+
+        return self._stage("device-context", work)
+
+    def _item(self, item: Dict[str, Any]) -> bool:
+        """Run one item; True when this process is spent."""
+        entry = catalogue.find(item["kernel"])
+        key = item.get("id", entry.name)
+        group = item.get("group")
+        if group is not None and group in self.passed:
+            return False
+        self.channel.send("start", item=key, kernel=entry.name, limit_s=entry.limit_s)
+        reason = self._excused(entry, item)
+        outcome = reason if reason is not None else self._outcome(entry, item)
+        if outcome["status"] == "passed" and group is not None:
+            self.passed.add(group)
+        self.channel.send("result", item=key, kernel=entry.name, device=str(self.device.device), **outcome)
+        return bool(outcome.get("poisoned"))
+
+    def _excused(self, entry: catalogue.Entry, item: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+        import torch
+
+        release = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+        if release < entry.needs:
+            return {"status": "skipped", "note": "needs torch %d.%d or later" % entry.needs}
+        if self.device.backend in entry.moot and not item.get("force"):
+            return {"status": "skipped", "note": "another implementation takes over on " + self.device.backend}
+        if self.device.backend in entry.lacking and not item.get("force"):
+            return {"status": "unsupported", "note": "%s does not have it" % self.device.backend}
+        return None
+
+    def _outcome(self, entry: catalogue.Entry, item: Dict[str, Any]) -> Dict[str, Any]:
+        from . import measure
+
+        options = measure.Options(
+            int(self.plan.get("repeats", 5)),
+            float(self.plan.get("budget_ms", 30.0)),
+            bool(self.plan.get("reference", True)),
+        )
+        try:
+            return measure.measure(entry, self.device, item.get("settings", ()), options, self.planted)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - SystemExit of a library is an outcome like any other
+            outcome = measure.classify(error, self.device)
+        gc.collect()
+        return outcome

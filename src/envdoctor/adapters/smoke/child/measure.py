@@ -1,0 +1,184 @@
+"""One kernel on one device: the answer, its error, and the figures."""
+
+from __future__ import annotations
+
+import copy
+import time
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+import torch
+
+from .. import catalogue
+from . import backends, compare, registry, settings
+from .faults import Planted
+
+__all__ = ["Options", "classify", "measure"]
+
+HALF = (torch.float16, torch.bfloat16)
+MEMORY_WORDS = ("out of memory", "cuda_error_out_of_memory", "hiperroroutofmemory", "not enough memory", "bad_alloc")
+UNSUPPORTED_WORDS = (
+    "not implemented for", "could not run 'aten::", "not currently implemented", "not supported", "unsupported",
+    "no kernel image is available", "no binary for gpu", "not_supported", "no available kernel",
+)  # fmt: skip
+
+
+class Options:
+    """How much is measured."""
+
+    def __init__(self, repeats: int, budget_ms: float, reference: bool) -> None:
+        self.repeats = repeats
+        """Most later calls that are timed."""
+        self.budget_ms = budget_ms
+        """Milliseconds after which no further call is begun."""
+        self.reference = reference
+        """Whether the same operation is timed on the CPU."""
+
+
+def measure(
+    entry: catalogue.Entry,
+    device: backends.Device,
+    names: Sequence[str],
+    options: Options,
+    planted: Planted,
+) -> Dict[str, Any]:
+    """Run one kernel and return its outcome as the event's fields. Raises what the kernel raises."""
+    dtype = next((settings.DTYPES[name] for name in names if name in settings.DTYPES), None)
+    case_dtype = dtype or getattr(torch, entry.dtype)
+    bench = registry.Workbench(entry.name, case_dtype, device.device, device.backend)
+    case = registry.build(entry.name, bench)
+    with settings.applied((*entry.settings, *names)):
+        planted.strike(entry.name, names)
+        modules, inputs = _placed(case, device)
+        device.reset_peak()
+        first_ms, answer = _timed(case, modules, inputs, device)
+        peak = device.peak_bytes()
+        answer = planted.spoil(entry.name, answer, names)
+        outcome = _judged(entry, case, answer, dtype)
+        outcome.update(first_ms=first_ms, peak_bytes=peak)
+        if outcome["status"] == "passed" and case.timed:
+            outcome["steady_ms"] = _steady(case, modules, inputs, device, options)
+    if outcome["status"] == "passed":
+        _add_rates(case, outcome)
+        if options.reference and case.timed and (device.type != "cpu" or device.stand_in):
+            outcome["reference_ms"] = _reference_ms(case)
+    return outcome
+
+
+def _placed(case: registry.Case, device: backends.Device) -> Tuple[Any, Tuple[Any, ...]]:
+    modules = case.modules
+    if modules is not None:
+        modules = copy.deepcopy(modules).to(device.device)
+    inputs = tuple(item.to(device.device) if isinstance(item, torch.Tensor) else item for item in case.inputs)
+    device.synchronise()
+    return modules, inputs
+
+
+def _timed(case: registry.Case, modules: Any, inputs: Sequence[Any], device: backends.Device) -> Tuple[float, Any]:
+    begin = time.perf_counter()
+    answer = compare.as_tuple(case.call(modules, inputs))
+    device.settle(answer)
+    return (time.perf_counter() - begin) * 1e3, answer
+
+
+def _steady(
+    case: registry.Case, modules: Any, inputs: Sequence[Any], device: backends.Device, options: Options
+) -> Optional[float]:
+    times = []
+    spent = 0.0
+    while len(times) < options.repeats and (not times or spent < options.budget_ms):
+        taken, _ = _timed(case, modules, inputs, device)
+        times.append(taken)
+        spent += taken
+    return sorted(times)[len(times) // 2] if times else None
+
+
+def _judged(entry: catalogue.Entry, case: registry.Case, answer: Any, dtype: Any) -> Dict[str, Any]:
+    tolerance = _tolerance(entry, dtype)
+    if case.check is not None:
+        fault = case.check(tuple(item.detach().cpu() for item in answer))
+        return {"status": "wrong-answer" if fault else "passed", "tolerance": tolerance, "note": fault}
+    error, fault = compare.difference(answer, _expected(case))
+    wrong = fault is not None or error is None or error > tolerance
+    return {
+        "status": "wrong-answer" if wrong else "passed",
+        "error_relative": error,
+        "tolerance": tolerance,
+        "note": fault,
+    }
+
+
+def _tolerance(entry: catalogue.Entry, dtype: Any) -> float:
+    """A kernel that is tried in another dtype is held to what that dtype can do."""
+    floor = {torch.float16: 5e-3, torch.bfloat16: 4e-2, torch.float32: 2e-3}.get(dtype, 0.0)
+    return max(entry.tolerance, floor)
+
+
+def _expected(case: registry.Case) -> Tuple[Any, ...]:
+    inputs = tuple(_double(item) for item in case.inputs)
+    if case.reference is not None:
+        with torch.no_grad():
+            return compare.as_tuple(case.reference(*inputs))
+    modules = None if case.modules is None else copy.deepcopy(case.modules).double()
+    return compare.as_tuple(case.call(modules, inputs))
+
+
+def _double(item: Any) -> Any:
+    if not isinstance(item, torch.Tensor):
+        return item
+    if item.is_complex():
+        return item.to(torch.complex128)
+    return item.to(torch.float64) if item.is_floating_point() else item
+
+
+def _reference_ms(case: registry.Case) -> Optional[float]:
+    """Time the CPU; half types in float32, which is what one would run there."""
+    modules, inputs = case.modules, case.inputs
+    if any(isinstance(item, torch.Tensor) and item.dtype in HALF for item in inputs):
+        modules = None if modules is None else copy.deepcopy(modules).float()
+        inputs = tuple(
+            item.float() if isinstance(item, torch.Tensor) and item.dtype in HALF else item for item in inputs
+        )
+    begin = time.perf_counter()
+    try:
+        case.call(modules, inputs)
+    except Exception:  # noqa: BLE001 - the CPU need not have the operation in this dtype; then nothing is compared
+        return None
+    return (time.perf_counter() - begin) * 1e3
+
+
+def _add_rates(case: registry.Case, outcome: Dict[str, Any]) -> None:
+    seconds = (outcome.get("steady_ms") or 0.0) / 1e3
+    if seconds <= 0:
+        return
+    if case.flops:
+        outcome.update(rate=case.flops / seconds / 1e12, rate_unit="TFLOP/s")
+    elif case.bytes_moved:
+        outcome.update(rate=case.bytes_moved / seconds / 1e9, rate_unit="GB/s")
+
+
+def classify(error: BaseException, device: Optional[backends.Device]) -> Dict[str, Any]:
+    """Return the outcome that an exception means; ``poisoned`` says that this process can compute no more."""
+    if isinstance(error, registry.Skip):
+        return {"status": "skipped", "note": str(error)}
+    text = "%s: %s" % (type(error).__name__, str(error).strip())
+    short = _shortened(text)
+    lower = text.lower()
+    if isinstance(error, MemoryError) or any(word in lower for word in MEMORY_WORDS):
+        if device is not None:
+            device.free_cache()
+        return {"status": "out-of-memory", "note": short, "poisoned": not _alive(device)}
+    if not _alive(device):
+        return {"status": "crashed", "note": short, "poisoned": True}
+    if isinstance(error, NotImplementedError) or any(word in lower for word in UNSUPPORTED_WORDS):
+        return {"status": "unsupported", "note": short}
+    return {"status": "crashed", "note": short}
+
+
+def _alive(device: Optional[backends.Device]) -> bool:
+    return device is None or device.answers()
+
+
+def _shortened(text: str) -> str:
+    """The first lines say it; torch appends advice and C++ frames."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(lines[:2])[:400]

@@ -1,0 +1,1 @@
+"""Small models with random weights, built as the real ones are. Importing a module registers what it holds."""

@@ -1,0 +1,131 @@
+"""Amphion: MaskGCT's transformer and codec, the aligner's extension, a training step."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Tuple
+
+import torch
+import torch.nn.functional as nnf
+
+from ..kernels.audio import nearest_codes
+from ..kernels.training import step
+from ..registry import Case, Skip, Workbench, kernel
+from .layers import block, block_parts
+
+__all__ = []  # type: list[str]
+
+WIDTH, HEADS, CODES = 128, 4, 512
+
+
+@kernel("amphion-maskgct")
+def maskgct(bench: Workbench) -> Case:
+    """Masked codes filled in over two rounds; what is compared are the scores of the last."""
+    parts = {"embed": torch.nn.Embedding(CODES + 1, WIDTH), "head": torch.nn.Linear(WIDTH, CODES)}
+    for layer in range(2):
+        parts.update(block_parts("b%d" % layer, WIDTH))
+    tokens = bench.randint(0, CODES, 1, 64)
+    masked = tokens.clone()
+    masked[:, ::2] = CODES
+
+    def fill(m: Any, seen: Any, known: Any) -> Any:
+        scores = seen
+        for _ in range(2):
+            x = m["embed"](seen)
+            for layer in range(2):
+                x = block(m, "b%d" % layer, x, HEADS)
+            scores = m["head"](x)
+            # The known codes are given back, so that no near tie can choose another way.
+            seen = torch.where((seen == CODES) & (torch.arange(64, device=seen.device) < 32), known, seen)
+        return scores
+
+    return Case(fill, (masked, tokens), modules=bench.modules(parts))
+
+
+@kernel("amphion-rvq")
+def rvq(bench: Workbench) -> Case:
+    """Four codebooks, each for what the one before left over; inputs sit near their codewords."""
+    books = [bench.randn(256, 16) * (0.25**level) for level in range(4)]
+    chosen = [bench.randint(0, 256, 60) for _ in books]
+    vectors = torch.stack([book[index] for book, index in zip(books, chosen)]).sum(0)
+
+    def encode(x: Any, *codebooks: Any) -> Tuple[Any, ...]:
+        left, codes, total = x, [], torch.zeros_like(x)
+        for codebook in codebooks:
+            code = nearest_codes(left, codebook)
+            word = nnf.embedding(code, codebook)
+            left, total = left - word, total + word
+            codes.append(code)
+        return total, torch.stack(codes).to(x.dtype)
+
+    return Case(encode, (vectors, *books))
+
+
+@kernel("amphion-monotonic-align")
+def monotonic_align(bench: Workbench) -> Case:
+    """The compiled aligner against the same search written out."""
+    extension = None
+    for name in ("monotonic_align", "modules.monotonic_align", "monotonic_align.core"):
+        try:
+            module = importlib.import_module(name)
+        except Exception:  # noqa: BLE001, S112 - a broken extension may raise anything; the next name may do
+            continue
+        extension = getattr(module, "maximum_path", None)
+        if extension is not None:
+            break
+    if extension is None:
+        raise Skip("the compiled extension `monotonic_align` is not installed")
+    scores, mask = bench.randn(1, 12, 30), torch.ones(1, 12, 30)
+    return Case(extension, (scores, mask), reference=lambda s, _: _best_path(s[0])[None], timed=False)
+
+
+def _best_path(scores: Any) -> Any:
+    """Return the monotonic path of the greatest sum as ones, by dynamic programming."""
+    rows, columns = scores.shape
+    best = scores.clone()
+    for column in range(columns):
+        for row in range(rows):
+            stay = best[row, column - 1] if column > row else torch.tensor(-1e9, dtype=best.dtype)
+            come = best[row - 1, column - 1] if row and column else torch.tensor(0.0 if row == column == 0 else -1e9)
+            best[row, column] += torch.maximum(stay, come.to(best.dtype)) if column else come
+    path, row = torch.zeros_like(best), rows - 1
+    for column in range(columns - 1, -1, -1):
+        path[row, column] = 1
+        if row and (row == column or best[row, column - 1] < best[row - 1, column - 1]):
+            row -= 1
+    return path
+
+
+@kernel("amphion-training-step")
+def training_step(bench: Workbench) -> Case:
+    """One AdamW step of a small transformer, by accelerate where that is installed."""
+    parts = {"embed": torch.nn.Embedding(64, WIDTH), "head": torch.nn.Linear(WIDTH, 64)}
+    parts.update({"conv": torch.nn.Conv1d(WIDTH, WIDTH, 3, padding=1), "norm": torch.nn.LayerNorm(WIDTH)})
+    accelerator = _accelerator(bench)
+
+    def forward(m: Any, tokens: Any, wanted: Any) -> Any:
+        x = m["embed"](tokens)
+        x = x + nnf.gelu(m["conv"](m["norm"](x).transpose(1, 2))).transpose(1, 2)
+        return nnf.cross_entropy(m["head"](x).flatten(0, 1), wanted.flatten())
+
+    def train(m: Any, tokens: Any, wanted: Any) -> Any:
+        def optimiser(weights: Any) -> Any:
+            # A large epsilon keeps the step smooth in the gradient; without it the sign of noise decides.
+            chosen = torch.optim.AdamW(weights, lr=1e-2, eps=1e-2)
+            lower = accelerator is not None and tokens.device.type != "cpu"
+            return accelerator.prepare(chosen) if accelerator is not None and lower else chosen
+
+        return step(m, lambda trained: forward(trained, tokens, wanted), optimiser)
+
+    inputs = (bench.randint(0, 64, 2, 32), bench.randint(0, 64, 2, 32))
+    return Case(train, inputs, modules=bench.modules(parts))
+
+
+def _accelerator(bench: Workbench) -> Any:
+    if bench.device.type != "cuda":
+        return None
+    try:
+        from accelerate import Accelerator
+    except ImportError:
+        return None
+    return Accelerator()

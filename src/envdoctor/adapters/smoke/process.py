@@ -1,0 +1,166 @@
+"""A child process whose output is bounded and whose death is understood."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+__all__ = ["Child", "describe_exit"]
+
+LONGEST_LINE = 64 * 1024
+KEPT_STDERR = 16 * 1024
+"""Bytes of the end of stderr that are kept."""
+
+_WINDOWS_EXCEPTIONS = {
+    0xC0000005: "access violation",
+    0xC000001D: "illegal instruction",
+    0xC0000017: "out of memory",
+    0xC0000094: "integer division by zero",
+    0xC00000FD: "stack overflow",
+    0xC0000135: "a DLL was not found",
+    0xC0000139: "a DLL lacks an entry point",
+    0xC0000142: "a DLL failed to initialise",
+    0xC0000374: "heap corruption",
+    0xC0000409: "fail-fast abort",
+    0xC0000417: "invalid parameter to the C runtime",
+    0xE06D7363: "uncaught C++ exception",
+    0x40000015: "fatal application exit",
+    0x80000003: "breakpoint",
+}
+
+
+def describe_exit(code: int) -> str:
+    """Return in words how a process ended: a signal, a Windows exception code, or an exit status."""
+    if code < 0 and -code < 128:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        return f"{name} (killed; was the system out of memory?)" if name == "SIGKILL" else name
+    unsigned = code & 0xFFFFFFFF
+    if unsigned in _WINDOWS_EXCEPTIONS:
+        return f"{_WINDOWS_EXCEPTIONS[unsigned]} (0x{unsigned:08X})"
+    if unsigned >= 0x80000000:
+        return f"exception 0x{unsigned:08X}"
+    return f"exit status {code}"
+
+
+class Child:
+    """One run of the bundle. Its events come from ``event``; it is gone when the block ends."""
+
+    def __init__(
+        self, command: Sequence[str], *, stdin: bytes, environment: Mapping[str, str], directory: Path | None = None
+    ) -> None:
+        self._events: queue.Queue[dict[str, Any] | None] = queue.Queue(maxsize=4096)
+        self._tail = bytearray()
+        options: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x200}
+        self.process = subprocess.Popen(  # noqa: S603 - a list of arguments, never a shell string
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(environment),
+            cwd=directory,
+            **options,
+        )
+        self._threads = [
+            threading.Thread(target=self._read_events, args=(self.process.stdout,), daemon=True),
+            threading.Thread(target=self._read_stderr, args=(self.process.stderr,), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+        with contextlib.suppress(OSError):
+            if self.process.stdin is not None:
+                self.process.stdin.write(stdin)
+                self.process.stdin.close()
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream is not None and not any(thread.is_alive() for thread in self._threads):
+                stream.close()
+
+    def event(self, timeout: float) -> dict[str, Any] | None:
+        """Return the next event, None at the end of them. Raises TimeoutError after ``timeout`` seconds."""
+        try:
+            return self._events.get(timeout=max(timeout, 0.0))
+        except queue.Empty:
+            raise TimeoutError from None
+
+    def wait(self, timeout: float = 10.0) -> int | None:
+        """Return the exit status; None where it does not end even when killed (a driver can hold it)."""
+        try:
+            return self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            return self.kill()
+
+    def kill(self) -> int | None:
+        """End the process and those that it started. Returns its exit status, None where it cannot be ended."""
+        if self.process.poll() is None:
+            self._kill_tree()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(10.0)
+        for thread in self._threads:
+            thread.join(2.0)
+        return self.process.poll()
+
+    def last_words(self) -> str:
+        """Return what the child said last on stderr, without Python's frames."""
+        lines = [line.strip() for line in bytes(self._tail).decode("utf-8", "replace").splitlines()]
+        said = [line for line in lines if line and not line.startswith(_NOISE)]
+        return " ".join(said[-2:])[-300:]
+
+    def _kill_tree(self) -> None:
+        if os.name == "posix":
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            return
+        taskkill = str(Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32" / "taskkill.exe")
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            arguments = [taskkill, "/F", "/T", "/PID", str(self.process.pid)]
+            subprocess.run(arguments, capture_output=True, timeout=10, check=False)  # noqa: S603
+        self.process.kill()
+
+    def _read_events(self, stream: IO[bytes]) -> None:
+        complete = True
+        while line := stream.readline(LONGEST_LINE):
+            whole, complete = complete and line.endswith(b"\n"), line.endswith(b"\n")
+            if not whole:
+                continue
+            with contextlib.suppress(ValueError):
+                event = json.loads(line)
+                if isinstance(event, dict) and isinstance(event.get("event"), str):
+                    self._events.put(event)
+        self._events.put(None)
+
+    def _read_stderr(self, stream: IO[bytes]) -> None:
+        while chunk := os.read(stream.fileno(), 65536):
+            self._tail += chunk
+            del self._tail[:-KEPT_STDERR]
+
+
+_NOISE = (
+    "File ",
+    "Thread 0x",
+    "Current thread",
+    "Extension modules",
+    "Stack (most",
+    "<no Python",
+    "Fatal Python",
+    "...",
+)
+
+if sys.platform == "win32":  # pragma: no cover - the flag exists there alone
+    assert subprocess.CREATE_NEW_PROCESS_GROUP == 0x200  # noqa: S101

@@ -1,0 +1,195 @@
+"""Runs a plan to its end, whatever its kernels do: names the culprit and starts a new child for the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke.bundle import write_bundle
+from envdoctor.adapters.smoke.process import Child, describe_exit
+
+__all__ = ["Item", "Run", "Supervisor"]
+
+HELLO_S = 60.0
+"""Seconds for the interpreter to start, and between a result and the next start."""
+FIRST_EXTRA_S = 60.0
+"""More for the first kernel of a child: libraries load with it."""
+CONSECUTIVE_DEATHS = 6
+"""Children that may die one after the other without a kernel that finished in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One kernel under some settings. Of a ``group`` only as many run as are needed for one to pass."""
+
+    kernel: str
+    settings: tuple[str, ...] = ()
+    group: str | None = None
+    force: bool = False
+
+    @property
+    def key(self) -> str:
+        """Unique in a plan."""
+        return "@".join((self.kernel, *self.settings))
+
+    def as_plan(self) -> dict[str, Any]:
+        """Return the item as the child reads it."""
+        plan = {"id": self.key, "kernel": self.kernel, "settings": list(self.settings), "force": self.force}
+        return plan if self.group is None else {**plan, "group": self.group}
+
+
+@dataclass(slots=True)
+class Run:
+    """What came of a plan; outcomes are the child's result fields, or what its death means."""
+
+    outcomes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    hello: dict[str, Any] = field(default_factory=dict)
+    device: dict[str, Any] = field(default_factory=dict)
+    children: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Life:
+    """One child's life as it is seen from here."""
+
+    in_flight: str | None = None
+    limit: float = HELLO_S
+    progressed: bool = False
+    ended: bool = False
+    timed_out: bool = False
+    first: bool = True
+    stage_failed: str | None = None
+
+
+class Supervisor:
+    """Starts children of one interpreter. Raises OSError where the interpreter cannot be started."""
+
+    def __init__(
+        self,
+        interpreter: Path,
+        *,
+        options: Mapping[str, Any] | None = None,
+        environment: Mapping[str, str] | None = None,
+        timeout_scale: float = 1.0,
+        finished: Callable[[str, str], None] = lambda _kernel, _status: None,
+        script: Path | None = None,
+    ) -> None:
+        self._interpreter = interpreter
+        self._options = dict(options or {})
+        self._environment = {**os.environ, **(environment or {})}
+        self._scale = timeout_scale
+        self._finished = finished
+        self._script = script
+
+    def run(self, items: Sequence[Item], environment: Mapping[str, str] | None = None) -> Run:
+        """Run the items, in order, in as few children as it takes."""
+        run = Run()
+        begin = time.perf_counter()
+        with tempfile.TemporaryDirectory(prefix="envdoctor-smoke-", ignore_cleanup_errors=True) as name:
+            script = self._script or write_bundle(Path(name) / "smoke.pyz")
+            self._all(list(items), run, script, {**self._environment, **(environment or {})}, Path(name))
+        run.seconds = time.perf_counter() - begin
+        return run
+
+    def _all(self, pending: list[Item], run: Run, script: Path, environment: dict[str, str], directory: Path) -> None:
+        deaths = 0
+        while pending:
+            plan = {**self._options, "items": [item.as_plan() for item in pending]}
+            command = [str(self._interpreter), "-u", str(script)]
+            run.children += 1
+            life = _Life()
+            with Child(command, stdin=json.dumps(plan).encode(), environment=environment, directory=directory) as child:
+                self._watch(child, run, life)
+                self._bury(child, run, life)
+            before = len(pending)
+            pending[:] = _remaining(pending, run)
+            if life.stage_failed is not None:
+                _skip(pending, run, f"`{life.stage_failed}` did not pass")
+            elif life.ended and len(pending) == before:
+                _skip(pending, run, "the child ended without it")
+            deaths = 0 if life.progressed else deaths + 1
+            if deaths >= CONSECUTIVE_DEATHS:
+                _skip(pending, run, f"{deaths} children died one after the other; the device was given up")
+            pending[:] = _remaining(pending, run)
+
+    def _watch(self, child: Child, run: Run, life: _Life) -> None:
+        while True:
+            try:
+                event = child.event(life.limit)
+            except TimeoutError:
+                life.timed_out = True
+                return
+            if event is None:
+                return
+            self._note(event, run, life)
+
+    def _note(self, event: dict[str, Any], run: Run, life: _Life) -> None:
+        kind = event["event"]
+        if kind == "hello":
+            run.hello = run.hello or event
+        elif kind == "device":
+            run.device = run.device or event
+        elif kind == "start":
+            entry = catalogue.find(event["kernel"])
+            life.in_flight = event["item"]
+            extra = FIRST_EXTRA_S if life.first and entry.family != "stage" else 0.0
+            life.first = life.first and entry.family == "stage"
+            life.limit = (entry.limit_s + extra) * self._scale
+        elif kind == "result":
+            self._record(event["item"], event, run)
+            life.in_flight, life.limit = None, HELLO_S
+            if catalogue.find(event["kernel"]).family != "stage":
+                life.progressed = life.progressed or not event.get("poisoned")
+            elif event["status"] != "passed":
+                life.stage_failed = event["kernel"]
+        elif kind == "end":
+            life.ended = True
+
+    def _bury(self, child: Child, run: Run, life: _Life) -> None:
+        """Say what the child's end means for the kernel that was in flight."""
+        code = child.kill() if life.timed_out else child.wait()
+        if life.ended or life.stage_failed is not None:
+            return
+        held = "" if code is not None else "; the process could not be ended, its driver holds it"
+        words = child.last_words()
+        if life.timed_out:
+            note = f"no answer after {life.limit:.0f} s{held}"
+        else:
+            note = describe_exit(code if code is not None else 0) + (f": {words}" if words else "") + held
+        culprit = life.in_flight or ("hello" if not run.hello else None)
+        if culprit is None:
+            return
+        if culprit == "hello":
+            culprit = "import-torch"
+        self._record(culprit, {"status": "timed-out" if life.timed_out else "crashed", "note": note}, run)
+        if culprit in catalogue.ENTRIES and catalogue.find(culprit).family == "stage":
+            life.stage_failed = culprit
+        elif code is None:
+            life.stage_failed = culprit
+
+    def _record(self, key: str, outcome: dict[str, Any], run: Run) -> None:
+        earlier = run.outcomes.get(key)
+        if earlier is not None and outcome["status"] == "passed":
+            return  # a later child imports torch again; the first one tells what it costs
+        run.outcomes[key] = outcome
+        self._finished(key, outcome["status"])
+
+
+def _remaining(pending: list[Item], run: Run) -> list[Item]:
+    passed = {item.group for item in pending if run.outcomes.get(item.key, {}).get("status") == "passed"}
+    return [
+        item for item in pending if item.key not in run.outcomes and (item.group is None or item.group not in passed)
+    ]
+
+
+def _skip(pending: list[Item], run: Run, reason: str) -> None:
+    for item in pending:
+        run.outcomes.setdefault(item.key, {"status": "skipped", "note": reason})
