@@ -1,1 +1,19 @@
-"""Package indexes over HTTP and from recordings."""
+"""Package indexes over HTTP and from recordings.
+
+``open_index(IndexSettings(...), progress)`` is the way in.
+"""
+
+from envdoctor.adapters.index.opening import AnyIndex, default_index_url, open_index
+from envdoctor.adapters.index.recorded import RecordedIndex
+from envdoctor.adapters.index.recording import RecordingIndex
+from envdoctor.adapters.index.settings import ExtraIndex, IndexSettings
+
+__all__ = [
+    "AnyIndex",
+    "ExtraIndex",
+    "IndexSettings",
+    "RecordedIndex",
+    "RecordingIndex",
+    "default_index_url",
+    "open_index",
+]

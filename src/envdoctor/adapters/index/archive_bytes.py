@@ -1,0 +1,121 @@
+"""Bytes of a distribution file by position: over HTTP ranges, from a local file, or from memory."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from envdoctor.adapters.index.transport import Transport
+from envdoctor.adapters.index.zip_directory import Window
+
+__all__ = ["ArchiveBytes", "HttpBytes", "LocalBytes", "NoBytes", "local_path"]
+
+TAIL = 48 * 1024
+"""Bytes of a first read: the directory and the dist-info folder of most wheels."""
+WHOLE = 48 * 1024 * 1024
+"""Bytes of a file that is taken whole where its server cannot do ranges."""
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+# A proxy that packs what it forwards would shift every position.
+_PLAIN = {"Accept-Encoding": "identity"}
+
+
+class NoBytes(Exception):
+    """The file cannot be read; the text is the reason. ``gone``: the index lists it, and its host does not have it."""
+
+
+class ArchiveBytes(Protocol):
+    """Reads a file by position."""
+
+    def tail(self) -> Window:
+        """Return the file's last bytes. Raises NoBytes or TransportError."""
+        ...
+
+    def fetch(self, start: int, stop: int) -> bytes:
+        """Return bytes from ``start`` up to ``stop`` or the end. Raises NoBytes or TransportError."""
+        ...
+
+
+class LocalBytes:
+    """A file of this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def tail(self) -> Window:
+        """Return the whole file's last bytes."""
+        try:
+            size = self._path.stat().st_size
+        except OSError as error:
+            raise NoBytes(error.strerror or str(error)) from None
+        start = max(0, size - TAIL)
+        return Window(start, self.fetch(start, size))
+
+    def fetch(self, start: int, stop: int) -> bytes:
+        """Return bytes of the file."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(start)
+                return file.read(max(0, stop - start))
+        except OSError as error:
+            raise NoBytes(error.strerror or str(error)) from None
+
+
+class HttpBytes:
+    """A file on a server, by ranges; whole where the server cannot and the file is small enough."""
+
+    def __init__(self, transport: Transport, url: str, size: int | None, patient: bool = True) -> None:
+        self._transport = transport
+        self._url = url
+        self._size = size
+        self._patient = patient
+        self.whole: bytes | None = None
+        """The file, where the server sent all of it."""
+
+    def tail(self) -> Window:
+        """Return the file's last bytes, in one request."""
+        if self._size is None:
+            asked = f"bytes=-{TAIL}"
+        else:
+            asked = f"bytes={max(0, self._size - TAIL)}-{max(0, self._size - 1)}"
+        return self._ask(asked)
+
+    def fetch(self, start: int, stop: int) -> bytes:
+        """Return bytes of the file."""
+        if self.whole is None:
+            stop = stop if self._size is None else min(stop, self._size)
+            window = self._ask(f"bytes={start}-{stop - 1}")
+            if window.start != start and self.whole is None:
+                raise NoBytes("its server answered with another range than the one asked for")
+        if self.whole is not None:
+            return self.whole[start:stop]
+        return window.data
+
+    def _ask(self, asked: str) -> Window:
+        reply = self._transport.get(self._url, {"Range": asked, **_PLAIN}, WHOLE, self._patient)
+        if reply.status == 416:
+            reply = self._transport.get(self._url, _PLAIN, WHOLE, self._patient)
+        if reply.status == 206:
+            match = _CONTENT_RANGE.match(reply.headers.get("content-range", ""))
+            if match is None or int(match[2]) - int(match[1]) + 1 != len(reply.content):
+                raise NoBytes("its server answered with a range that does not add up")
+            self._size = int(match[3])
+            return Window(int(match[1]), reply.content)
+        if reply.status == 200 and reply.cut:
+            raise NoBytes(f"its server does no ranges, and it is larger than {WHOLE // 1024 // 1024} MiB")
+        if reply.status == 200:
+            self.whole = reply.content
+            self._size = len(reply.content)
+            return Window(0, reply.content)
+        raise NoBytes(f"its server answered {reply.status}")
+
+
+def local_path(url: str) -> Path | None:
+    """Return the path that a ``file:`` URL names, None for other URLs."""
+    parts = urlsplit(url)
+    if parts.scheme != "file":
+        return None
+    from urllib.request import url2pathname  # imports http.client, which most runs do not need
+
+    return Path(url2pathname(parts.path))

@@ -1,0 +1,206 @@
+"""The cache: one SQLite file, shared by processes; losing it costs time and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["Cache", "CachedPage", "default_cache_dir"]
+
+_SCHEMA = 1
+_TABLES = """
+CREATE TABLE IF NOT EXISTS pages (key TEXT PRIMARY KEY, fetched REAL NOT NULL, status INTEGER NOT NULL,
+    etag TEXT, modified TEXT, digest BLOB, body BLOB);
+CREATE TABLE IF NOT EXISTS files (key TEXT NOT NULL, part TEXT NOT NULL, stored REAL NOT NULL, body BLOB NOT NULL,
+    PRIMARY KEY (key, part));
+CREATE TABLE IF NOT EXISTS marks (key TEXT PRIMARY KEY, stored REAL NOT NULL, text TEXT NOT NULL);
+"""
+_DAY = 86400.0
+_MANY = 400
+"""Keys in one query: SQLite's oldest limit on variables is 999."""
+
+
+class CachedPage(NamedTuple):
+    """A stored answer of an index."""
+
+    fetched: float
+    """Seconds since the epoch."""
+    status: int
+    """200 or 404."""
+    etag: str | None
+    modified: str | None
+    digest: bytes | None
+    """Of the answer's body as it came: the same body is not read twice."""
+    body: bytes
+    """In the form of page_codec."""
+
+
+def default_cache_dir() -> Path:
+    """Return the user's cache directory for envdoctor (``ENVDOCTOR_CACHE_DIR``, else the platform's custom)."""
+    named = os.environ.get("ENVDOCTOR_CACHE_DIR")
+    if named:
+        return Path(named)
+    home = Path.home()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "envdoctor" / "Cache"
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "envdoctor"
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "envdoctor"
+
+
+class Cache:
+    """Pages by index and name; metadata and listings of files by hash, for ever; short marks.
+
+    No method raises: what cannot be read is absent, what cannot be written is said once and left.
+    """
+
+    def __init__(self, directory: Path | None, note: Callable[[str], None] = lambda _text: None) -> None:
+        self._path = None if directory is None else directory / f"index-{_SCHEMA}.sqlite3"
+        self._note = note
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._writable = True
+        if self._path is not None:
+            self._open(self._path)
+
+    def pages(self, keys: Iterable[str]) -> dict[str, CachedPage]:
+        """Return the stored pages among these keys."""
+        query = "SELECT key, fetched, status, etag, modified, digest, body FROM pages WHERE key IN "
+        return {row[0]: CachedPage(*row[1:]) for row in self._select(query, keys)}
+
+    def put_page(self, key: str, page: CachedPage) -> None:
+        """Store a page in place of an older one."""
+        self._write("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)", (key, *page))
+
+    def touch_page(self, key: str, fetched: float) -> None:
+        """Renew a stored page that the index says still holds."""
+        self._write("UPDATE pages SET fetched = ? WHERE key = ?", (fetched, key))
+
+    def parts(self, keys: Iterable[str], part: str) -> dict[str, bytes]:
+        """Return one kind of stored part for many files."""
+        quoted = part.replace("'", "''")
+        query = f"SELECT key, body FROM files WHERE part = '{quoted}' AND key IN "  # noqa: S608 - quoted above
+        return {row[0]: row[1] for row in self._select(query, keys)}
+
+    def put_part(self, key: str, part: str, body: bytes) -> None:
+        """Store something about a file whose content cannot change."""
+        self._write("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", (key, part, time.time(), body))
+
+    def mark(self, key: str, age: float) -> str | None:
+        """Return a mark that is not older than ``age`` seconds."""
+        for row in self._select("SELECT key, stored, text FROM marks WHERE key IN ", (key,)):
+            if time.time() - row[1] <= age:
+                return str(row[2])
+        return None
+
+    def put_mark(self, key: str, text: str) -> None:
+        """Set a mark."""
+        self._write("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", (key, time.time(), text))
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._connection is not None:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.close()
+            self._connection = None
+
+    def _open(self, path: Path) -> None:
+        for first in (True, False):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._connection = _connect(path)
+                self._prune()
+            except sqlite3.OperationalError as error:
+                self._give_up(str(error))
+            except sqlite3.DatabaseError as error:
+                self.close()
+                if first and _remove(path):
+                    continue
+                self._give_up(str(error))
+            except OSError as error:
+                self._give_up(error.strerror or str(error))
+            return
+
+    def _give_up(self, reason: str) -> None:
+        self._writable = False
+        self._note(f"working without a cache: `{self._path}` cannot be used ({reason})")
+
+    def _prune(self) -> None:
+        """Once a day, drop what nobody has wanted anew for long."""
+        if self.mark("pruned", _DAY) is not None:
+            return
+        now = time.time()
+        self._write("DELETE FROM pages WHERE fetched < ?", (now - 60 * _DAY,))
+        self._write("DELETE FROM files WHERE stored < ?", (now - 180 * _DAY,))
+        self.put_mark("pruned", "")
+
+    def _select(self, query: str, keys: Iterable[str]) -> Iterator[Any]:
+        wanted = list(keys)
+        for start in range(0, len(wanted), _MANY):
+            some = wanted[start : start + _MANY]
+            with self._lock:
+                if self._connection is None:
+                    return
+                try:
+                    rows = self._connection.execute(f"{query}({','.join('?' * len(some))})", some).fetchall()
+                except sqlite3.Error as error:
+                    rows = []
+                    self._failed(error)
+            yield from rows
+
+    def _write(self, statement: str, values: tuple[Any, ...]) -> None:
+        with self._lock:
+            if self._connection is None or not self._writable:
+                return
+            try:
+                self._connection.execute(statement, values)
+            except sqlite3.Error as error:
+                self._failed(error)
+
+    def _failed(self, error: sqlite3.Error) -> None:
+        """Take an error while the lock is held: a damaged file is started anew, a locked one is left for now."""
+        path = self._path
+        if path is None or (isinstance(error, sqlite3.OperationalError) and "locked" in str(error)):
+            return
+        if isinstance(error, sqlite3.OperationalError):
+            self._give_up(str(error))
+            return
+        if self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+        self._connection = None
+        if _remove(path):
+            with contextlib.suppress(sqlite3.Error, OSError):
+                self._connection = _connect(path)
+                return
+        self._give_up(str(error))
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(str(path), timeout=5.0, check_same_thread=False, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.executescript(_TABLES)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _remove(path: Path) -> bool:
+    """Remove a damaged cache. False where it cannot be removed."""
+    try:
+        for ending in ("", "-wal", "-shm"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,280 @@
+"""What is inside distribution files: metadata, names, members; the cheapest way first, and each thing once.
+
+For a wheel: its sidecar, HTTP ranges, the whole file. For an sdist: the whole file, read as text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import zlib
+from collections.abc import Iterable
+
+from envdoctor.adapters.index.archive_bytes import ArchiveBytes, HttpBytes, LocalBytes, NoBytes, local_path
+from envdoctor.adapters.index.cache import Cache
+from envdoctor.adapters.index.credentials import origin_of, without_credentials
+from envdoctor.adapters.index.metadata_text import MetadataRecord, UnreadableMetadata, read_headers, record_of
+from envdoctor.adapters.index.sdist import SdistContents, UnreadableSdist, read_sdist, read_sdist_member
+from envdoctor.adapters.index.transport import Transport, TransportError
+from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
+from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable
+
+__all__ = ["MEMBER_LIMIT", "FileReader", "file_key"]
+
+MEMBER_LIMIT = 64 * 1024 * 1024
+"""Bytes of one member."""
+_METADATA_LIMIT = 16 * 1024 * 1024
+_SDIST_LIMIT = 256 * 1024 * 1024
+_NO_SIDECARS_FOR = 86400.0
+"""Seconds for which an index that had no sidecar is not asked for another."""
+_STRONG = ("sha256", "sha512", "sha384", "blake2b", "sha3_256")
+_NOTHING = Window(0, b"")
+
+
+def file_key(file: DistributionFile) -> str:
+    """Return the key of a file's content: its hash, else its URL."""
+    hashes = dict(file.hashes)
+    for name in _STRONG:
+        if name in hashes:
+            return f"{name}:{hashes[name]}"
+    return without_credentials(file.url)
+
+
+class FileReader:
+    """Reads files of one or more indexes through one cache. Thread-safe."""
+
+    def __init__(self, transport: Transport, cache: Cache, offline: bool, impatient: Iterable[str] = ()) -> None:
+        self._transport = transport
+        self._cache = cache
+        self._offline = offline
+        self._impatient = frozenset(impatient)
+        self._lock = threading.Lock()
+        self._sidecars: dict[str, str] = {}
+        self._last_sdist: tuple[str, bytes] | None = None
+
+    def record(self, file: DistributionFile) -> MetadataRecord:
+        """Return metadata. Raises MetadataUnavailable or IndexUnavailable."""
+        try:
+            if file.kind is FileKind.SDIST:
+                record = self.sdist(file).metadata()
+            else:
+                record = self._from_sidecar(file) or self._from_wheel(file)
+        except UnreadableMetadata as error:
+            raise MetadataUnavailable(file.filename, str(error)) from None
+        self._cache.put_part(file_key(file), "metadata", record.encode())
+        return record
+
+    def names(self, file: DistributionFile) -> tuple[str, ...]:
+        """Return member names. Raises MetadataUnavailable or IndexUnavailable."""
+        if file.kind is FileKind.SDIST:
+            return self.sdist(file).names
+        return tuple(name for name in self._directory(file)[0].members if not name.endswith("/"))
+
+    def read(self, file: DistributionFile, member: str) -> bytes | None:
+        """Return a member's bytes. Raises MetadataUnavailable or IndexUnavailable."""
+        part = "member:" + member
+        stored = self._cache.parts((file_key(file),), part).get(file_key(file))
+        if stored is not None:
+            return stored
+        if file.kind is FileKind.SDIST:
+            content = self._sdist_member(file, member)
+        else:
+            content = self._wheel_member(file, member, MEMBER_LIMIT)
+        if content is not None and len(content) <= 1024 * 1024:
+            self._cache.put_part(file_key(file), part, content)
+        return content
+
+    def risk(self, file: DistributionFile) -> BuildRisk:
+        """Grade what building needs; a wheel needs nothing. Raises MetadataUnavailable or IndexUnavailable."""
+        return BuildRisk.ANYWHERE if file.kind is FileKind.WHEEL else self.sdist(file).risk()
+
+    def sdist(self, file: DistributionFile) -> SdistContents:
+        """Return an sdist's names and texts. Raises MetadataUnavailable or IndexUnavailable."""
+        key = file_key(file)
+        stored = self._cache.parts((key,), "sdist").get(key)
+        if stored is not None:
+            try:
+                return SdistContents.decode(stored)
+            except (ValueError, TypeError, zlib.error):
+                pass
+        try:
+            contents = read_sdist(self._sdist_bytes(file), file.filename)
+        except UnreadableSdist as error:
+            raise MetadataUnavailable(file.filename, str(error)) from None
+        self._cache.put_part(key, "sdist", contents.encode())
+        return contents
+
+    def _sdist_member(self, file: DistributionFile, member: str) -> bytes | None:
+        if member not in self.sdist(file).names:
+            return None
+        try:
+            return read_sdist_member(self._sdist_bytes(file), file.filename, member, MEMBER_LIMIT)
+        except UnreadableSdist as error:
+            raise MetadataUnavailable(file.filename, str(error)) from None
+
+    def _sdist_bytes(self, file: DistributionFile) -> bytes:
+        """Return the whole archive, its hash checked; the last one is kept for members read after metadata."""
+        last = self._last_sdist
+        if last is not None and last[0] == file_key(file):
+            return last[1]
+        path = local_path(file.url)
+        if path is not None:
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                raise MetadataUnavailable(file.filename, error.strerror or str(error)) from None
+        else:
+            content = self._download(file)
+        if not _matches(content, file.hashes):
+            raise MetadataUnavailable(file.filename, "its hash is not the one that the index lists")
+        self._last_sdist = (file_key(file), content)
+        return content
+
+    def _download(self, file: DistributionFile) -> bytes:
+        self._online(file)
+        try:
+            reply = self._transport.get(file.url, {"Accept-Encoding": "identity"}, _SDIST_LIMIT, self._patient(file))
+        except TransportError as error:
+            raise self._unavailable(file, str(error)) from None
+        if reply.cut:
+            raise MetadataUnavailable(file.filename, f"it is larger than {_SDIST_LIMIT // 1024**2} MiB")
+        if reply.status != 200:
+            raise MetadataUnavailable(file.filename, f"its server answered {reply.status}")
+        return reply.content
+
+    def _from_sidecar(self, file: DistributionFile) -> MetadataRecord | None:
+        """Read the sidecar where the listing offers one, or once per server where it says nothing."""
+        if local_path(file.url) is not None or not self._sidecar_worth_asking(file):
+            return None
+        self._online(file)
+        try:
+            reply = self._transport.get(file.url + ".metadata", None, _METADATA_LIMIT, self._patient(file))
+        except TransportError as error:
+            raise self._unavailable(file, str(error)) from None
+        found = reply.status == 200 and not reply.cut
+        if not file.sidecar:
+            self._remember_sidecar(file, found)
+        if not found:
+            return None
+        if not _matches(reply.content, file.sidecar_hashes):
+            raise MetadataUnavailable(file.filename, "its sidecar's hash is not the one that the index lists")
+        try:
+            return _wheel_record(reply.content, MetadataSource.SIDECAR)
+        except UnreadableMetadata:
+            if file.sidecar:
+                raise
+            # Some servers answer anything that they do not know with a page of their own.
+            self._remember_sidecar(file, False)
+            return None
+
+    def _sidecar_worth_asking(self, file: DistributionFile) -> bool:
+        if file.sidecar:
+            return True
+        origin = origin_of(file.url)
+        with self._lock:
+            state = self._sidecars.get(origin)
+            if state is None:
+                known = self._cache.mark(f"no-sidecars {origin}", _NO_SIDECARS_FOR) is not None
+                state = self._sidecars[origin] = "none" if known else "asked"
+                return not known
+            return state == "some"
+
+    def _remember_sidecar(self, file: DistributionFile, found: bool) -> None:
+        origin = origin_of(file.url)
+        with self._lock:
+            self._sidecars[origin] = "some" if found else "none"
+        if not found:
+            self._cache.put_mark(f"no-sidecars {origin}", "")
+
+    def _from_wheel(self, file: DistributionFile) -> MetadataRecord:
+        directory, window, source = self._directory(file)
+        candidates = [
+            name for name in directory.members if name.endswith(".dist-info/METADATA") and name.count("/") == 1
+        ]
+        stem = file.filename.partition("-")[0].lower()
+        candidates.sort(key=lambda name: not name.lower().startswith(stem))
+        if not candidates:
+            raise MetadataUnavailable(file.filename, "it has no dist-info/METADATA")
+        content = self._extract(file, directory, candidates[0], window, source, _METADATA_LIMIT)
+        whole = isinstance(source, HttpBytes) and source.whole is not None
+        return _wheel_record(content, MetadataSource.WHEEL if whole else MetadataSource.RANGE)
+
+    def _wheel_member(self, file: DistributionFile, member: str, limit: int) -> bytes | None:
+        directory, window, source = self._directory(file)
+        if member not in directory.members:
+            return None
+        return self._extract(file, directory, member, window, source, limit)
+
+    def _directory(self, file: DistributionFile) -> tuple[ZipDirectory, Window, ArchiveBytes]:
+        source = self._source(file)
+        key = file_key(file)
+        stored = self._cache.parts((key,), "directory").get(key)
+        if stored is not None:
+            try:
+                return ZipDirectory.decode(stored), _NOTHING, source
+            except (ValueError, TypeError, zlib.error):
+                pass
+        self._online(file)
+        try:
+            directory, window = read_directory(source.tail(), source.fetch)
+        except TransportError as error:
+            raise self._unavailable(file, str(error)) from None
+        except (NoBytes, BadArchive) as error:
+            raise MetadataUnavailable(file.filename, str(error)) from None
+        whole = source.whole if isinstance(source, HttpBytes) else None
+        if whole is not None and not _matches(whole, file.hashes):
+            raise MetadataUnavailable(file.filename, "its hash is not the one that the index lists")
+        self._cache.put_part(key, "directory", directory.encode())
+        return directory, window, source
+
+    def _extract(
+        self,
+        file: DistributionFile,
+        directory: ZipDirectory,
+        name: str,
+        window: Window,
+        source: ArchiveBytes,
+        limit: int,
+    ) -> bytes:
+        def fetch(start: int, stop: int) -> bytes:
+            self._online(file)
+            return source.fetch(start, stop)
+
+        try:
+            return read_member(directory.members[name], name, window, fetch, limit)
+        except TransportError as error:
+            raise self._unavailable(file, str(error)) from None
+        except (NoBytes, BadArchive) as error:
+            raise MetadataUnavailable(file.filename, str(error)) from None
+
+    def _source(self, file: DistributionFile) -> ArchiveBytes:
+        path = local_path(file.url)
+        if path is not None:
+            return LocalBytes(path)
+        return HttpBytes(self._transport, file.url, file.size, self._patient(file))
+
+    def _patient(self, file: DistributionFile) -> bool:
+        return file.stand_in or file.index not in self._impatient
+
+    def _online(self, file: DistributionFile) -> None:
+        if self._offline and local_path(file.url) is None:
+            raise self._unavailable(file, "offline and not in the cache")
+
+    def _unavailable(self, file: DistributionFile, reason: str) -> IndexUnavailable:
+        return IndexUnavailable(file.index, without_credentials(file.url), reason)
+
+
+def _wheel_record(content: bytes, source: MetadataSource) -> MetadataRecord:
+    headers = read_headers(content)
+    return record_of(headers.requires_dist, headers.requires_python, headers.provides_extra, source)
+
+
+def _matches(content: bytes, hashes: tuple[tuple[str, str], ...]) -> bool:
+    """Return False where a listed hash differs; a file without hashes matches."""
+    for name, digest in hashes:
+        if name not in hashlib.algorithms_guaranteed:
+            continue
+        if hashlib.new(name, content, usedforsecurity=False).hexdigest() != digest.lower():
+            return False
+    return True

@@ -1,0 +1,189 @@
+"""Pages of a simple index: JSON (PEP 691, PEP 700) and HTML (PEP 503).
+
+Yanked files are PEP 592, metadata sidecars PEP 658 and 714.
+
+An answer that is not such a page is a NotAListing with the reason, never an empty project.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+from packaging.utils import NormalizedName
+
+from envdoctor.adapters.index.filenames import is_distribution, version_in
+
+__all__ = ["ACCEPT", "FileRow", "Listing", "NotAListing", "read_links", "read_listing"]
+
+ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
+_ALGORITHMS = frozenset({"sha256", "sha384", "sha512", "sha3_256", "blake2b", "blake2s", "sha224", "sha1", "md5"})
+
+
+class NotAListing(Exception):
+    """The answer is not a page of a simple index; the text is the reason."""
+
+
+class FileRow(NamedTuple):
+    """One file as listed."""
+
+    filename: str
+    url: str
+    hashes: tuple[tuple[str, str], ...] = ()
+    size: int | None = None
+    requires_python: str | None = None
+    yanked: str | None = None
+    upload_time: str | None = None
+    sidecar: bool = False
+    sidecar_hashes: tuple[tuple[str, str], ...] = ()
+    version: str = ""
+
+
+class Listing(NamedTuple):
+    """The files of one project, and the names that could not be read."""
+
+    rows: tuple[FileRow, ...]
+    skipped: tuple[str, ...]
+
+
+def read_listing(content: bytes, content_type: str, url: str, project: NormalizedName) -> Listing:
+    """Read a project's page. Raises NotAListing."""
+    return read_links(list(_rows(content, content_type, url)), project, url)
+
+
+def read_links(rows: list[FileRow], project: NormalizedName, url: str) -> Listing:
+    """Keep the rows that are this project's, with their versions; relative and foreign URLs settled."""
+    known: dict[str, str | None] = {}
+    local = url.startswith("file:")
+    kept: list[FileRow] = []
+    skipped: list[str] = []
+    for row in rows:
+        if not is_distribution(row.filename):
+            continue
+        version = version_in(row.filename, project, known)
+        target = row.url if row.url.startswith(("https://", "http://")) else urljoin(url, row.url)
+        # A page on the network must not make us read files of this machine.
+        if version is None or not (target.startswith(("https://", "http://")) or (local and target[:5] == "file:")):
+            skipped.append(row.filename)
+            continue
+        kept.append(row._replace(url=target, version=version))
+    return Listing(tuple(kept), tuple(skipped))
+
+
+def _rows(content: bytes, content_type: str, url: str) -> Iterator[FileRow]:
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind.endswith("json") or (not kind and content.lstrip()[:1] == b"{"):
+        return _json_rows(content)
+    if not kind or kind in ("text/html", "application/vnd.pypi.simple.v1+html", "application/xhtml+xml"):
+        return iter(html_rows(content, url))
+    raise NotAListing(f"it answered with content type `{kind}`, which is not a package listing")
+
+
+def _json_rows(content: bytes) -> Iterator[FileRow]:
+    try:
+        page = json.loads(content)
+    except ValueError:
+        raise NotAListing("its answer is not valid JSON (cut short?)") from None
+    if not isinstance(page, dict) or not isinstance(page.get("files"), list):
+        raise NotAListing("its JSON answer has no list of files")
+    meta = page.get("meta")
+    api = str(meta.get("api-version", "1.0")) if isinstance(meta, dict) else "1.0"
+    if api.partition(".")[0] != "1":
+        raise NotAListing(f"it speaks version {api} of the simple API, which is not known here")
+    for entry in page["files"]:
+        if isinstance(entry, dict) and isinstance(entry.get("filename"), str) and isinstance(entry.get("url"), str):
+            yield _json_row(entry)
+
+
+def _json_row(entry: dict[str, Any]) -> FileRow:
+    size, yanked, python = entry.get("size"), entry.get("yanked"), entry.get("requires-python")
+    uploaded = entry.get("upload-time")
+    side = entry.get("core-metadata", entry.get("dist-info-metadata"))
+    return FileRow(
+        filename=entry["filename"].rpartition("/")[2],
+        url=entry["url"].partition("#")[0],
+        hashes=_pairs(entry.get("hashes")),
+        size=size if isinstance(size, int) and not isinstance(size, bool) else None,
+        requires_python=python if isinstance(python, str) and python.strip() else None,
+        yanked=yanked if isinstance(yanked, str) else ("" if yanked else None),
+        upload_time=uploaded if isinstance(uploaded, str) else None,
+        sidecar=bool(side),
+        sidecar_hashes=_pairs(side),
+    )
+
+
+def _pairs(table: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(table, dict):
+        return ()
+    return tuple((str(name).lower(), str(digest).lower()) for name, digest in table.items() if name in _ALGORITHMS)
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.base: str | None = None
+        self.links: list[dict[str, str | None]] = []
+        self.marked = False
+        self.heading = False
+        self.title = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a":
+            self.links.append(dict(attrs))
+        elif tag == "base" and self.base is None:
+            self.base = dict(attrs).get("href")
+        elif tag == "meta" and (dict(attrs).get("name") or "").startswith("pypi:"):
+            self.marked = True
+        self.heading = tag in ("title", "h1")
+
+    def handle_data(self, data: str) -> None:
+        if self.heading:
+            self.title += data
+
+
+def html_rows(content: bytes, url: str) -> list[FileRow]:
+    """Read the links of an HTML listing. Raises NotAListing for a page that is something else."""
+    parser = _Links()
+    parser.feed(content.decode("utf-8", "replace"))
+    parser.close()
+    base = urljoin(url, parser.base) if parser.base else url
+    rows = [row for row in (_html_row(attributes, base) for attributes in parser.links) if row is not None]
+    title = " ".join(parser.title.split()).lower()
+    empty = parser.marked or title.startswith(("links for", "index of", "simple index"))
+    if not empty and not any(is_distribution(row.filename) for row in rows):
+        raise NotAListing(
+            f"it answered an HTML page that is not a package listing{f' ({title[:60]})' if title else ''}"
+        )
+    return rows
+
+
+def _html_row(attributes: dict[str, str | None], base: str) -> FileRow | None:
+    href = (attributes.get("href") or "").strip()
+    if not href:
+        return None
+    try:
+        address, _, fragment = urljoin(base, href).partition("#")
+        filename = unquote(urlsplit(address).path.rpartition("/")[2])
+    except ValueError:
+        return None
+    if not filename:
+        return None
+    side = attributes.get("data-core-metadata", attributes.get("data-dist-info-metadata"))
+    offered = "data-core-metadata" in attributes or "data-dist-info-metadata" in attributes
+    return FileRow(
+        filename=filename,
+        url=address,
+        hashes=_fragment(fragment),
+        requires_python=attributes.get("data-requires-python") or None,
+        yanked=(attributes["data-yanked"] or "") if "data-yanked" in attributes else None,
+        sidecar=offered and side != "false",
+        sidecar_hashes=_fragment(side or ""),
+    )
+
+
+def _fragment(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = (part.partition("=") for part in text.split("&"))
+    return tuple((name.lower(), digest.lower()) for name, _, digest in pairs if name in _ALGORITHMS and digest)

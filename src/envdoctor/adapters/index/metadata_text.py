@@ -1,0 +1,135 @@
+"""Core metadata as text: ``METADATA`` and ``PKG-INFO`` (core metadata 1.0 to 2.4), and setuptools' ``requires.txt``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from packaging.utils import NormalizedName
+from packaging.version import Version
+
+from envdoctor.adapters.index.legacy import mend_python, mend_requirement
+from envdoctor.model.candidate import CoreMetadata, MetadataSource
+
+__all__ = ["Headers", "MetadataRecord", "UnreadableMetadata", "read_headers", "read_requires_txt", "record_of"]
+
+
+class UnreadableMetadata(Exception):
+    """A text that is not core metadata, or has a requirement that nobody could read; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """The fields that matter, as they stand."""
+
+    metadata_version: str = ""
+    name: str = ""
+    requires_dist: tuple[str, ...] = ()
+    requires_python: str | None = None
+    provides_extra: tuple[str, ...] = ()
+    dynamic: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataRecord:
+    """Core metadata without name and version, as the cache keeps it: a stand-in's version differs from the file's."""
+
+    requires_dist: tuple[str, ...]
+    requires_python: str | None
+    provides_extra: tuple[str, ...]
+    source: MetadataSource
+    mended: tuple[str, ...] = field(default=())
+
+    def encode(self) -> bytes:
+        """Return the form that the cache keeps."""
+        parts = [self.requires_dist, self.requires_python, self.provides_extra, self.source.value, self.mended]
+        return json.dumps(parts, separators=(",", ":")).encode()
+
+    @classmethod
+    def decode(cls, body: bytes) -> MetadataRecord:
+        """Read that form. Raises ValueError."""
+        requires, python, extras, source, mended = json.loads(body)
+        return cls(tuple(requires), python, tuple(extras), MetadataSource(source), tuple(mended))
+
+    def named(self, name: NormalizedName, version: Version) -> CoreMetadata:
+        """Return the model's form."""
+        return CoreMetadata(
+            name, version, self.requires_dist, self.requires_python, frozenset(self.provides_extra), self.source,
+            self.mended,
+        )  # fmt: skip
+
+
+def read_headers(content: bytes) -> Headers:
+    """Read the headers of a metadata file. Raises UnreadableMetadata."""
+    fields: dict[str, list[str]] = {}
+    last: list[str] | None = None
+    for line in content.decode("utf-8", "replace").lstrip("\ufeff").splitlines():
+        if not line.strip():
+            if fields:
+                break
+            continue
+        if line[0] in " \t" and last:
+            last[-1] += " " + line.strip()
+            continue
+        key, colon, value = line.partition(":")
+        if not colon or not key.isascii() or " " in key.strip():
+            # Descriptions of old tools spill out unindented; what follows is text, not headers.
+            if not fields:
+                raise UnreadableMetadata("it does not start with metadata headers")
+            continue
+        last = fields.setdefault(key.strip().lower(), [])
+        last.append(value.strip())
+    if "metadata-version" not in fields or "name" not in fields:
+        raise UnreadableMetadata("it has no `Metadata-Version` or no `Name`")
+    return Headers(
+        metadata_version=fields["metadata-version"][0],
+        name=fields["name"][0],
+        requires_dist=tuple(fields.get("requires-dist", ())),
+        requires_python=next(iter(fields.get("requires-python", ())), None),
+        provides_extra=tuple(fields.get("provides-extra", ())),
+        dynamic=frozenset(value.lower() for value in fields.get("dynamic", ())),
+    )
+
+
+def read_requires_txt(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return requirement lines and extras of setuptools' ``requires.txt`` (sections ``[extra:marker]``)."""
+    lines: list[str] = []
+    extras: list[str] = []
+    condition = ""
+    for raw in text.splitlines():
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith("[") and line.endswith("]"):
+            extra, _, marker = line[1:-1].partition(":")
+            if extra.strip():
+                extras.append(extra.strip())
+            parts = [f"({marker.strip()})"] if marker.strip() else []
+            parts += [f'extra == "{extra.strip()}"'] if extra.strip() else []
+            condition = " and ".join(parts)
+            continue
+        if condition and ";" in line:
+            wanted, _, own = line.partition(";")
+            lines.append(f"{wanted.strip()} ; ({own.strip()}) and {condition}")
+        else:
+            lines.append(f"{line} ; {condition}" if condition else line)
+    return tuple(lines), tuple(dict.fromkeys(extras))
+
+
+def record_of(
+    lines: tuple[str, ...], python: str | None, extras: tuple[str, ...], source: MetadataSource
+) -> MetadataRecord:
+    """Mend what needs it. Raises UnreadableMetadata for a requirement that cannot be read in any way."""
+    requires: list[str] = []
+    mended: list[str] = []
+    for line in lines:
+        read = mend_requirement(line)
+        if read is None:
+            raise UnreadableMetadata(f"its requirement `{line}` cannot be read")
+        requires.append(read[0])
+        if read[1]:
+            mended.append(line)
+    legible = mend_python(python)
+    if python and legible != python.strip():
+        mended.append(f"Requires-Python: {python.strip()}")
+    return MetadataRecord(tuple(requires), legible, extras, source, tuple(mended))

@@ -1,0 +1,158 @@
+"""pip's own configuration: where it would look for packages, and how it would get there.
+
+Sources: pip's documentation, "Configuration" (files, their order, ``PIP_*`` variables, ``PIP_CONFIG_FILE``).
+``extra-index-url`` and ``find-links`` of the machine are left alone: extra indexes are explicit here.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["PipSettings", "builtin_index_url", "read_pip_settings"]
+
+_KEYS = ("index-url", "cert", "client-cert", "proxy", "trusted-host")
+_CONSTANT = re.compile(r"^PyPI\s*=\s*PackageIndex\(\s*[\"'](https?://[^\"']+)[\"']", re.MULTILINE)
+_MODULE = "pip/_internal/models/index.py"
+
+
+@dataclass(frozen=True, slots=True)
+class PipSettings:
+    """The options of pip that concern an index."""
+
+    index_url: str | None = None
+    cert: str | None = None
+    client_cert: str | None = None
+    proxy: str | None = None
+    trusted_hosts: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    """Configuration files that are there and could not be read, each with the reason."""
+
+
+def read_pip_settings(prefix: Path | None = None) -> PipSettings:
+    """Read pip's files and ``PIP_*`` variables as ``pip install`` would. Never raises."""
+    values: dict[tuple[str, str], str] = {}
+    unreadable: list[str] = []
+    for path in _files(prefix or Path(sys.prefix)):
+        parser = configparser.RawConfigParser()
+        try:
+            parser.read_string(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            continue
+        except (OSError, UnicodeDecodeError, configparser.Error) as error:
+            unreadable.append(f"{path}: {str(error).splitlines()[0]}")
+            continue
+        for section in ("global", "install"):
+            if parser.has_section(section):
+                values.update({(section, key.replace("_", "-")): text for key, text in parser.items(section)})
+    # A command's own section outranks [global] of whichever file; a variable outranks both.
+    found = {key: values.get(("install", key), values.get(("global", key))) for key in _KEYS}
+    for key in _KEYS:
+        variable = os.environ.get("PIP_" + key.upper().replace("-", "_"))
+        if variable:
+            found[key] = variable
+    return PipSettings(
+        index_url=(found["index-url"] or "").strip() or None,
+        cert=found["cert"],
+        client_cert=found["client-cert"],
+        proxy=found["proxy"],
+        trusted_hosts=tuple((found["trusted-host"] or "").split()),
+        unreadable=tuple(unreadable),
+    )
+
+
+def _files(prefix: Path) -> Iterator[Path]:
+    """Yield pip's configuration files, the weakest first."""
+    explicit = os.environ.get("PIP_CONFIG_FILE")
+    if explicit == os.devnull:
+        return
+    home = Path.home()
+    if sys.platform == "win32":
+        yield Path(os.environ.get("PROGRAMDATA", r"C:\ProgramData")) / "pip" / "pip.ini"
+        yield home / "pip" / "pip.ini"
+        yield Path(os.environ.get("APPDATA", home / "AppData" / "Roaming")) / "pip" / "pip.ini"
+        yield prefix / "pip.ini"
+    else:
+        yield from _posix_files(home)
+        yield prefix / "pip.conf"
+    if explicit:
+        yield Path(explicit)
+
+
+def _posix_files(home: Path) -> Iterator[Path]:
+    config_home = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    if sys.platform == "darwin":
+        yield Path("/Library/Application Support/pip/pip.conf")
+        yield home / ".pip" / "pip.conf"
+        application = home / "Library" / "Application Support" / "pip"
+        yield (application if application.is_dir() else config_home / "pip") / "pip.conf"
+        return
+    for folder in reversed((os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":")):
+        yield Path(folder) / "pip" / "pip.conf"
+    yield Path("/etc/pip.conf")
+    yield home / ".pip" / "pip.conf"
+    yield config_home / "pip" / "pip.conf"
+
+
+def builtin_index_url() -> str | None:
+    """Return the index that pip asks where nothing is configured, read as text from pip's own source.
+
+    Looks at the pip of this interpreter, the one that ``ensurepip`` carries, then at pips on ``PATH``.
+    None where there is no pip at all.
+    """
+    for text in _pip_sources():
+        match = _CONSTANT.search(text)
+        if match:
+            return match.group(1).rstrip("/") + "/simple/"
+    return None
+
+
+def _pip_sources() -> Iterator[str]:
+    spec = find_spec("pip")
+    for location in (spec.submodule_search_locations or []) if spec else []:
+        yield from _text(Path(location).parent / _MODULE)
+    bundled = find_spec("ensurepip")
+    folders = [Path(place) / "_bundled" for place in (bundled.submodule_search_locations or [])] if bundled else []
+    for folder in [*folders, Path("/usr/share/python-wheels")]:
+        for wheel in sorted(folder.glob("pip-*.whl"), reverse=True):
+            yield from _text_in_wheel(wheel)
+    for name in ("python3", "python"):
+        found = shutil.which(name)
+        if found:
+            yield from _text_by_child(found)
+
+
+def _text(path: Path) -> Iterator[str]:
+    try:
+        yield path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+
+
+def _text_in_wheel(wheel: Path) -> Iterator[str]:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            yield archive.read(_MODULE).decode("utf-8")
+    except (OSError, KeyError, UnicodeDecodeError, zipfile.BadZipFile):
+        return
+
+
+def _text_by_child(python: str) -> Iterator[str]:
+    program = "import importlib.util as u; print((u.find_spec('pip').submodule_search_locations or [''])[0])"
+    try:
+        done = subprocess.run(  # noqa: S603 - an interpreter found on PATH, with a fixed program
+            [python, "-I", "-c", program], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return
+    if done.returncode == 0 and done.stdout.strip():
+        yield from _text(Path(done.stdout.strip()).parent / _MODULE)

@@ -1,0 +1,153 @@
+"""An index that answers from a recording: for tests, examples, and a diagnosis without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packaging.utils import NormalizedName
+
+from envdoctor.adapters.index.recording_format import FORMAT, HOST, file_of, metadata_of
+from envdoctor.adapters.index.settings import IndexSettings, cutoff_text
+from envdoctor.model.candidate import (
+    BuildRisk,
+    CoreMetadata,
+    DistributionFile,
+    FileKind,
+    ProjectPage,
+    Rejection,
+    RejectionKind,
+)
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["RecordedIndex"]
+
+
+class RecordedIndex:
+    """Implements ``ports.Index`` and ``ports.ArchiveReader`` over a directory that RecordingIndex wrote.
+
+    What was not recorded is IndexUnavailable or MetadataUnavailable with that reason, never an empty answer.
+    """
+
+    def __init__(self, directory: Path, settings: IndexSettings | None = None) -> None:
+        """Open a recording. Raises IndexUnavailable where the directory is not one."""
+        self._directory = directory
+        self._cutoff = cutoff_text(settings.exclude_newer) if settings is not None else None
+        self._projects: dict[NormalizedName, dict[str, Any]] = {}
+        self._pages: dict[NormalizedName, ProjectPage] = {}
+        self._too_new: dict[NormalizedName, tuple[Rejection, ...]] = {}
+        self.unreachable: tuple[tuple[str, str, str], ...] = ()
+        """Indexes that were out of reach when it was recorded."""
+        self.notes: tuple[str, ...] = ()
+        try:
+            about = json.loads((directory / "recording.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise IndexUnavailable("recorded", str(directory), f"not a recorded index ({error})") from None
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise IndexUnavailable("recorded", str(directory), "not a recorded index of a format known here")
+        self.recorded_on: str = str(about.get("recorded", ""))
+        self.unreachable = tuple((str(i[0]), str(i[1]), str(i[2])) for i in about.get("unreachable", ()))
+
+    def page(self, name: NormalizedName) -> ProjectPage:
+        """Return the recorded page. Raises ProjectNotFound or IndexUnavailable."""
+        page = self._pages.get(name)
+        if page is None:
+            page = self._pages[name] = self._admissible(self._read_page(name))
+        return page
+
+    def prefetch_pages(self, names: Iterable[NormalizedName]) -> None:
+        """Nothing to do: the recording is at hand."""
+
+    def metadata(self, file: DistributionFile) -> CoreMetadata:
+        """Return recorded metadata. Raises MetadataUnavailable."""
+        table = self._project(file.project)
+        failed = table.get("metadata-unavailable", {}).get(file.filename)
+        if failed is not None:
+            raise MetadataUnavailable(file.filename, failed)
+        entry = table.get("metadata", {}).get(file.filename)
+        if entry is None:
+            raise MetadataUnavailable(file.filename, "not in the recording")
+        return metadata_of(entry, file.project, file.version)
+
+    def prefetch_metadata(self, files: Iterable[DistributionFile]) -> None:
+        """Nothing to do: the recording is at hand."""
+
+    def names(self, file: DistributionFile) -> tuple[str, ...]:
+        """Return recorded member names. Raises MetadataUnavailable."""
+        names = self._project(file.project).get("names", {}).get(file.filename)
+        if names is None:
+            raise MetadataUnavailable(file.filename, "its list of members is not in the recording")
+        return tuple(names)
+
+    def read(self, file: DistributionFile, member: str) -> bytes | None:
+        """Return a recorded member, None where it was absent. Raises MetadataUnavailable."""
+        members = self._project(file.project).get("members", {}).get(file.filename, {})
+        if member not in members:
+            raise MetadataUnavailable(file.filename, f"its member `{member}` is not in the recording")
+        text = members[member]
+        return None if text is None else text.encode("utf-8", "surrogateescape")
+
+    def build_risk(self, file: DistributionFile) -> BuildRisk:
+        """Return the recorded grade. Raises MetadataUnavailable."""
+        if file.kind is FileKind.WHEEL:
+            return BuildRisk.ANYWHERE
+        grade = self._project(file.project).get("build-risk", {}).get(file.filename)
+        if grade is None:
+            raise MetadataUnavailable(file.filename, "its build was not graded in the recording")
+        return BuildRisk(grade)
+
+    def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]:
+        """Return the files that ``exclude_newer`` left out."""
+        return self._too_new.get(name, ())
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def _project(self, name: NormalizedName) -> dict[str, Any]:
+        if name not in self._projects:
+            path = self._directory / f"{name}.json"
+            try:
+                self._projects[name] = json.loads(path.read_text(encoding="utf-8"))
+            except FileNotFoundError:
+                raise IndexUnavailable("recorded", HOST, f"`{name}` is not in the recording") from None
+            except (OSError, ValueError) as error:
+                raise IndexUnavailable("recorded", HOST, f"{path.name} cannot be read ({error})") from None
+        return self._projects[name]
+
+    def _read_page(self, name: NormalizedName) -> ProjectPage:
+        table = self._project(name)
+        if "unavailable" in table:
+            index, url, reason = table["unavailable"]
+            raise IndexUnavailable(index, url, reason)
+        if "files" not in table:
+            raise ProjectNotFound(name, "default")
+        try:
+            files = tuple(file_of(entry, name) for entry in table["files"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise IndexUnavailable("recorded", HOST, f"{name}.json cannot be read ({error})") from None
+        return ProjectPage(name, files, table.get("index", "default"), tuple(table.get("skipped", ())))
+
+    def _admissible(self, page: ProjectPage) -> ProjectPage:
+        cutoff = self._cutoff
+        late = [
+            f for f in page.files if cutoff is not None and f.upload_time is not None and f.upload_time[:19] >= cutoff
+        ]
+        if not late:
+            return page
+        self._too_new[page.name] = tuple(
+            Rejection(RejectionKind.TOO_NEW, page.name, f.version, f.filename, f"uploaded {f.upload_time}")
+            for f in late
+        )
+        return replace(page, files=tuple(file for file in page.files if file not in late))

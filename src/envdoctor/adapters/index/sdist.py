@@ -1,0 +1,196 @@
+"""Source archives, read as text and never built: names, static metadata, and single members.
+
+Everything is read by name out of a stream; nothing is unpacked, links are not followed, sizes are bounded.
+Sources of what counts as static: PEP 643 (``Dynamic``), PEP 621 (``[project]``), setuptools' egg-info.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import re
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any, cast
+
+from envdoctor.adapters.index.build_risk import grade
+from envdoctor.adapters.index.metadata_text import (
+    Headers,
+    MetadataRecord,
+    UnreadableMetadata,
+    read_headers,
+    read_requires_txt,
+    record_of,
+)
+from envdoctor.model.candidate import BuildRisk, MetadataSource
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["SdistContents", "UnreadableSdist", "read_sdist", "read_sdist_member"]
+
+_MOST_UNPACKED = 2 * 1024**3
+_MOST_MEMBERS = 200_000
+_MOST_TEXT = 2 * 1024 * 1024
+_EGG_REQUIRES = re.compile(r"(?:^|/)[^/]+\.egg-info/requires\.txt$")
+_EGG_INFO = re.compile(r"(?:^|/)[^/]+\.egg-info/(?:PKG-INFO|SOURCES\.txt)$")
+_TEXTS = ("PKG-INFO", "setup.py", "setup.cfg", "pyproject.toml")
+_INSTALL_REQUIRES = re.compile(r"install_requires|requires\s*=|extras_require|dependencies")
+
+
+class UnreadableSdist(Exception):
+    """Not an archive, or one beyond the limits; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class SdistContents:
+    """Member names as in the archive, and the texts that metadata and grading need (by name without top folder)."""
+
+    names: tuple[str, ...]
+    texts: dict[str, str]
+
+    def encode(self) -> bytes:
+        """Return the compact form for the cache."""
+        return zlib.compress(json.dumps([self.names, self.texts], separators=(",", ":")).encode(), 1)
+
+    @classmethod
+    def decode(cls, body: bytes) -> SdistContents:
+        """Read the compact form. Raises ValueError or zlib.error."""
+        names, texts = json.loads(zlib.decompress(body))
+        return cls(tuple(names), dict(texts))
+
+    def risk(self) -> BuildRisk:
+        """Grade what building would need."""
+        return grade((_inside(name) for name in self.names), self.texts)
+
+    def metadata(self) -> MetadataRecord:
+        """Return what the archive says without being built. Raises UnreadableMetadata."""
+        info = self.texts.get("PKG-INFO")
+        headers = read_headers(info.encode()) if info is not None else Headers()
+        project = self._project()
+        python = headers.requires_python or _text(project.get("requires-python"))
+        extras = headers.provides_extra
+        static = _at_least_2_2(headers.metadata_version) and "requires-dist" not in headers.dynamic
+        if static or headers.requires_dist:
+            return record_of(headers.requires_dist, python, extras, MetadataSource.PKG_INFO)
+        if project and "dependencies" not in project.get("dynamic", ()):
+            lines, named = _project_lines(project)
+            return record_of(lines, python, named, MetadataSource.PKG_INFO)
+        egg = next((text for name, text in self.texts.items() if _EGG_REQUIRES.search(name)), None)
+        if egg is not None or any(_EGG_INFO.search(name) for name in self.names):
+            lines, named = read_requires_txt(egg or "")
+            return record_of(lines, python, named or extras, MetadataSource.EGG_INFO)
+        declared = self.texts.get("setup.py", "") + self.texts.get("setup.cfg", "")
+        if declared and not _INSTALL_REQUIRES.search(declared):
+            return record_of((), python, extras, MetadataSource.PKG_INFO)
+        raise UnreadableMetadata("only its build would tell its dependencies")
+
+    def _project(self) -> dict[str, Any]:
+        try:
+            table = tomllib.loads(self.texts.get("pyproject.toml", "")).get("project")
+        except tomllib.TOMLDecodeError:
+            return {}
+        return table if isinstance(table, dict) else {}
+
+
+def _at_least_2_2(version: str) -> bool:
+    major, _, minor = version.partition(".")
+    return major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= (2, 2)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _project_lines(project: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    lines = [line for line in project.get("dependencies") or () if isinstance(line, str)]
+    extras = project.get("optional-dependencies")
+    extras = extras if isinstance(extras, dict) else {}
+    for extra, wanted in extras.items():
+        for line in wanted if isinstance(wanted, list) else ():
+            head, _, marker = str(line).partition(";")
+            own = f"({marker.strip()}) and " if marker.strip() else ""
+            lines.append(f'{head.strip()} ; {own}extra == "{extra}"')
+    return tuple(lines), tuple(extras)
+
+
+def _inside(name: str) -> str:
+    return name.partition("/")[2] or name
+
+
+def _wanted(name: str) -> bool:
+    inside = _inside(name)
+    return inside in _TEXTS or _EGG_REQUIRES.search(inside) is not None
+
+
+def read_sdist(content: bytes, filename: str) -> SdistContents:
+    """Read names and metadata texts in one pass. Raises UnreadableSdist."""
+    names: list[str] = []
+    texts: dict[str, str] = {}
+    for name, size, take in _members(content, filename):
+        names.append(name)
+        if _wanted(name) and size <= _MOST_TEXT:
+            texts[_inside(name)] = take().decode("utf-8", "replace")
+    return SdistContents(tuple(names), texts)
+
+
+def read_sdist_member(content: bytes, filename: str, member: str, limit: int) -> bytes | None:
+    """Return one member's bytes, None where there is none. Raises UnreadableSdist."""
+    for name, size, take in _members(content, filename):
+        if name == member:
+            if size > limit:
+                raise UnreadableSdist(f"`{member}` is larger than {limit} bytes")
+            return take()
+    return None
+
+
+_Entry = tuple[str, int, Callable[[], bytes]]
+
+
+def _members(content: bytes, filename: str) -> Iterator[_Entry]:
+    """Yield regular files: name, size, and how to read it before going on."""
+    try:
+        if filename.endswith(".zip"):
+            yield from _zip_members(content)
+        else:
+            yield from _tar_members(content, filename)
+    except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
+        raise UnreadableSdist(f"its archive is damaged ({error})") from None
+
+
+def _zip_members(content: bytes) -> Iterator[_Entry]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        infos = archive.infolist()
+        if len(infos) > _MOST_MEMBERS or sum(info.file_size for info in infos) > _MOST_UNPACKED:
+            raise UnreadableSdist("its archive is larger than the limits here")
+        for info in infos:
+            if not info.is_dir():
+                yield info.filename, info.file_size, lambda info=info: archive.read(info)  # type: ignore[misc]
+
+
+def _tar_members(content: bytes, filename: str) -> Iterator[_Entry]:
+    packed = io.BytesIO(content)
+    opener = gzip.open if filename.endswith((".gz", ".tgz")) else bz2.open if filename.endswith(".bz2") else lzma.open
+    count = unpacked = 0
+    with cast("IO[bytes]", opener(packed)) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            count += 1
+            unpacked += max(member.size, 0)
+            if count > _MOST_MEMBERS or unpacked > _MOST_UNPACKED:
+                raise UnreadableSdist("its archive is larger than the limits here")
+            if member.isreg():
+                yield member.name, member.size, lambda member=member: _taken(archive, member)  # type: ignore[misc]
+
+
+def _taken(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    return file.read() if file is not None else b""

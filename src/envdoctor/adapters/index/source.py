@@ -1,0 +1,240 @@
+"""One index: a project's page from the cache while it is fresh, else from the server or the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from packaging.utils import NormalizedName
+
+from envdoctor.adapters.index.archive_bytes import local_path
+from envdoctor.adapters.index.cache import Cache, CachedPage
+from envdoctor.adapters.index.credentials import origin_of, without_credentials
+from envdoctor.adapters.index.listing import (
+    ACCEPT,
+    FileRow,
+    Listing,
+    NotAListing,
+    html_rows,
+    read_links,
+    read_listing,
+)
+from envdoctor.adapters.index.page_codec import decode_page, encode_page
+from envdoctor.adapters.index.transport import Reply, Transport, TransportError
+from envdoctor.model.candidate import ProjectPage
+from envdoctor.ports import IndexUnavailable, ProjectNotFound
+
+__all__ = ["FlatSource", "PageSource", "Source"]
+
+_DEAD_FOR = 300.0
+"""Seconds for which a host that did not answer is left alone, by later processes too."""
+_ANOTHER_READER = (ValueError, KeyError, TypeError, IndexError, zlib.error)
+
+
+@dataclass(slots=True)
+class PageSource:
+    """A simple index. ``url`` carries no credentials and ends with a slash."""
+
+    name: str
+    url: str
+    transport: Transport
+    cache: Cache
+    offline: bool = False
+    patient: bool = True
+    freshness: float = 600.0
+    fetched: Callable[[str], None] = lambda _name: None
+    """Told of every page that took a request."""
+
+    def key(self, name: NormalizedName) -> str:
+        """Return the cache's key of a project's page."""
+        return f"{self.url} {name}"
+
+    def fresh(self, cached: CachedPage) -> bool:
+        """Return True where a stored page is taken without a request."""
+        return self.offline or 0 <= time.time() - cached.fetched < self.freshness
+
+    def load(self, name: NormalizedName, cached: CachedPage | None = None) -> ProjectPage:
+        """Return a project's page. Raises ProjectNotFound or IndexUnavailable."""
+        folder = local_path(self.url)
+        if folder is not None:
+            return self._local(name, folder)
+        if cached is None:
+            cached = self.cache.pages((self.key(name),)).get(self.key(name))
+        if cached is not None and self.fresh(cached):
+            page = self._decoded(name, cached)
+            if page is not None:
+                return page
+            cached = None
+        if self.offline:
+            raise IndexUnavailable(self.name, self.url, "offline and not in the cache")
+        return self._fetch(name, cached)
+
+    def _decoded(self, name: NormalizedName, cached: CachedPage) -> ProjectPage | None:
+        if cached.status == 404:
+            raise ProjectNotFound(name, self.name)
+        try:
+            return decode_page(cached.body, name, self.name)
+        except _ANOTHER_READER:
+            return None
+
+    def _fetch(self, name: NormalizedName, cached: CachedPage | None) -> ProjectPage:
+        headers = {"Accept": ACCEPT}
+        if cached is not None and cached.status == 200:
+            if cached.etag:
+                headers["If-None-Match"] = cached.etag
+            elif cached.modified:
+                headers["If-Modified-Since"] = cached.modified
+        reply = ask(self, f"{self.url}{name}/", headers)
+        self.fetched(name)
+        if reply.status in (404, 410):
+            self.cache.put_page(self.key(name), CachedPage(time.time(), 404, None, None, None, b""))
+            raise ProjectNotFound(name, self.name)
+        digest = hashlib.sha256(reply.content).digest()
+        if cached is not None and (reply.status == 304 or (reply.status == 200 and digest == cached.digest)):
+            page = self._decoded(name, cached)
+            if page is not None:
+                self.cache.touch_page(self.key(name), time.time())
+                return page
+            reply = ask(self, f"{self.url}{name}/", {"Accept": ACCEPT}) if reply.status == 304 else reply
+        listing = self._listing(reply, name)
+        body = encode_page(listing)
+        etag, modified = reply.headers.get("etag"), reply.headers.get("last-modified")
+        self.cache.put_page(self.key(name), CachedPage(time.time(), 200, etag, modified, digest, body))
+        return decode_page(body, name, self.name)
+
+    def _listing(self, reply: Reply, name: NormalizedName) -> Listing:
+        if reply.status != 200 or reply.cut:
+            raise IndexUnavailable(self.name, self.url, status_reason(reply))
+        try:
+            return read_listing(reply.content, reply.headers.get("content-type", ""), reply.url, name)
+        except NotAListing as error:
+            raise IndexUnavailable(self.name, self.url, str(error)) from None
+
+    def _local(self, name: NormalizedName, folder: Path) -> ProjectPage:
+        own = folder / name
+        if not folder.is_dir():
+            raise IndexUnavailable(self.name, self.url, "no such directory")
+        if not own.is_dir():
+            raise ProjectNotFound(name, self.name)
+        base = own.as_uri() + "/"
+        try:
+            page = next((own / file for file in ("index.json", "index.html") if (own / file).is_file()), None)
+            if page is not None:
+                kind = "application/json" if page.suffix == ".json" else "text/html"
+                listing = read_listing(page.read_bytes(), kind, base, name)
+            else:
+                listing = read_links(_directory_rows(own), name, base)
+        except NotAListing as error:
+            raise IndexUnavailable(self.name, self.url, str(error)) from None
+        except OSError as error:
+            raise IndexUnavailable(self.name, self.url, error.strerror or str(error)) from None
+        return decode_page(encode_page(listing), name, self.name)
+
+
+@dataclass(slots=True)
+class FlatSource:
+    """A page or a directory of files of many projects (``--find-links``)."""
+
+    name: str
+    url: str
+    transport: Transport
+    cache: Cache
+    offline: bool = False
+    patient: bool = False
+    freshness: float = 600.0
+    fetched: Callable[[str], None] = lambda _name: None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _rows: list[FileRow] | None = None
+
+    def load(self, name: NormalizedName, cached: CachedPage | None = None) -> ProjectPage:
+        """Return the project's files. Raises ProjectNotFound or IndexUnavailable."""
+        with self._lock:
+            if self._rows is None:
+                self._rows = self._read(cached)
+        start = name.partition("-")[0]
+        near = [row for row in self._rows if row.filename[: len(start)].lower() == start]
+        listing = read_links(near, name, self.url)
+        if not listing.rows:
+            raise ProjectNotFound(name, self.name)
+        return decode_page(encode_page(listing._replace(skipped=())), name, self.name)
+
+    def _read(self, cached: CachedPage | None) -> list[FileRow]:
+        path = local_path(self.url)
+        try:
+            if path is not None:
+                return _directory_rows(path) if path.is_dir() else html_rows(path.read_bytes(), self.url)
+            cached = cached or self.cache.pages((self.url,)).get(self.url)
+            if cached is not None and (self.offline or 0 <= time.time() - cached.fetched < self.freshness):
+                rows = _unpacked(cached.body)
+                if rows is not None:
+                    return rows
+            if self.offline:
+                raise IndexUnavailable(self.name, self.url, "offline and not in the cache")
+            reply = ask(self, self.url, {"Accept": "text/html"})
+            if reply.status != 200 or reply.cut:
+                raise IndexUnavailable(self.name, self.url, status_reason(reply))
+            rows = html_rows(reply.content, reply.url)
+        except NotAListing as error:
+            raise IndexUnavailable(self.name, self.url, str(error)) from None
+        except OSError as error:
+            raise IndexUnavailable(self.name, self.url, error.strerror or str(error)) from None
+        body = zlib.compress(json.dumps(rows).encode(), 1)
+        self.cache.put_page(self.url, CachedPage(time.time(), 200, None, None, None, body))
+        return rows
+
+
+Source = PageSource | FlatSource
+
+
+def _unpacked(body: bytes) -> list[FileRow] | None:
+    try:
+        rows = [FileRow(*row) for row in json.loads(zlib.decompress(body))]
+    except _ANOTHER_READER:
+        return None
+    return [
+        row._replace(hashes=_pairs(row.hashes), sidecar_hashes=_pairs(row.sidecar_hashes)) for row in rows
+    ]  # fmt: skip
+
+
+def _pairs(stored: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, digest) for name, digest in stored)
+
+
+def _directory_rows(folder: Path) -> list[FileRow]:
+    return [FileRow(p.name, p.as_uri(), size=p.stat().st_size) for p in sorted(folder.iterdir()) if p.is_file()]
+
+
+def ask(source: Source, url: str, headers: dict[str, str]) -> Reply:
+    """Ask an index's host, unless it was out of reach a moment ago. Raises IndexUnavailable."""
+    mark = f"unreachable {origin_of(url)}"
+    if not source.patient:
+        reason = source.cache.mark(mark, _DEAD_FOR)
+        if reason is not None:
+            raise IndexUnavailable(source.name, source.url, reason)
+    try:
+        return source.transport.get(url, headers, patient=source.patient)
+    except TransportError as error:
+        if not source.patient:
+            source.cache.put_mark(mark, str(error))
+        raise IndexUnavailable(source.name, source.url, str(error)) from None
+
+
+def status_reason(reply: Reply) -> str:
+    """Say what an answer that is not a page means."""
+    if reply.cut:
+        return "its answer is too long for a package listing"
+    if reply.status == 401:
+        return "it asks for credentials (401); put them in netrc or in the URL"
+    if reply.status == 403:
+        return "it, or a proxy on the way, refuses (403)"
+    if reply.status == 407:
+        return "the proxy asks for credentials (407)"
+    host = urlsplit(without_credentials(reply.url)).hostname or "it"
+    return f"{host} answered {reply.status}"

@@ -1,0 +1,86 @@
+"""Background work that never holds up the end of the process."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+__all__ = ["Job", "Workers"]
+
+T = TypeVar("T")
+
+
+class Job(Generic[T]):
+    """Work that is done once, by whoever comes first: a worker, or the caller who needs the result now."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work: Callable[[], T] | None = work
+        self._claim = threading.Lock()
+        self._done = threading.Event()
+        self._result: T
+        self._error: Exception | None = None
+
+    def run(self) -> None:
+        """Do the work unless somebody has begun it."""
+        if not self._claim.acquire(blocking=False):
+            return
+        work, self._work = self._work, None
+        try:
+            if work is not None:
+                self._result = work()
+        except Exception as error:  # noqa: BLE001 - handed to whoever asks for the result
+            self._error = error
+        finally:
+            self._done.set()
+
+    def result(self) -> T:
+        """Return the result, doing the work here if nobody has begun it. Raises what the work raised."""
+        if not self._done.is_set():
+            self.run()
+            self._done.wait()
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        return self._result
+
+
+class Workers:
+    """Daemon threads, started as work comes."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._jobs: queue.SimpleQueue[Job[object] | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._open = 0
+        self._closed = False
+
+    def submit(self, job: Job[object]) -> None:
+        """Queue a job."""
+        with self._lock:
+            if self._closed:
+                return
+            self._open += 1
+            more = self._threads < min(self._most, self._open)
+            self._threads += more
+        self._jobs.put(job)
+        if more:
+            threading.Thread(target=self._serve, name="envdoctor-index", daemon=True).start()
+
+    def close(self) -> None:
+        """Leave what is queued; threads end after what they are at."""
+        with self._lock:
+            self._closed = True
+            threads = self._threads
+        for _ in range(threads):
+            self._jobs.put(None)
+
+    def _serve(self) -> None:
+        while True:
+            job = self._jobs.get()
+            if job is None or self._closed:
+                return
+            job.run()
+            with self._lock:
+                self._open -= 1
