@@ -184,7 +184,7 @@ def accepts_python(text: str, target: Target) -> bool:
 
 def _specifiers(text: str) -> tuple[Specifier, ...]:
     try:
-        return tuple(SpecifierSet(text))  # type: ignore[arg-type]
+        return tuple(SpecifierSet(text))
     except InvalidSpecifier:
         return ()
 

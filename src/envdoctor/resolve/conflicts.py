@@ -96,27 +96,23 @@ class CoreSet:
 def minimal_cores(oracle: Oracle, limit: int, solves: int) -> CoreSet:
     """Find all minimal impossible sets of lines, up to ``limit``, in at most about ``solves`` solves."""
     every = frozenset(line.id for line in oracle.lines)
-    cores: list[frozenset[int]] = []
-    for core in _empty_lines(oracle):
-        cores.append(core)
+    cores = list(_empty_lines(oracle))
     hitting: MinimalHittingSets[int] = MinimalHittingSets(_HITTING_SETS)
     for core in cores:
         hitting.add(core)
-    truncated = False
     settled: set[frozenset[int]] = set()
-    while True:
-        chosen = next((found for found in hitting.sets if found not in settled), None)
-        if chosen is None:
-            break
-        if len(cores) >= limit or oracle.solves >= solves:
-            truncated = not all(oracle.possible(every - h) for h in hitting.sets[:1]) or oracle.solves >= solves
-            break
-        if oracle.possible(every - chosen):
+    truncated = False
+    while not truncated and (chosen := next((h for h in hitting.sets if h not in settled), None)) is not None:
+        if oracle.solves >= solves:
+            truncated = True
+        elif oracle.possible(every - chosen):
             settled.add(chosen)
-            continue
-        core = oracle.shrink(every - chosen)
-        cores.append(core)
-        hitting.add(core)
+        elif len(cores) >= limit:
+            truncated = True
+        else:
+            core = oracle.shrink(every - chosen)
+            cores.append(core)
+            hitting.add(core)
     return CoreSet(_ordered(cores), truncated or hitting.truncated or bool(oracle.gave_up))
 
 

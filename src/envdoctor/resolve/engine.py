@@ -10,7 +10,9 @@ from packaging.utils import NormalizedName
 
 from envdoctor.resolve.universe import Edge, Universe, base_name
 
-__all__ = ["GaveUp", "Outcome", "Proof", "ProofEdge", "Root", "Solved", "Solver", "Unsolvable", "View"]
+__all__ = ["ANY_OWNER", "GaveUp", "Outcome", "Proof", "ProofEdge", "Root", "Solved", "Solver", "Unsolvable", "View"]
+
+ANY_OWNER = NormalizedName("*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class View:
 
     universe: Universe
     relaxed: Mapping[tuple[NormalizedName, NormalizedName], int | None] = field(default_factory=dict)
-    """``(owner, dependency)`` -> the positions that count instead; None: the demand vanishes."""
+    """``(owner, dependency)`` -> the positions that count instead, None: the demand vanishes; ``*``: any owner."""
 
     def edges(self, node: str, position: int) -> tuple[Edge, ...]:
         """Return the demands in force of one version."""
@@ -42,8 +44,11 @@ class View:
         return tuple(found for edge in edges if (found := self._seen(owner, edge)) is not None)
 
     def _seen(self, owner: NormalizedName, edge: Edge) -> Edge | None:
-        key = (owner, base_name(edge.dependency))
-        if edge.hard or edge.structural or key not in self.relaxed:
+        if edge.hard or edge.structural:
+            return edge
+        dependency = base_name(edge.dependency)
+        key = (owner, dependency) if (owner, dependency) in self.relaxed else (ANY_OWNER, dependency)
+        if key not in self.relaxed:
             return edge
         bits = self.relaxed[key]
         if bits is None:

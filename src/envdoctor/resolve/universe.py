@@ -162,6 +162,11 @@ class Universe:
         self._eligible[name] = known = (stable or every, every)
         return known
 
+    def newest(self, name: NormalizedName) -> int:
+        """Return the bit of the newest version that the target could use, pre-releases only where admitted."""
+        stable, _ = self._eligibility(name)
+        return 1 << highest(stable or self.candidates(name).all or 1)
+
     def metadata(self, name: NormalizedName, position: int) -> CoreMetadata | None:
         """Return a version's metadata, None where it cannot be read; see ``usable``."""
         key = (name, position)
@@ -171,17 +176,23 @@ class Universe:
         return self._metadata[key]
 
     def _fetch(self, candidates: CandidateList, position: int) -> CoreMetadata | None:
-        reason = ""
+        reasons: list[str] = []
         for _, file in candidates.files[position]:
-            try:
-                return self.index.metadata(file)
-            except (MetadataUnavailable, IndexUnavailable) as error:
-                reason = reason or str(error)
+            found = self._ask(file)
+            if isinstance(found, CoreMetadata):
+                return found
+            reasons.append(found)
         version = candidates.versions[position]
-        rejection = Rejection(RejectionKind.NO_METADATA, candidates.name, version, None, reason)
+        rejection = Rejection(RejectionKind.NO_METADATA, candidates.name, version, None, reasons[0])
         self.unreadable[candidates.name, position] = rejection
-        self.incomplete[f"`{candidates.name}` {version}: {reason}"] = None
+        self.incomplete[f"`{candidates.name}` {version}: {reasons[0]}"] = None
         return None
+
+    def _ask(self, file: DistributionFile) -> CoreMetadata | str:
+        try:
+            return self.index.metadata(file)
+        except (MetadataUnavailable, IndexUnavailable) as error:
+            return str(error)
 
     def usable(self, name: NormalizedName, position: int) -> bool:
         """Return whether a version may be chosen: one without metadata only where a person pins it."""
@@ -202,6 +213,14 @@ class Universe:
         if found is None:
             found = self._edges[key] = self._build(node, position)
         return found
+
+    def asks_for(self, node: str, position: int) -> tuple[NormalizedName, ...]:
+        """Return the projects that a version asks for, without reading their pages."""
+        name, _, extra = node.rstrip("]").partition("[")
+        metadata = self.metadata(NormalizedName(name), position)
+        wanted = [self._parse(text) for text in metadata.requires_dist] if metadata else []
+        names = [canonicalize_name(parsed.name) for parsed in wanted if parsed and self._asked(parsed, extra)]
+        return tuple(name for name in names if name not in self.excluded and name not in self._lists)
 
     def _build(self, node: str, position: int) -> tuple[Edge, ...]:
         name, _, extra = node.rstrip("]").partition("[")

@@ -1,0 +1,110 @@
+"""The second engine: resolvelib's backtracking, independent of the first one and used to check it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
+
+from envdoctor.resolve.engine import GaveUp, Outcome, Root, Solved, Unsolvable, View
+from envdoctor.resolve.positions import positions_of
+from envdoctor.resolve.universe import base_name
+
+if TYPE_CHECKING:
+    from resolvelib.structs import RequirementInformation
+
+__all__ = ["Backtracking"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    node: str
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    node: str
+    position: int
+
+
+class Backtracking:
+    """Solves with resolvelib; its ``Unsolvable`` has no proof."""
+
+    def __init__(self, rounds: int = 20_000) -> None:
+        self._rounds = rounds
+
+    def solve(self, roots: Sequence[Root], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
+        """Find a consistent choice; see ``Solver``."""
+        bounds: dict[str, int] = {}
+        for root in roots:
+            if root.constraint:
+                bounds[root.node] = bounds.get(root.node, -1) & root.bits
+        provider = _Provider(view, bounds, prefer or {})
+        engine: Resolver[_Demand, _Choice, str] = Resolver(provider, BaseReporter())
+        demands = [_Demand(root.node, root.bits) for root in roots if not root.constraint]
+        try:
+            result = engine.resolve(demands, max_rounds=self._rounds)
+        except ResolutionImpossible:
+            return Unsolvable(None)
+        except ResolutionTooDeep:
+            return GaveUp(f"no answer after {self._rounds} rounds")
+        return Solved({node: choice.position for node, choice in result.mapping.items()})
+
+
+class _Provider(AbstractProvider[_Demand, _Choice, str]):
+    def __init__(self, view: View, bounds: Mapping[str, int], prefer: Mapping[str, int]) -> None:
+        self._view = view
+        self._bounds = bounds
+        self._prefer = prefer
+
+    def identify(self, requirement_or_candidate: _Demand | _Choice) -> str:
+        """Return the node."""
+        return requirement_or_candidate.node
+
+    def get_preference(
+        self,
+        identifier: str,
+        resolutions: Mapping[str, _Choice],
+        candidates: Mapping[str, Iterator[_Choice]],
+        information: Mapping[str, Iterator[RequirementInformation[_Demand, _Choice]]],
+        backtrack_causes: Sequence[RequirementInformation[_Demand, _Choice]],
+    ) -> Any:
+        """Take what caused the last failure first, then what has the fewest versions left."""
+        del resolutions, candidates
+        culprit = any(identifier == cause.requirement.node for cause in backtrack_causes)
+        bits = -1
+        for entry in information[identifier]:
+            bits &= entry.requirement.bits
+        return (not culprit, bits.bit_count(), identifier)
+
+    def find_matches(
+        self,
+        identifier: str,
+        requirements: Mapping[str, Iterator[_Demand]],
+        incompatibilities: Mapping[str, Iterator[_Choice]],
+    ) -> Iterable[_Choice]:
+        """Return what all demands admit, the preferred version first and then the newest."""
+        name = base_name(identifier)
+        universe = self._view.universe
+        bits = universe.candidates(name).all & self._bounds.get(identifier, -1)
+        for requirement in requirements[identifier]:
+            bits &= requirement.bits
+        for choice in incompatibilities[identifier]:
+            bits &= ~(1 << choice.position)
+        found = [position for position in positions_of(bits) if universe.usable(name, position)]
+        preferred = self._prefer.get(identifier)
+        if preferred in found:
+            found.remove(preferred)
+            found.insert(0, preferred)
+        return [_Choice(identifier, position) for position in found]
+
+    def is_satisfied_by(self, requirement: _Demand, candidate: _Choice) -> bool:
+        """Return whether a version is among those demanded."""
+        return bool(requirement.bits >> candidate.position & 1)
+
+    def get_dependencies(self, candidate: _Choice) -> Iterable[_Demand]:
+        """Return what a version demands."""
+        return [_Demand(e.dependency, e.bits) for e in self._view.edges(candidate.node, candidate.position)]

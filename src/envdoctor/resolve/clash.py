@@ -1,0 +1,226 @@
+"""Where the chains of a conflict meet: the package on which its members cannot agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
+
+from envdoctor.model.candidate import Rejection, RejectionKind
+from envdoctor.model.conflict import Clash, ClashSide
+from envdoctor.model.requirement import Requirement
+from envdoctor.resolve.engine import Proof
+from envdoctor.resolve.lines import Line
+from envdoctor.resolve.positions import highest, positions_of
+from envdoctor.resolve.universe import Universe, base_name
+
+__all__ = ["find_clash"]
+
+
+Chains: TypeAlias = Mapping[NormalizedName, Mapping[int, tuple[str, ...]]]
+"""Project -> member of the core -> the shortest chain of names from the one to the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """What a line, or all versions of a project that a proof speaks of, ask of a package."""
+
+    package: NormalizedName
+    bits: int
+    line: Line | None = None
+    owner: str = ""
+    """A node."""
+    owner_bits: int = 0
+
+
+def find_clash(universe: Universe, core: Sequence[Line], proof: Proof | None) -> Clash:
+    """Return where the members of a minimal core meet, from a proof that speaks of them alone."""
+    demands = [*_line_demands(universe, core), *_edge_demands(universe, proof)]
+    chains = _chains(core, demands)
+    sides = _meeting(universe, core, demands, chains)
+    package = sides[0].package
+    lacking = [side for side in sides if not side.bits & universe.candidates(package).all]
+    candidates = universe.candidates(package)
+    available = tuple(str(candidates.versions[p]) for p in positions_of(candidates.all)) if lacking else ()
+    if candidates.opaque:
+        available = ()
+    return Clash(
+        package=package,
+        sides=tuple(_side(universe, demand, demands, chains) for demand in sides),
+        available=available,
+        rejections=_rejections(universe, package, sides, demands, chains),
+    )
+
+
+def _line_demands(universe: Universe, core: Sequence[Line]) -> Iterable[_Demand]:
+    for line in core:
+        requirement = line.requirement
+        yield _Demand(requirement.name, universe.bits(requirement.name, requirement.specifier), line)
+
+
+def _edge_demands(universe: Universe, proof: Proof | None) -> Iterable[_Demand]:
+    """Yield one demand per pair of projects: whatever version of the owner is taken, it asks for one of these."""
+    merged: dict[tuple[str, NormalizedName], tuple[int, int]] = {}
+    for edge in proof.edges if proof else ():
+        dependency = base_name(edge.dependency)
+        if base_name(edge.owner) == dependency and edge.owner != edge.dependency:
+            continue
+        owner_bits, bits = merged.get((edge.owner, dependency), (0, 0))
+        merged[edge.owner, dependency] = (owner_bits | edge.owner_bits, bits | edge.bits)
+    for (owner, dependency), (owner_bits, bits) in merged.items():
+        known = owner_bits & universe.candidates(base_name(owner)).all
+        if known:
+            yield _Demand(dependency, bits, owner=owner, owner_bits=known)
+
+
+def _chains(core: Sequence[Line], demands: Sequence[_Demand]) -> Chains:
+    """Return, per project, the shortest chain of names that leads there from each member of the core."""
+    chains: dict[NormalizedName, dict[int, tuple[str, ...]]] = {}
+    edges: dict[NormalizedName, list[NormalizedName]] = {}
+    for demand in demands:
+        if demand.line is None:
+            edges.setdefault(base_name(demand.owner), []).append(demand.package)
+    for line in core:
+        if line.constraint:
+            continue
+        frontier: list[tuple[NormalizedName, tuple[str, ...]]] = [
+            (line.requirement.name, (str(line.requirement.name),))
+        ]
+        for name, chain in frontier:
+            if line.id in chains.setdefault(name, {}):
+                continue
+            chains[name][line.id] = chain
+            frontier.extend((found, (*chain, str(found))) for found in edges.get(name, ()))
+    return chains
+
+
+def _members(demand: _Demand, chains: Chains) -> frozenset[int]:
+    if demand.line is not None:
+        return frozenset({demand.line.id})
+    return frozenset(chains.get(base_name(demand.owner), {}))
+
+
+def _depth(demand: _Demand, chains: Chains) -> int:
+    if demand.line is not None:
+        return 0
+    return min((len(chain) for chain in chains.get(base_name(demand.owner), {}).values()), default=99)
+
+
+def _meeting(
+    universe: Universe,
+    core: Sequence[Line],
+    demands: Sequence[_Demand],
+    chains: Chains,
+) -> list[_Demand]:
+    """Return the demands on one package that exclude each other, or the one that nothing can meet."""
+    lacking = [d for d in demands if not d.bits & universe.candidates(d.package).all]
+    if len(core) == 1 and lacking:
+        return [min(lacking, key=lambda d: _depth(d, chains))]
+    pairs = [
+        (left, right)
+        for left, right in combinations(demands, 2)
+        if left.package == right.package and not left.bits & right.bits
+    ]
+    if pairs:
+        left, right = min(pairs, key=lambda pair: _pair_rank(pair, chains))
+        sides = [left, right, *_others(demands, chains, (left, right))]
+        return sorted(sides, key=lambda side: min(_members(side, chains), default=len(core)))
+    if lacking:
+        return [min(lacking, key=lambda d: _depth(d, chains))]
+    return _most_contested(demands, chains)
+
+
+def _pair_rank(pair: tuple[_Demand, _Demand], chains: Chains) -> tuple[int, int, int, str]:
+    first, second = (_members(demand, chains) for demand in pair)
+    alone = -len(first ^ second)
+    return (len(first & second), _depth(pair[0], chains) + _depth(pair[1], chains), alone, pair[0].package)
+
+
+def _others(
+    demands: Sequence[_Demand],
+    chains: Chains,
+    chosen: tuple[_Demand, _Demand],
+) -> Iterable[_Demand]:
+    """Yield further demands on the same package by members whose side is not shown yet."""
+    shown = _members(chosen[0], chains) | _members(chosen[1], chains)
+    for demand in demands:
+        members = _members(demand, chains)
+        if demand.package == chosen[0].package and demand not in chosen and not members <= shown:
+            shown |= members
+            yield demand
+
+
+def _most_contested(demands: Sequence[_Demand], chains: Chains) -> list[_Demand]:
+    groups: dict[NormalizedName, list[_Demand]] = {}
+    for demand in demands:
+        groups.setdefault(demand.package, []).append(demand)
+    return max(
+        groups.values(), key=lambda group: (len(frozenset().union(*(_members(d, chains) for d in group))), len(group))
+    )
+
+
+def _owner_positions(universe: Universe, demand: _Demand, demands: Sequence[_Demand]) -> int:
+    """Return the owner's versions that the other demands leave open, of those that make this demand."""
+    bits = demand.owner_bits
+    for other in demands:
+        if other.package == base_name(demand.owner):
+            bits = bits & other.bits or bits
+    return bits & universe.candidates(base_name(demand.owner)).all
+
+
+def _side(
+    universe: Universe,
+    demand: _Demand,
+    demands: Sequence[_Demand],
+    chains: Chains,
+) -> ClashSide:
+    if demand.line is not None:
+        return ClashSide(demand.line.requirement)
+    positions = _owner_positions(universe, demand, demands)
+    owner = universe.candidates(base_name(demand.owner))
+    requirement = _demand_of(universe, demand, highest(positions))
+    chain = min(chains.get(base_name(demand.owner), {}).values(), key=len, default=(base_name(demand.owner),))
+    versions = tuple(str(owner.versions[p]) for p in sorted(positions_of(positions)))
+    return ClashSide(requirement, via=chain, versions_considered=versions)
+
+
+def _demand_of(universe: Universe, demand: _Demand, position: int) -> Requirement:
+    """Return the demand as one version of its owner makes it, several lines on one project taken together."""
+    edges = [e for e in universe.edges(demand.owner, position) if base_name(e.dependency) == demand.package]
+    version = universe.candidates(base_name(demand.owner)).versions[position]
+    first = edges[0].requirement(version)
+    specifier = SpecifierSet()
+    for edge in edges:
+        specifier &= edge.specifier
+    return Requirement(first.name, first.origin, specifier, extras=first.extras)
+
+
+def _rejections(
+    universe: Universe,
+    package: NormalizedName,
+    sides: Sequence[_Demand],
+    demands: Sequence[_Demand],
+    chains: Chains,
+) -> tuple[Rejection, ...]:
+    if package in universe.missing:
+        return (Rejection(RejectionKind.NOT_FOUND, package, detail="no index has this project"),)
+    found = [rejection for (name, _), rejection in universe.unreadable.items() if name == package]
+    candidates = universe.candidates(package)
+    if candidates.page is None:
+        return tuple(found)
+    for side in sides:
+        requirement = _side(universe, side, demands, chains).requirement
+        usable = {candidates.versions[p] for p in positions_of(side.bits & candidates.all)}
+        wanted = {
+            file.version
+            for file in candidates.page.files
+            if file.version not in usable and requirement.specifier.contains(file.version, prereleases=True)
+        }
+        # A side that has versions to choose from is told only of what was shut out for it alone.
+        if not usable:
+            found.extend(universe.selector.rejections(candidates.page, wanted))
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,181 @@
+"""One diagnosis: every conflict, the smallest repairs, and the resolution in use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from packaging.utils import NormalizedName
+
+from envdoctor.model.candidate import BuildRisk, DistributionFile, Rejection
+from envdoctor.model.conflict import Conflict
+from envdoctor.model.repair import Repair
+from envdoctor.model.resolution import Resolution
+from envdoctor.ports import Index, Progress
+from envdoctor.resolve.clash import find_clash
+from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores
+from envdoctor.resolve.engine import Solved, Solver
+from envdoctor.resolve.lines import Line, lines_of
+from envdoctor.resolve.offers import Offer, Offers
+from envdoctor.resolve.outcome import build_resolution
+from envdoctor.resolve.problem import Problem
+from envdoctor.resolve.pubgrub import PubGrub
+from envdoctor.resolve.relax import from_profile
+from envdoctor.resolve.universe import Universe
+from envdoctor.resolve.warm import warm
+
+__all__ = ["BuildRiskOf", "Diagnosis", "Judge", "Unsatisfiable", "diagnose", "resolve"]
+
+Judge = Callable[[Resolution], int]
+"""Counts the known-broken findings of a resolution; 0 is good."""
+BuildRiskOf = Callable[[DistributionFile], BuildRisk]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What was found; everything is sorted and repeats exactly."""
+
+    conflicts: tuple[Conflict, ...] = ()
+    conflicts_truncated: bool = False
+    repairs: tuple[Repair, ...] = ()
+    """Best first."""
+    repairs_truncated: bool = False
+    resolution: Resolution | None = None
+    """The one in use: as the profile says, else the first repair, else the requirements as they stand."""
+    resolutions: Mapping[str, Resolution] = field(default_factory=dict)
+    """By repair id."""
+    rejections: tuple[Rejection, ...] = ()
+    """Versions whose metadata could not be read."""
+    incomplete: tuple[str, ...] = ()
+    """What could not be checked; empty when everything was."""
+    unknown: tuple[NormalizedName, ...] = ()
+    """Projects taken on trust: direct references, and pages that could not be fetched."""
+    missing: tuple[NormalizedName, ...] = ()
+    """Projects that were asked for and that no index has."""
+    mended: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """``name version`` of the resolution in use -> its invalid metadata lines."""
+    unsound: tuple[str, ...] = ()
+    """What the independent check objects to in the resolution in use; empty unless there is a fault in here."""
+    universe: Universe | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsatisfiable:
+    """No resolution: the requirements, as the profile overrides them, cannot hold together."""
+
+    core: tuple[str, ...]
+
+
+def resolve(problem: Problem, index: Index, *, solver: Solver | None = None) -> Resolution | Unsatisfiable:
+    """Resolve a problem with its overrides, without looking for conflicts or repairs."""
+    universe = Universe(problem, index)
+    lines = lines_of(universe)
+    relaxation = from_profile(universe, lines, problem.overrides)
+    outcome = (solver or PubGrub(problem.limits.rounds)).solve(
+        relaxation.roots(universe, lines), relaxation.view(universe), preferred(universe)
+    )
+    if isinstance(outcome, Solved):
+        return build_resolution(universe, lines, outcome.positions, relaxation)
+    proof = getattr(outcome, "proof", None)
+    numbers = sorted(n for n in proof.lines if n >= 0) if proof else range(len(lines))
+    return Unsatisfiable(tuple(str(lines[number].requirement) for number in numbers))
+
+
+def diagnose(
+    problem: Problem,
+    index: Index,
+    *,
+    progress: Progress | None = None,
+    judge: Judge | None = None,
+    build_risk: BuildRiskOf | None = None,
+    solver: Solver | None = None,
+) -> Diagnosis:
+    """Find every conflict of the requirements as they stand, the smallest repairs, and the resolution in use.
+
+    ``judge`` ranks repairs whose resolutions are known to be broken behind those that are not. ``build_risk``
+    grades the sdists of a resolution. Raises nothing of its own; an index that cannot be reached makes the
+    diagnosis incomplete.
+    """
+    universe = Universe(problem, index)
+    lines = lines_of(universe)
+    engine = solver or PubGrub(problem.limits.rounds)
+    _say(progress, "reading the index")
+    warm(universe, lines)
+    _done(progress, "reading the index")
+    _say(progress, "looking for conflicts")
+    oracle = Oracle(universe, engine, lines)
+    cores = minimal_cores(oracle, problem.limits.conflicts, problem.limits.conflict_solves)
+    conflicts = _conflicts(universe, lines, oracle, cores)
+    _done(progress, "looking for conflicts")
+    _say(progress, "looking for repairs")
+    offers = Offers(universe, engine, lines, conflicts, judge=judge, build_risk=build_risk, prefer=preferred(universe))
+    for core in cores.cores:
+        proof = oracle.proof(core)
+        if proof is not None:
+            offers.search.learn(proof)
+    found = offers.all()
+    _done(progress, "looking for repairs")
+    return _assemble(universe, conflicts, cores, oracle, offers, found)
+
+
+def _assemble(
+    universe: Universe,
+    conflicts: Sequence[Conflict],
+    cores: CoreSet,
+    oracle: Oracle,
+    offers: Offers,
+    found: Sequence[Offer],
+) -> Diagnosis:
+    in_use = next((offer for offer in found if offer.repair and offer.repair.from_profile and offer.sound), None)
+    in_use = in_use or next((offer for offer in found if offer.sound), None) or next(iter(found), None)
+    resolution = in_use.resolution if in_use else None
+    mended = [(f"{p.name} {p.version}", p.mended) for p in resolution.packages if p.mended] if resolution else []
+    stops = [f"the search gave up: {reason}" for reason in (*oracle.gave_up, *offers.search.gave_up)]
+    return Diagnosis(
+        conflicts=tuple(conflicts),
+        conflicts_truncated=cores.truncated,
+        repairs=tuple(offer.repair for offer in found if offer.repair is not None),
+        repairs_truncated=offers.truncated,
+        resolution=resolution,
+        resolutions={offer.repair.id: offer.resolution for offer in found if offer.repair is not None},
+        rejections=tuple(universe.unreadable.values()),
+        incomplete=tuple(dict.fromkeys((*universe.incomplete, *stops))),
+        unknown=tuple(sorted(universe.unknown)),
+        missing=tuple(sorted(universe.missing)),
+        mended=tuple(mended),
+        unsound=in_use.violations if in_use else (),
+        universe=universe,
+    )
+
+
+def _conflicts(universe: Universe, lines: Sequence[Line], oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:
+    found: list[Conflict] = []
+    for number, core in enumerate(cores.cores, 1):
+        members = [lines[member] for member in sorted(core)]
+        clash = find_clash(universe, members, oracle.proof(core))
+        found.append(Conflict(f"C{number}", tuple(line.requirement for line in members), clash))
+    return tuple(found)
+
+
+def preferred(universe: Universe) -> dict[str, int]:
+    """Return the positions of locked versions that may be kept."""
+    problem = universe.problem
+    if ":all:" in problem.upgrade:
+        return {}
+    found: dict[str, int] = {}
+    for name, version in problem.preferences.items():
+        if name not in problem.upgrade:
+            bits = universe.candidates(name).bits(version)
+            if bits:
+                found[name] = bits.bit_length() - 1
+    return found
+
+
+def _say(progress: Progress | None, activity: str) -> None:
+    if progress is not None:
+        progress.start(activity)
+
+
+def _done(progress: Progress | None, activity: str) -> None:
+    if progress is not None:
+        progress.finish(activity)

@@ -1,0 +1,278 @@
+"""Repairs as they are offered: resolved to the end, checked, judged, and ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
+
+from envdoctor.model.candidate import BuildRisk, DistributionFile
+from envdoctor.model.conflict import Conflict
+from envdoctor.model.origin import written_by_a_person
+from envdoctor.model.repair import Override, Repair, VersionChange
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution
+from envdoctor.resolve.engine import ANY_OWNER, Solved, Solver
+from envdoctor.resolve.lines import Line
+from envdoctor.resolve.outcome import build_resolution
+from envdoctor.resolve.positions import highest
+from envdoctor.resolve.relax import Element, Relaxation, from_profile
+from envdoctor.resolve.repairs import Found, RepairSearch
+from envdoctor.resolve.universe import Universe
+from envdoctor.resolve.verify import violations
+
+__all__ = ["Offer", "Offers"]
+
+_DEARER = 3
+"""An alternative that keeps what all the cheapest repairs drop is worth naming up to this cost."""
+_EXTRA_COSTS = 2
+"""How many costs beyond the cheapest are tried when all the cheapest end in something known to be broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A repair (None: nothing needed one) with what it resolves to."""
+
+    repair: Repair | None
+    resolution: Resolution
+    violations: tuple[str, ...]
+    broken: int
+    """Known-broken findings, as the caller's judge counts them."""
+    elements: frozenset[Element]
+
+    @property
+    def sound(self) -> bool:
+        """Whether every requirement in force holds."""
+        return not self.violations
+
+
+class Offers:
+    """Collects the repairs of one problem."""
+
+    def __init__(
+        self,
+        universe: Universe,
+        solver: Solver,
+        lines: Sequence[Line],
+        conflicts: Sequence[Conflict],
+        *,
+        judge: Callable[[Resolution], int] | None = None,
+        build_risk: Callable[[DistributionFile], BuildRisk] | None = None,
+        prefer: Mapping[str, int] | None = None,
+    ) -> None:
+        self._universe = universe
+        self._solver = solver
+        self._lines = lines
+        self._conflicts = conflicts
+        self._judge = judge
+        self._build_risk = build_risk
+        self._prefer = prefer or {}
+        self._profile = from_profile(universe, lines, universe.problem.overrides)
+        agreed: list[Element] = [*self._profile.lines, *self._profile.demands]
+        self.search = RepairSearch(universe, solver, lines, agreed, self._prefer)
+        self.truncated = False
+
+    def all(self) -> list[Offer]:
+        """Return every offer, best first, with ids; the requirements as they stand are an offer without a repair."""
+        found: list[Offer] = []
+        profile = self._from_profile()
+        if self._conflicts:
+            found = self._cheapest()
+            found.extend(self._dearer(found))
+        elif profile is None:
+            outcome = self.search.outcome(frozenset())
+            if isinstance(outcome, Solved):
+                return [self._offer(Relaxation(), outcome.positions, frozenset(), repaired=False)]
+        if profile is not None:
+            found = [profile, *(offer for offer in found if offer.elements != profile.elements)]
+        found.sort(key=self._rank)
+        return [_numbered(offer, number) for number, offer in enumerate(found, 1)]
+
+    def _cheapest(self) -> list[Offer]:
+        """Return the cheapest repairs; go on to dearer ones while all end in something known to be broken."""
+        limits = self._universe.problem.limits
+        found: list[Offer] = []
+        least = 0
+        for _ in range(_EXTRA_COSTS + 1):
+            left = limits.repair_solves - self.search.solves
+            batch = [
+                self._found(one)
+                for one in self.search.cheapest(
+                    limit=limits.repair_cost, most=limits.repairs - len(found), solves=left, least=least
+                )
+            ]
+            found.extend(batch)
+            if not batch or not all(offer.broken for offer in batch) or len(found) >= limits.repairs:
+                break
+            least = len(batch[0].elements)
+        self.truncated = self.search.solves >= limits.repair_solves
+        return found
+
+    def _dearer(self, found: Sequence[Offer]) -> list[Offer]:
+        """Return the cheapest repair that keeps a line which all the others drop, if it is not much dearer."""
+        if not found:
+            return []
+        dropped = frozenset.intersection(*(offer.elements for offer in found))
+        lines = sorted(element for element in dropped if isinstance(element, int))
+        limits = self._universe.problem.limits
+        for line in lines[:1]:
+            search = self.search.cheapest(limit=_DEARER, most=1, solves=limits.repair_solves // 2, forbidden={line})
+            return [self._found(one) for one in search]
+        return []
+
+    def _from_profile(self) -> Offer | None:
+        if not self._universe.problem.overrides:
+            return None
+        roots = self._profile.roots(self._universe, self._lines)
+        outcome = self._solver.solve(roots, self._profile.view(self._universe), self._prefer)
+        if not isinstance(outcome, Solved):
+            return None
+        elements: set[Element] = set(self._profile.lines)
+        elements.update(key for key in self._profile.demands if key[0] != ANY_OWNER)
+        return self._offer(self._profile, outcome.positions, frozenset(elements), from_profile=True)
+
+    def _found(self, found: Found) -> Offer:
+        return self._offer(self.search.relaxation(found.elements), found.positions, found.elements)
+
+    def _offer(
+        self,
+        relaxation: Relaxation,
+        positions: Mapping[str, int],
+        elements: frozenset[Element],
+        *,
+        repaired: bool = True,
+        from_profile: bool = False,
+    ) -> Offer:
+        resolution = build_resolution(self._universe, self._lines, positions, relaxation, build_risk=self._build_risk)
+        broken = self._judge(resolution) if self._judge else 0
+        objections = self._check(resolution, relaxation)
+        if not repaired:
+            return Offer(None, resolution, objections, broken, elements)
+        overrides = _overrides(self._lines, resolution, relaxation)
+        repair = Repair(
+            id="",
+            overrides=overrides,
+            resolves=tuple(conflict.id for conflict in self._conflicts),
+            changes=_changes(self._lines, resolution, relaxation),
+            cost=len(overrides) if from_profile else len(elements),
+            verified=not objections,
+            from_profile=from_profile,
+        )
+        return Offer(repair, resolution, objections, broken, elements)
+
+    def _check(self, resolution: Resolution, relaxation: Relaxation) -> tuple[str, ...]:
+        universe = self._universe
+        in_force = [line.requirement for line in self._lines if line.id not in relaxation.lines]
+        in_force.extend(r for r in universe.problem.constraints if universe.applies(r))
+        return violations(
+            resolution,
+            in_force,
+            universe.problem.target,
+            universe.index,
+            universe.couplings,
+            ignored=relaxation.sets_aside,
+            absent=universe.excluded | frozenset(universe.unknown),
+        )
+
+    def _rank(self, offer: Offer) -> tuple[object, ...]:
+        edges = sum(not isinstance(element, int) for element in offer.elements)
+        cost = offer.repair.cost if offer.repair else 0
+        profile = not (offer.repair and offer.repair.from_profile)
+        lines = sorted(-element for element in offer.elements if isinstance(element, int))
+        demands = sorted(element for element in offer.elements if not isinstance(element, int))
+        return (
+            not offer.sound,
+            min(offer.broken, 1),
+            cost,
+            profile,
+            edges,
+            offer.broken,
+            self._distance(offer),
+            lines,
+            demands,
+        )
+
+    def _distance(self, offer: Offer) -> tuple[int, int]:
+        """Return how many of the replaced demands end below what they asked for, and how many versions away."""
+        below = away = 0
+        for element in offer.elements:
+            name, wanted = self._asked(offer, element)
+            candidates = self._universe.candidates(name)
+            package = offer.resolution.get(name)
+            bits = wanted & candidates.all
+            if package is None or not bits:
+                continue
+            position = candidates.versions.index(package.version)
+            below += position < (bits & -bits).bit_length() - 1
+            away += abs(position - highest(bits)) if isinstance(element, int) else 0
+        return below, away
+
+    def _asked(self, offer: Offer, element: Element) -> tuple[NormalizedName, int]:
+        """Return the project that an element speaks of, and the positions it asked for."""
+        if isinstance(element, int):
+            requirement = self._lines[element].requirement
+            return requirement.name, self._universe.bits(requirement.name, requirement.specifier)
+        owner, name = element
+        package = offer.resolution.get(owner)
+        bits = -1
+        for requirement in package.dependencies if package else ():
+            if requirement.name == name:
+                bits &= self._universe.bits(name, requirement.specifier)
+        return name, bits
+
+
+def _numbered(offer: Offer, number: int) -> Offer:
+    if offer.repair is None:
+        return offer
+    repair = replace(offer.repair, id=f"R{number}")
+    return replace(offer, repair=repair, resolution=replace(offer.resolution, repair=repair.id))
+
+
+def _overrides(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxation) -> tuple[Override, ...]:
+    """Return one override per line or demand that is set aside and would not have held."""
+    found = [
+        _override(line.requirement, line.written, resolution, relaxation)
+        for line in lines
+        if line.id in relaxation.lines
+    ]
+    found.extend(
+        _override(requirement, (requirement,), resolution, relaxation)
+        for package in resolution.packages
+        for requirement in package.set_aside
+        if not written_by_a_person(requirement.origin)
+        and not requirement.specifier.contains(package.version, prereleases=True)
+    )
+    return tuple(found)
+
+
+def _override(
+    requirement: Requirement, aside: tuple[Requirement, ...], resolution: Resolution, relaxation: Relaxation
+) -> Override:
+    declared = relaxation.overrides.get(requirement.name)
+    package = resolution.get(requirement.name)
+    if declared is not None and package is None:
+        return Override(declared.requirement, aside)
+    specifier = SpecifierSet(f"=={package.version}") if package else SpecifierSet()
+    origin = declared.requirement.origin if declared is not None else requirement.origin
+    marker = requirement.marker if declared is None else declared.requirement.marker
+    return Override(Requirement(requirement.name, origin, specifier, extras=requirement.extras, marker=marker), aside)
+
+
+def _changes(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxation) -> tuple[VersionChange, ...]:
+    """Return the pins of people that come out different."""
+    found: dict[NormalizedName, VersionChange] = {}
+    for line in lines:
+        package = resolution.get(line.requirement.name)
+        if line.id in relaxation.lines and package is not None:
+            before = _pinned(line.requirement)
+            if not line.requirement.specifier.contains(package.version, prereleases=True):
+                found.setdefault(package.name, VersionChange(package.name, before, str(package.version)))
+    return tuple(found.values())
+
+
+def _pinned(requirement: Requirement) -> str:
+    """Return ``2.7`` of ``==2.7``, else the specifier as it stands."""
+    text = str(requirement.specifier)
+    return text.lstrip("=") if text.startswith("==") and "," not in text else text

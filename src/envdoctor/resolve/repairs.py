@@ -1,0 +1,120 @@
+"""The smallest sets of overrides after which a target resolves, by implicit hitting sets.
+
+Every proof of impossibility names the lines and the demands of distributions that it used; a repair must set
+aside at least one of them. So: take the cheapest set that hits every proof so far and solve without it. Impossible
+gives one more proof to hit; possible is a repair, and as only cheaper sets were tried before, none is cheaper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from envdoctor.resolve.engine import GaveUp, Outcome, Proof, Solved, Solver, Unsolvable
+from envdoctor.resolve.hitting import cheapest_hitting_sets
+from envdoctor.resolve.lines import Line
+from envdoctor.resolve.relax import Element, Relaxation, elements_of, from_elements
+from envdoctor.resolve.universe import Universe
+
+__all__ = ["Found", "RepairSearch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A set of elements whose setting aside makes the target resolve."""
+
+    elements: frozenset[Element]
+    positions: Mapping[str, int]
+
+
+class RepairSearch:
+    """Searches repairs of one problem; keeps every proof, so a second question is cheaper than the first."""
+
+    def __init__(
+        self,
+        universe: Universe,
+        solver: Solver,
+        lines: Sequence[Line],
+        agreed: Collection[Element] = (),
+        prefer: Mapping[str, int] | None = None,
+    ) -> None:
+        self._universe = universe
+        self._solver = solver
+        self._lines = lines
+        self._agreed = frozenset(agreed)
+        self._prefer = prefer or {}
+        self._proofs: list[frozenset[Element]] = []
+        self._outcomes: dict[frozenset[Element], Outcome] = {}
+        self.solves = 0
+        self.hopeless = False
+        """True once a proof has nothing in it that could be set aside."""
+        self.gave_up: list[str] = []
+
+    def learn(self, proof: Proof) -> None:
+        """Take in a proof that was found elsewhere."""
+        self._add(elements_of(self._universe, self._lines, proof))
+
+    def cheapest(
+        self, *, limit: int, most: int, solves: int, least: int = 0, forbidden: Collection[Element] = ()
+    ) -> Iterator[Found]:
+        """Yield the repairs of the lowest cost above ``least``, at most ``most`` of them.
+
+        Costs above ``limit`` are not tried, elements in ``forbidden`` are kept, and the search ends when
+        ``solves`` solves have been spent since its start.
+        """
+        cost: int | None = None
+        yielded: list[frozenset[Element]] = []
+        end = self.solves + solves
+        restart = True
+        while restart and not self.hopeless:
+            restart = False
+            for chosen in cheapest_hitting_sets(self._proofs, self._weight, limit, forbidden):
+                if (cost is not None and len(chosen) > cost) or len(yielded) >= most or self.solves >= end:
+                    return
+                if len(chosen) <= least or chosen in yielded or self._implied(chosen):
+                    continue
+                outcome = self.outcome(chosen)
+                if isinstance(outcome, Unsolvable):
+                    restart = True
+                    break
+                if isinstance(outcome, Solved):
+                    cost = len(chosen)
+                    yielded.append(chosen)
+                    yield Found(chosen, outcome.positions)
+
+    def _implied(self, chosen: frozenset[Element]) -> bool:
+        """Return whether a part of the set is a repair by itself."""
+        return any(known < chosen and isinstance(outcome, Solved) for known, outcome in self._outcomes.items())
+
+    def outcome(self, chosen: frozenset[Element]) -> Outcome:
+        """Solve with a set of elements set aside; an impossible outcome becomes one more proof."""
+        known = self._outcomes.get(chosen)
+        if known is None:
+            self.solves += 1
+            relaxation = self.relaxation(chosen)
+            roots = relaxation.roots(self._universe, self._lines)
+            known = self._solver.solve(roots, relaxation.view(self._universe), self._prefer)
+            self._outcomes[chosen] = known
+            if isinstance(known, GaveUp):
+                self.gave_up.append(known.reason)
+            elif isinstance(known, Unsolvable) and known.proof is not None:
+                self._add(elements_of(self._universe, self._lines, known.proof) - chosen)
+        return known
+
+    def relaxation(self, chosen: Iterable[Element]) -> Relaxation:
+        """Return what setting these elements aside does to the problem."""
+        return from_elements(self._universe, self._lines, frozenset(chosen))
+
+    def _add(self, elements: frozenset[Element]) -> None:
+        if not elements:
+            self.hopeless = True
+        elif not any(known <= elements for known in self._proofs):
+            self._proofs = [known for known in self._proofs if not elements <= known]
+            self._proofs.append(elements)
+
+    def _weight(self, element: Element) -> tuple[int, ...]:
+        """Order sets of one size: fewer demands of distributions, what the profile sets aside too, file order."""
+        disagreement = int(element not in self._agreed)
+        if isinstance(element, int):
+            return (0, disagreement, -element)
+        return (1, disagreement, 0)
