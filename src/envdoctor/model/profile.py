@@ -120,6 +120,8 @@ class PatchKind(enum.Enum):
     SET_ARGUMENT = "set-argument"
     REPLACE_REQUIREMENT = "replace-requirement"
     REPLACE_TEXT = "replace-text"
+    REMOVE_FILE = "remove-file"
+    """The files go (into the journal's backup); for what an installed package brings and must not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ def build_patch(table: dict[str, Any]) -> Patch:
         fields["function"] = table["function"]
     if "with" in table:
         fields["replace"] = table["with"]
-    fields[_SUBJECT[kind]] = table[kind.value]
+    if kind in _SUBJECT:
+        fields[_SUBJECT[kind]] = table[kind.value]
     files = tuple(table["files"]) if "files" in table else (table["file"],)
     return Patch(kind=kind, files=files, optional=table.get("optional", False), **fields)

@@ -103,6 +103,7 @@ _PATCH = Table(
         PatchKind.SET_ARGUMENT.value: Key("The argument of `call` to give `value`", format=f.DOTTED),
         PatchKind.REPLACE_REQUIREMENT.value: Key("The requirement line to write instead", format=f.REQUIREMENT),
         PatchKind.REPLACE_TEXT.value: Key("Exact text to replace by `with`", format=f.TEXT),
+        PatchKind.REMOVE_FILE.value: Key("The files go; only with `true`", Shape.BOOLEAN),
         "fallback": Key("Python source that defines the names where the import fails", format=f.SOURCE_CODE),
         "source": Key("Python source of the new definition", format=f.SOURCE_CODE),
         "function": Key("The function that the edit stays inside", format=f.DOTTED),
