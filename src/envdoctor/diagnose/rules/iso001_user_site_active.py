@@ -1,0 +1,55 @@
+"""The user site (`~/.local/lib/...`) is on the search path, with distributions in it.
+
+## What it does
+Looks whether the interpreter adds the user site (PEP 370), and whether anything is installed there.
+
+## Why it is bad
+What lies there is seen by every environment of that Python version, before the environment's own packages. A conda
+environment or a venv with system packages is then not the environment that was tested.
+
+## Example
+A conda environment with `numpy 1.26.4` imports `numpy 2.1.0` from `~/.local`.
+
+## What to do
+Set `PYTHONNOUSERSITE=1` (in conda: `conda env config vars set PYTHONNOUSERSITE=1`), or remove what lies there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.model.finding import Evidence, Finding, Severity
+
+_RULE = ("ISO001", "user-site-active")
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield a finding where the user site is in use; in an installed Python it is where `pip --user` belongs."""
+    around = surroundings_of(examination)
+    if around is None or not around.user_site or around.user_site not in around.environment.search_path:
+        return
+    there = [item for item in around.environment.distributions if item.location == around.user_site]
+    if there:
+        yield isolation_finding(
+            _RULE,
+            Severity.WARNING if around.kind in ("conda", "venv") else Severity.INFO,
+            "user site",
+            f"{len(there)} distribution{'s' if len(there) != 1 else ''} of the user site `{around.user_site}` "
+            "can be imported here",
+            tuple(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in there[:10]),
+            "Set `PYTHONNOUSERSITE=1` for this environment",
+        )
+
+
+RULE = Rule(
+    code=_RULE[0],
+    name=_RULE[1],
+    severity=Severity.WARNING,
+    summary="The user site is on the search path, with distributions in it",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

@@ -1,0 +1,67 @@
+"""`PYTHONPATH` is set, and puts folders before the environment.
+
+## What it does
+Reads the variable. Folders with distributions in them, and folders of another Python version, are a warning; folders
+of sources are information.
+
+## Why it is bad
+Every Python that starts, in every environment, looks there first: a package of another environment, or of another
+Python version, replaces the right one.
+
+## Example
+`PYTHONPATH=/opt/other/lib/python3.8/site-packages` with Python 3.11.
+
+## What to do
+Unset it (`unset PYTHONPATH`), and install what is needed, editable where it is your own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.model.finding import Evidence, Finding, Severity
+
+_RULE = ("ISO002", "pythonpath-set")
+_VERSION = re.compile(r"python(\d)\.(\d+)")
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding where the variable is set."""
+    around = surroundings_of(examination)
+    value = around.variables.get("PYTHONPATH", "") if around is not None else ""
+    if around is None or not value:
+        return
+    separator = ";" if around.environment.details.get("platform") == "win32" else ":"
+    folders = [folder for folder in value.split(separator) if folder]
+    own = {str(folder) for folder in around.environment.site_packages if around.inside(folder)}
+    evidence = []
+    for folder in folders:
+        count = sum(item.location == folder for item in around.environment.distributions)
+        version = _VERSION.search(folder)
+        if folder not in own and count:
+            evidence.append(Evidence(f"{count} distributions", folder))
+        elif version and around.environment.python not in (None, (int(version[1]), int(version[2]))):
+            evidence.append(Evidence(f"a folder of Python {version[1]}.{version[2]}", folder))
+    yield isolation_finding(
+        _RULE,
+        Severity.WARNING if evidence else Severity.INFO,
+        "PYTHONPATH",
+        f"`PYTHONPATH` puts {len(folders)} folder{'s' if len(folders) != 1 else ''} before the environment",
+        (*evidence, Evidence(value, "PYTHONPATH")),
+        "Unset `PYTHONPATH`, and install what you need from there",
+    )
+
+
+RULE = Rule(
+    code=_RULE[0],
+    name=_RULE[1],
+    severity=Severity.WARNING,
+    summary="PYTHONPATH puts folders before the environment",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

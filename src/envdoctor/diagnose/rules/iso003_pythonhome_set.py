@@ -1,0 +1,54 @@
+"""`PYTHONHOME` is set, and tells every Python where its standard library is.
+
+## What it does
+Reads the variable; it is an error where the interpreter does not start with it.
+
+## Why it is bad
+A Python that finds the standard library of another version fails at start ("No module named encodings"), or loads
+the wrong one. Programs that bring their own Python set it and pass it on.
+
+## Example
+`PYTHONHOME=C:/Python38` with a venv of Python 3.11.
+
+## What to do
+Unset it; no environment needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.model.finding import Evidence, Finding, Severity
+
+_RULE = ("ISO003", "pythonhome-set")
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield a finding where the variable is set to another folder than the interpreter's own."""
+    around = surroundings_of(examination)
+    value = around.variables.get("PYTHONHOME", "") if around is not None else ""
+    if around is None or not value:
+        return
+    broken = any(problem.kind == "interpreter-failed" for problem in around.environment.problems)
+    yield isolation_finding(
+        _RULE,
+        Severity.ERROR if broken else Severity.WARNING,
+        "PYTHONHOME",
+        f"`PYTHONHOME` is `{value}`" + (", and the interpreter does not start with it" if broken else ""),
+        (Evidence(value, "PYTHONHOME"),),
+        "Unset `PYTHONHOME`",
+    )
+
+
+RULE = Rule(
+    code=_RULE[0],
+    name=_RULE[1],
+    severity=Severity.WARNING,
+    summary="PYTHONHOME tells every Python where its standard library is",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

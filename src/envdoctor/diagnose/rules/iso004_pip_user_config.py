@@ -1,0 +1,64 @@
+"""pip's configuration sends what it installs somewhere else.
+
+## What it does
+Reads pip's configuration files and `PIP_` variables for `user`, `target`, `prefix`, `root` and `no-deps`.
+
+## Why it is bad
+`pip install` then fails in a venv ("Can not perform a '--user' install"), or says "Successfully installed" and the
+environment never sees it; with `no-deps` nothing that a package needs is installed.
+
+## Example
+`user = true` in `~/.config/pip/pip.conf`.
+
+## What to do
+Remove the line (`pip config unset global.user`), or set `PIP_USER=0` for the environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.model.finding import Evidence, Finding, Severity
+
+_RULE = ("ISO004", "pip-user-config")
+_EFFECTS = {
+    "user": "installs into the user site, or fails in a venv",
+    "target": "installs into another folder",
+    "prefix": "installs into another folder",
+    "root": "installs into another folder",
+    "no-deps": "leaves out what packages need",
+}
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each such setting in force."""
+    around = surroundings_of(examination)
+    if around is None:
+        return
+    for where, key, value in around.settings:
+        if key not in _EFFECTS or (key in ("target", "prefix") and around.is_here(value)):
+            continue
+        # Outside of environments, `user` is what distributions of Linux recommend.
+        mild = key == "user" and around.kind not in ("venv", "conda")
+        yield isolation_finding(
+            _RULE,
+            Severity.INFO if mild else Severity.WARNING,
+            f"pip {key}",
+            f"pip is told `{key} = {value}`, so it {_EFFECTS[key]}",
+            (Evidence(f"{key} = {value}", where),),
+            f"Remove `{key}` from `{where}`, or call pip with `--isolated`",
+        )
+
+
+RULE = Rule(
+    code=_RULE[0],
+    name=_RULE[1],
+    severity=Severity.WARNING,
+    summary="pip's configuration sends what it installs somewhere else",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

@@ -1,0 +1,68 @@
+"""`pip` or `python` belongs to another environment than the one in use.
+
+## What it does
+Where the environment is the active one (`VIRTUAL_ENV`, `CONDA_PREFIX`), looks which `python` and `pip` PATH finds
+first; in any case, which Python the environment's own `pip` script starts.
+
+## Why it is bad
+`pip install` fills another environment, and `import` still fails in this one. An environment whose folder was moved
+or copied has scripts that start the old one's Python.
+
+## Example
+The venv is active, and `pip` is `/usr/local/bin/pip`.
+
+## What to do
+Call `python -m pip` with the python of the environment; make an environment anew instead of moving it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.model.finding import Evidence, Finding, Severity
+
+_RULE = ("ISO005", "foreign-pip-on-path")
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each program that belongs elsewhere."""
+    around = surroundings_of(examination)
+    if around is None:
+        return
+    for problem in around.environment.problems:
+        if problem.kind == "foreign-script":
+            yield isolation_finding(
+                _RULE,
+                Severity.WARNING,
+                problem.subject,
+                f"The environment's own `pip` belongs elsewhere: {problem.detail}",
+                (Evidence(problem.detail, problem.subject),),
+                "Use `python -m pip`; an environment that was moved or copied is best made anew",
+            )
+    if not around.active:
+        return
+    for name in ("python", "pip"):
+        program = around.programs.get(name)
+        if program is not None and not around.inside(program):
+            yield isolation_finding(
+                _RULE,
+                Severity.WARNING,
+                name,
+                f"The environment is active, but `{name}` is `{program}`",
+                (Evidence(f"{name} on PATH: {program}", "PATH"), Evidence(f"environment: {around.environment.root}")),
+                f"Use `{around.environment.executable or 'python'} -m pip`, or activate the environment again",
+            )
+
+
+RULE = Rule(
+    code=_RULE[0],
+    name=_RULE[1],
+    severity=Severity.WARNING,
+    summary="pip or python belongs to another environment",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

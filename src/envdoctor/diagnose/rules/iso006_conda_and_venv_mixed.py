@@ -1,0 +1,76 @@
+"""A conda environment and a venv are in use at the same time.
+
+## What it does
+Looks whether both are active and whether the wrong one comes first, whether conda's libraries are on the loader's
+path of a venv, and whether a venv stands on conda's Python.
+
+## Why it is bad
+Packages come from one and libraries (OpenMP, CUDA, libstdc++) from the other; which `python` starts depends on
+the order in which they were activated.
+
+## Example
+`(base)` stays active under a venv, and `LD_LIBRARY_PATH` has `miniconda3/lib` in it.
+
+## What to do
+`conda deactivate` until no environment is left, then activate the venv; `conda config --set auto_activate_base false`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.surroundings import Surroundings, isolation_finding, of_conda, path, surroundings_of
+from envdoctor.model.finding import Evidence, Finding, Severity
+
+_RULE = ("ISO006", "conda-and-venv-mixed")
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding: a warning where the other one gets in the way, else information."""
+    around = surroundings_of(examination)
+    if around is None:
+        return
+    venv, conda = around.variables.get("VIRTUAL_ENV", ""), around.variables.get("CONDA_PREFIX", "")
+    evidence = []
+    if around.kind == "venv" and around.active and conda:
+        evidence += _in_the_way(around, conda)
+    if around.kind == "conda" and around.active and venv and not around.is_here(venv):
+        evidence += _in_the_way(around, venv)
+    if evidence:
+        severity, message = Severity.WARNING, "A conda environment and a venv are both active, and one is in the way"
+    elif around.kind == "venv" and (of_conda(str(around.environment.details.get("base_home") or ""))):
+        severity, message = Severity.INFO, "This venv stands on a Python of conda"
+        evidence = [Evidence(f"home = {around.environment.details.get('base_home')}", "pyvenv.cfg")]
+    elif around.active and venv and conda:
+        severity, message = Severity.INFO, "A conda environment and a venv are both active"
+        evidence = [Evidence(venv, "VIRTUAL_ENV"), Evidence(conda, "CONDA_PREFIX")]
+    else:
+        return
+    advice = "Deactivate conda before you activate the venv, or make the environment with one of the two alone"
+    yield isolation_finding(_RULE, severity, "conda and venv", message, tuple(evidence), advice)
+
+
+def _in_the_way(around: Surroundings, other: str) -> list[Evidence]:
+    evidence = [
+        Evidence(f"{name} on PATH: {program}", "PATH")
+        for name, program in around.programs.items()
+        if name == "python" and path(other) in path(program).parents
+    ]
+    loaded = [folder for folder in around.variables.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    evidence += [
+        Evidence(folder, "LD_LIBRARY_PATH") for folder in loaded if path(other) in (path(folder), *path(folder).parents)
+    ]
+    return evidence
+
+
+RULE = Rule(
+    code=_RULE[0],
+    name=_RULE[1],
+    severity=Severity.WARNING,
+    summary="A conda environment and a venv are in use at the same time",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

@@ -1,0 +1,56 @@
+"""The venv also sees the packages of the Python that it stands on.
+
+## What it does
+Reads `include-system-site-packages` of `pyvenv.cfg`, and counts what comes from outside.
+
+## Why it is bad
+What the system upgrades changes under the venv, and what is missing in the venv may be there by accident. On a
+Jetson it is on purpose: JetPack puts torch and TensorRT into the system's packages.
+
+## Example
+`include-system-site-packages = true`, and `numpy` comes from `/usr/lib/python3/dist-packages`.
+
+## What to do
+Set it to `false` in `pyvenv.cfg` and install what is then missing; keep it where the system has what no index has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.model.finding import Evidence, Finding, Severity
+
+_RULE = ("ISO008", "system-site-packages")
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding where the system's packages are let in."""
+    around = surroundings_of(examination)
+    if around is None or around.kind != "venv" or around.environment.details.get("system_site") is not True:
+        return
+    outside = [item for item in around.environment.distributions if not around.inside(item.location)]
+    yield isolation_finding(
+        _RULE,
+        Severity.INFO,
+        "pyvenv.cfg",
+        f"The venv lets the system's packages in: {len(outside)} distributions come from outside",
+        (
+            Evidence("include-system-site-packages = true", f"{around.environment.root}/pyvenv.cfg"),
+            *(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in outside[:8]),
+        ),
+        "Set it to `false` and install what is then missing, unless the system has what no index has",
+    )
+
+
+RULE = Rule(
+    code=_RULE[0],
+    name=_RULE[1],
+    severity=Severity.INFO,
+    summary="The venv also sees the packages of the Python that it stands on",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

@@ -1,0 +1,56 @@
+"""The Python that the venv was made with is gone, or is another version now.
+
+## What it does
+Compares `pyvenv.cfg` and the folders of the venv with the interpreter that its `python` is a link to.
+
+## Why it is bad
+A venv holds no Python of its own. When the base is removed nothing starts; when it is upgraded from 3.11 to 3.12, the
+packages lie in a folder that the new one does not read.
+
+## Example
+`bin/python` points to `/usr/bin/python3.10`, which an upgrade of the system removed.
+
+## What to do
+Make the venv anew and install from the lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.surroundings import isolation_finding
+from envdoctor.model.finding import Evidence, Finding, Severity
+
+_RULE = ("ISO009", "venv-base-changed")
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for a base that is gone or changed."""
+    environment = examination.environment
+    if environment is None:
+        return
+    for problem in environment.problems:
+        if problem.kind not in ("base-gone", "base-changed"):
+            continue
+        gone = problem.kind == "base-gone"
+        yield isolation_finding(
+            _RULE,
+            Severity.ERROR,
+            problem.subject,
+            f"The Python under the venv is {'gone' if gone else 'another one now'}: {problem.detail}",
+            (Evidence(problem.detail, f"{problem.subject}/pyvenv.cfg"),),
+            "Make the venv anew with a Python that is there, and install from the lock",
+        )
+
+
+RULE = Rule(
+    code=_RULE[0],
+    name=_RULE[1],
+    severity=Severity.ERROR,
+    summary="The Python that the venv was made with is gone, or is another version now",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)

@@ -1,0 +1,66 @@
+"""A package of the user site or of `PYTHONPATH` is imported instead of the one in the environment.
+
+## What it does
+Reads the distributions of every folder on the interpreter's search path, and compares versions where one name
+stands in two of them.
+
+## Why it is bad
+The right version is installed, tools show it, and another one runs.
+
+## Example
+`numpy 2.1.0` of `~/.local` comes before `numpy 1.26.4` of the conda environment.
+
+## What to do
+Set `PYTHONNOUSERSITE=1` and unset `PYTHONPATH`, or uninstall the one that is in the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.finding import Evidence, Finding, Severity
+
+_RULE = ("ISO010", "shadowed-distribution")
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each distribution of the environment that another folder hides."""
+    around = surroundings_of(examination)
+    if around is None or not around.environment.search_path:
+        return
+    first: dict[str, InstalledDistribution] = {}
+    for item in around.environment.distributions:
+        front = first.setdefault(item.name, item)
+        if front.location == item.location or front.version == item.version or front.editable:
+            continue
+        if around.inside(front.location) and front.location != around.user_site:
+            # An environment's own package before the system's is what environments are for.
+            continue
+        from_user = front.location == around.user_site
+        yield isolation_finding(
+            _RULE,
+            # `pip --user` over a Linux distribution's own packages is meant to hide them.
+            Severity.INFO if item.location.endswith("dist-packages") else Severity.WARNING,
+            item.name,
+            f"`{item.name}` {item.version} is hidden by {front.version} of `{front.location}`",
+            (
+                Evidence(f"imported: {front.name} {front.version}", front.metadata_path),
+                Evidence(f"hidden: {item.name} {item.version}", item.metadata_path),
+            ),
+            "Set `PYTHONNOUSERSITE=1` for this environment" if from_user else "Unset `PYTHONPATH`",
+        )
+
+
+RULE = Rule(
+    code=_RULE[0],
+    name=_RULE[1],
+    severity=Severity.WARNING,
+    summary="A package from outside is imported instead of the environment's own",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)
