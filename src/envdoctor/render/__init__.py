@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, cast
 
 from envdoctor.model.report import Report
 
@@ -49,6 +50,10 @@ class RenderOptions:
     """List accepted findings too, in the formats made for reading; those for machines always carry them."""
     project_root: str | None = None
     """Prefix of the project inside the repository (``services/tts``), for formats that point at repository files."""
+    fail_on: Literal["error", "warning", "never"] = "error"
+    """What counts as a failure, for formats that tell failures from the rest (``junit``)."""
+    rule_summaries: Mapping[str, str] = field(default_factory=dict)
+    """One sentence for each rule code, for formats that carry a catalogue of rules (``sarif``)."""
 
 
 def render(report: Report, format: str, *, options: RenderOptions | None = None) -> str:  # noqa: A002

@@ -1,0 +1,268 @@
+"""JUnit, annotations, Markdown and HTML: read back, escaped, safe."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import unicodedata
+from html.parser import HTMLParser
+
+import junitparser
+import pytest
+from markdown_it import MarkdownIt
+from render_reports import REPORTS
+
+from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.report import Report
+from envdoctor.render import FORMATS, RenderOptions, UnknownFormat, render
+from envdoctor.render.entries import repository_path
+from envdoctor.render.untrusted import clean, one_line
+
+ESCAPE = "\x1b"
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("name", REPORTS)
+def test_no_format_lets_control_characters_through(name: str, format_: str) -> None:
+    text = render(REPORTS[name], format_, options=RenderOptions(verbose=True, show_waived=True))
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    odd = {char for char in text if unicodedata.category(char) in ("Cc", "Cs") or char in "\u202e\u2066\u200b"}
+    assert odd <= {"\n"}
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_format_can_be_ascii(name: str, format_: str) -> None:
+    assert render(REPORTS[name], format_, options=RenderOptions(unicode=False, verbose=True)).isascii()
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_format_names_every_open_problem(format_: str) -> None:
+    text = render(REPORTS["finding_kinds"], format_, options=RenderOptions(verbose=True))
+    assert all(rule in text for rule in ("SRC004", "RES102", "ABI003", "RES201"))
+
+
+def test_an_unknown_format_is_refused_by_name() -> None:
+    with pytest.raises(UnknownFormat, match="no format `pdf`; there are `human`, `json`"):
+        render(REPORTS["healthy"], "pdf")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", "plain"),
+        ("a\x1b[31mb\x1b[0m", "ab"),
+        ("a\x1b]8;;https://evil.example\x1b\\link\x1b]8;;\x07b", "alinkb"),
+        ("a\x1b]0;never ended\nnext", "a\nnext"),
+        ("a\x9b2Jb\x9d0;x\x9cc", "abc"),
+        ("a\x1bcb", "ab"),
+        ("a\r\nb\rc\u2028d", "a\nb\nc\nd"),
+        ("a\u202eb\u2066c\ufeffd\U000e0041e", "abcde"),
+        ("a\ud800b", "a\ufffdb"),
+        ("שלום 👩‍🔬 漢", "שלום 👩‍🔬 漢"),
+        ("tab\there", "tab\there"),
+    ],
+)
+def test_cleaning(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+def test_one_line() -> None:
+    assert one_line("  a\n\n b\tc ") == "a b c"
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "expected"),
+    [
+        ("requirements.txt", None, "requirements.txt"),
+        ("requirements.txt", "apps/tts/", "apps/tts/requirements.txt"),
+        ("../shared.txt", "apps/tts", "apps/shared.txt"),
+        ("../shared.txt", None, None),
+        ("/etc/pip.conf", None, None),
+        ("C:/pip.ini", None, None),
+        ("a\\b.txt", None, "a/b.txt"),
+    ],
+)
+def test_paths_in_the_repository(path: str, root: str | None, expected: str | None) -> None:
+    assert repository_path(path, root) == expected
+
+
+# junit
+
+
+def junit(name: str, options: RenderOptions | None = None) -> junitparser.JUnitXml:
+    text = render(REPORTS[name], "junit", options=options)
+    return junitparser.JUnitXml.fromstring(text.encode("utf-8"))
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_junit_is_read_back_and_its_counts_are_right(name: str) -> None:
+    document = junit(name)
+    counts = [document.tests, document.failures, document.errors, document.skipped]
+    suites = list(document)
+    assert counts == [
+        sum(getattr(suite, key) for suite in suites) for key in ("tests", "failures", "errors", "skipped")
+    ]
+    document.update_statistics()
+    assert counts == [document.tests, document.failures, document.errors, document.skipped]
+    assert document.tests > 0
+
+
+def test_junit_has_a_suite_for_each_family() -> None:
+    assert [suite.name for suite in junit("xtts")] == ["check", "conflicts"]
+    assert {suite.name for suite in junit("finding_kinds")} == {"check", "ABI", "RES", "ADV", "LOCK", "SRC"}
+    assert [suite.name for suite in junit("kernels")] == ["smoke", "kernels"]
+
+
+def test_junit_fails_skips_and_passes() -> None:
+    results = {
+        case.name: [type(result).__name__ for result in case.result]
+        for suite in junit("finding_kinds")
+        for case in suite
+    }
+    assert results["ABI003 cudnn-major: ctranslate2"] == ["Failure"]
+    assert results["ADV001 torch-pypi-windows-is-cpu: torch"] == ["Skipped"]
+    assert results["RES102 source-only: av"] == []
+    strict = junit("finding_kinds", RenderOptions(fail_on="warning"))
+    assert strict.failures == 3
+    assert junit("finding_kinds", RenderOptions(fail_on="never")).failures == 0
+
+
+def test_junit_says_what_could_not_be_looked_at() -> None:
+    assert junit("unknown").errors == 1
+
+
+# github
+
+COMMAND = re.compile(r"::(error|warning|notice) ((?:file=[^,:]*,)?(?:line=\d+,)?title=[^,:]*)::(.*)")
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_annotations_are_well_formed(name: str) -> None:
+    *commands, verdict = render(REPORTS[name], "github", options=RenderOptions(show_waived=True)).splitlines()
+    assert all(COMMAND.fullmatch(command) for command in commands)
+    assert verdict.startswith("envdoctor ")
+
+
+def test_annotations_escape_what_the_runner_would_read() -> None:
+    finding = Finding("SRC001", "n", Severity.ERROR, "s", "100%\nnext", (Evidence("a%0Ab"),))
+    line = render(Report("check", profile="a,b:c%", findings=(finding,)), "github").splitlines()[0]
+    assert line == "::error title=SRC001 n (a%2Cb%3Ac%25)::100%25 next%0Aa%250Ab"
+
+
+def test_a_log_line_cannot_be_a_command() -> None:
+    text = render(Report("check", profile="x ##[error]y\n::error::z"), "github")
+    assert text.count("\n") == 1
+    assert "##[" not in text
+
+
+def test_accepted_findings_are_annotated_only_on_request() -> None:
+    assert "ADV001" not in render(REPORTS["finding_kinds"], "github")
+    shown = render(REPORTS["finding_kinds"], "github", options=RenderOptions(show_waived=True))
+    assert "::notice file=requirements.txt,line=2,title=ADV001" in shown
+
+
+# markdown
+
+
+def test_markdown_tables_keep_their_columns() -> None:
+    text = render(REPORTS["nasty"], "markdown", options=RenderOptions(show_waived=True, verbose=True))
+    widths: list[int] = []
+    for line in text.splitlines():
+        cells = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        if cells and widths and widths[-1]:
+            assert cells == widths[-1], line
+        widths.append(cells)
+
+
+def test_markdown_renders_hostile_text_as_text() -> None:
+    hostile = "**bold** [x](https://evil.example) @team #1 <img src=x> ![y](z) _em_ ~~s~~ $m$ a_b"
+    page = (
+        MarkdownIt("commonmark")
+        .enable(["table", "strikethrough"])
+        .render(
+            render(Report("check", findings=(Finding("SRC001", "n", Severity.ERROR, hostile, hostile),)), "markdown")
+        )
+    )
+    assert not re.search(r"<(a|img|em|s)\b", page)
+    assert page.count("<strong>") == 1
+    assert "@<!-- -->team" in page
+    assert "a_b" in page
+
+
+def test_markdown_folds_long_lists() -> None:
+    text = render(REPORTS["many_warnings"], "markdown")
+    assert text.count("<details>") == text.count("</details>") == 1
+    assert "<summary>12 warnings</summary>" in text
+
+
+# html
+
+
+class Page(HTMLParser):
+    """Collects tags, checks that they nest, and keeps the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "link", "img", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_html_nests_loads_nothing_and_runs_nothing(name: str) -> None:
+    page = Page()
+    page.feed(render(REPORTS[name], "html", options=RenderOptions(show_waived=True)))
+    assert page.open == []
+    names = {tag for tag, _ in page.tags}
+    assert not names & {"script", "link", "img", "iframe", "object", "embed", "a", "form", "b"}
+    attributes = [item for _, attrs in page.tags for item in attrs.items()]
+    assert not [key for key, _ in attributes if key in ("src", "href", "action") or key.startswith("on")]
+    assert not [value for _, value in attributes if value and "url(" in value]
+    assert ("html", {"lang": "en"}) in page.tags
+
+
+def test_html_is_accessible_in_its_structure() -> None:
+    page = Page()
+    page.feed(render(REPORTS["kernels"], "html"))
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("h1") == tags.count("main") == tags.count("title") == 1
+    assert all(attrs.get("scope") in ("col", "row") for tag, attrs in page.tags if tag == "th")
+    assert tags.count("caption") == tags.count("table")
+    # The bar repeats a figure that stands beside it.
+    assert all(attrs.get("aria-hidden") == "true" for tag, attrs in page.tags if attrs.get("class") == "bar")
+    assert any("17.2x" in word for word in page.words)
+
+
+# the entry path
+
+
+def test_a_format_loads_only_its_own_modules() -> None:
+    code = (
+        "import sys; from envdoctor.model.report import Report; from envdoctor.render import render;"
+        "render(Report('check'), 'human'); print(*sorted(sys.modules))"
+    )
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    assert "envdoctor.render.human" in loaded
+    assert not loaded & {
+        "rich",
+        "envdoctor.render.html_page",
+        "envdoctor.render.sarif",
+        "xml.etree.ElementTree",
+        "html",
+    }

@@ -1,0 +1,111 @@
+"""The terminal page: width, colour, what is folded, what comes last."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from render_reports import REPORTS
+
+from envdoctor.model.kernel import KernelStatus
+from envdoctor.render import RenderOptions, render
+from envdoctor.render.human.canvas import cell_width
+from envdoctor.render.wording import size, versions
+
+SGR = re.compile(r"\x1b\[[0-9;]*m")
+COPIED = re.compile(r"^(next: | {6}\S)")
+"""Commands to copy are never broken."""
+
+
+def page(name: str, **options: object) -> str:
+    return render(REPORTS[name], "human", options=RenderOptions(**options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 100, 300])
+@pytest.mark.parametrize("unicode", [True, False])
+@pytest.mark.parametrize("name", REPORTS)
+def test_lines_fit_the_terminal(name: str, unicode: bool, width: int) -> None:
+    for line in page(name, width=width, unicode=unicode, verbose=True, show_waived=True).splitlines():
+        if not COPIED.match(line):
+            assert cell_width(line) <= max(40, min(width, 100)), line
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_colour_adds_nothing_but_colour(name: str) -> None:
+    plain = page(name, verbose=True, show_waived=True)
+    coloured = page(name, verbose=True, show_waived=True, colour=True)
+    assert "\x1b" not in plain
+    assert SGR.sub("", coloured) == plain
+    assert coloured != plain
+
+
+@pytest.mark.parametrize("name", [name for name, report in REPORTS.items() if report.next_command])
+def test_the_page_ends_with_the_command_to_type_next(name: str) -> None:
+    assert page(name, width=40).splitlines()[-1] == f"next: {REPORTS[name].next_command}"
+
+
+def test_a_conflict_names_its_members_places_and_chains() -> None:
+    text = page("xtts", width=100)
+    assert "faster-whisper==1.0.1         requirements.txt:4" in text
+    tree = text[text.index("they disagree on tokenizers") :].splitlines()[1:6]
+    assert tree == [
+        "  ├─ faster-whisper==1.0.1",
+        "  │  └─ wants tokenizers<0.16,>=0.13, says faster-whisper 1.0.1",
+        "  └─ coqui-tts[languages]==0.24.2",
+        "     └─ transformers",
+        "        └─ wants tokenizers<0.20,>=0.19, says transformers 4.42.0 to 4.42.4 (5 versions)",
+    ]
+
+
+def test_the_finding_of_a_conflict_is_not_told_twice() -> None:
+    assert "RES001" not in page("xtts", verbose=True)
+
+
+def test_mild_findings_fold_and_unfold() -> None:
+    text = page("many_warnings")
+    assert "4 more warnings folded; --verbose shows them: ENV010 version-differs x4" in " ".join(text.split())
+    assert "package-11" in page("many_warnings", verbose=True)
+    assert "2 more conflicts, in short" in text
+    assert "from the profile" in text, "the profile's own repair is shown wherever it stands"
+
+
+def test_errors_never_fold() -> None:
+    report = REPORTS["finding_kinds"]
+    errors = tuple(replace(report.findings[7], subject=f"s{number}") for number in range(40))
+    text = render(replace(report, findings=errors), "human")
+    assert all(f": s{number}\n" in text for number in range(40))
+
+
+def test_accepted_findings_are_listed_on_request() -> None:
+    assert "the launcher replaces it" not in page("finding_kinds")
+    assert "2 findings accepted; --show-waived lists them" in page("finding_kinds")
+    assert "because the launcher replaces it" in page("finding_kinds", show_waived=True)
+
+
+def test_an_incomplete_look_is_said() -> None:
+    assert "\nincomplete: " in page("unknown")
+
+
+def test_facts_alone_get_no_verdict() -> None:
+    assert page("facts").startswith("host: 9 facts, 2 unknown\n")
+
+
+def test_every_kernel_status_is_a_word() -> None:
+    text = page("kernels")
+    assert all(status.value in text for status in KernelStatus)
+
+
+def test_versions_are_abbreviated() -> None:
+    assert versions([]) == ""
+    assert versions(["1"]) == "1"
+    assert versions(["1", "2"]) == "1 and 2"
+    assert versions(["1", "2", "3"]) == "1 to 3 (3 versions)"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 bytes"), (999, "999 bytes"), (11050, "11 kB"), (2_100_000_000, "2.1 GB"), (5 * 10**12, "5000.0 GB")],
+)
+def test_sizes(number: int, text: str) -> None:
+    assert size(number) == text
