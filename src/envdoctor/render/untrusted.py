@@ -9,7 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import is_dataclass, replace
+from enum import Enum
 from typing import Any
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from envdoctor.model.fact import Fact
 from envdoctor.model.report import Report
@@ -67,6 +71,8 @@ def _shown(resolution: Resolution) -> Resolution:
 
 def _clean_value(value: Any) -> Any:
     result = value
+    if value is None or isinstance(value, bool | int | float | Enum | Version | SpecifierSet):
+        return value
     if isinstance(value, str):
         result = clean(value)
     elif isinstance(value, tuple | list):

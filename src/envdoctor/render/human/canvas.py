@@ -131,9 +131,10 @@ class Canvas:
                 lines.append([])
                 used, room = 0, rest
             if lines[-1]:
-                lines[-1].append((" ", ""))
+                _append(lines[-1], " ", lines[-1][-1][1] if lines[-1][-1][1] == word[0][1] else "")
                 used += 1
-            lines[-1].extend(word)
+            for text, style in word:
+                _append(lines[-1], text, style)
             used += cells
         return lines
 
@@ -154,6 +155,13 @@ class Canvas:
         return [part for word in words for part in _broken(word, limit)]
 
 
+def _append(pieces: _Word, text: str, style: str) -> None:
+    """Add text, to the last piece where that has the same style: one escape sequence then does for both."""
+    if pieces and pieces[-1][1] == style:
+        text = pieces.pop()[0] + text
+    pieces.append((text, style))
+
+
 def _broken(word: _Word, limit: int) -> list[_Word]:
     if sum(cell_width(text) for text, _ in word) <= limit:
         return [word]
@@ -165,9 +173,6 @@ def _broken(word: _Word, limit: int) -> list[_Word]:
             if parts[-1] and used + cells > limit:
                 parts.append([])
                 used = 0
-            if parts[-1] and parts[-1][-1][1] == style:
-                parts[-1][-1] = (parts[-1][-1][0] + char, style)
-            else:
-                parts[-1].append((char, style))
+            _append(parts[-1], char, style)
             used += cells
     return parts
