@@ -74,9 +74,8 @@ def _waivers(entries: Any, faults: list[str]) -> tuple[WaiverSetting, ...]:
             faults.append(f"{key}: must be a table with rule and reason")
             continue
         _unknown_keys(entry, _WAIVER_KEYS, key, faults)
-        for needed in ("rule", "reason"):
-            if needed not in entry:
-                faults.append(f"{key}.{needed}: missing; a waiver names its rule and its reason")
+        missing = [needed for needed in ("rule", "reason") if needed not in entry]
+        faults.extend(f"{key}.{needed}: missing; a waiver names its rule and its reason" for needed in missing)
         waivers.append(
             WaiverSetting(
                 rule=_text(entry, "rule", key, faults) or "",

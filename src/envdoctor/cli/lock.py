@@ -1,0 +1,131 @@
+"""``envdoctor lock``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from envdoctor.cli import options as opt
+from envdoctor.cli.composition import IndexChoice, TargetChoice
+from envdoctor.cli.errors import UsageFault
+from envdoctor.cli.output import write_report
+from envdoctor.cli.session import open_session
+
+app = typer.Typer(add_completion=False)
+
+_FAILED = 1
+_COULD_NOT_CHECK = 3
+_EPILOG = (
+    "Examples: `envdoctor lock --profile xtts-zluda` writes pylock.xtts-zluda.toml, constraints.xtts-zluda.txt and "
+    "overrides.xtts-zluda.txt beside the project; `envdoctor lock --profile xtts-zluda --check` fails if they are not "
+    "what would be written now. Install with `uv pip sync pylock.xtts-zluda.toml`, or with "
+    "`pip install --no-deps -r pylock.xtts-zluda.toml` (pip 26.3 or later)."
+)
+
+
+@app.command(epilog=_EPILOG)
+def lock(
+    project: opt.ProjectArgument = Path(),
+    profile: opt.ProfileOption = None,
+    output_dir: Annotated[
+        Path | None, typer.Option("--output-dir", metavar="DIR", help="Where to write. Default: beside the project.")
+    ] = None,
+    repair: Annotated[
+        int | None, typer.Option("--repair", metavar="N", min=1, help="Lock this repair of `check`'s list.")
+    ] = None,
+    no_repair: Annotated[
+        bool, typer.Option("--no-repair", help="Lock the requirements as they stand, or fail.")
+    ] = False,
+    upgrade: Annotated[
+        list[str] | None,
+        typer.Option("--upgrade", metavar="[PKG]", help="Leave the lock's versions behind: of one package, or of all."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit 1 if the files are not what would be written now.")
+    ] = False,
+    target_os: opt.TargetOsOption = None,
+    target_arch: opt.TargetArchOption = None,
+    target_python: opt.TargetPythonOption = None,
+    target_backend: opt.BackendOption = None,
+    offline: opt.OfflineOption = False,
+    index_url: opt.IndexUrlOption = None,
+    recorded_index: opt.RecordedOption = None,
+    cache_dir: opt.CacheDirOption = None,
+    exclude_newer: opt.ExcludeNewerOption = None,
+    format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
+    output: opt.OutputOption = None,
+    quiet: opt.QuietOption = False,
+    verbose: opt.VerboseOption = False,
+) -> None:
+    """Write the resolution down: a PEP 751 lock with hashes, constraints, and overrides."""
+    from envdoctor.workflow.lock import LockChoice
+    from envdoctor.workflow.lock import lock as run_lock
+
+    if repair is not None and no_repair:
+        raise UsageFault("`--repair` and `--no-repair` exclude each other")
+    session = open_session(
+        project,
+        profile,
+        TargetChoice(target_os, target_arch, target_python, target_backend),
+        IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer),
+        quiet=quiet,
+        lock_folder=output_dir,
+        upgrade=frozenset(upgrade or ()),
+    )
+    with session:
+        outcome = run_lock(session.request, LockChoice(repair, no_repair), session.index_urls)
+    folder = output_dir or (project if project.is_dir() else project.parent)
+    if format is not opt.Format.HUMAN or output is not None:
+        write_report(outcome.report, format=format, output=output, fail_on=opt.FailOn.NEVER, verbose=verbose)
+    if outcome.refusal is not None:
+        _say(f"error: {outcome.refusal}; `envdoctor check {project}` shows what clashes")
+        raise typer.Exit(_FAILED)
+    if outcome.faults:
+        for fault in outcome.faults:
+            _say(f"error: `{fault.package}` cannot be locked: {fault.reason}")
+        raise typer.Exit(_COULD_NOT_CHECK)
+    stale = _stale(folder, outcome.files)
+    if check:
+        raise typer.Exit(_checked(stale, folder))
+    _write(folder, outcome.files, stale, quiet=quiet)
+
+
+def _stale(folder: Path, files: Mapping[str, str]) -> list[str]:
+    stale = []
+    for name, text in files.items():
+        try:
+            same = (folder / name).read_text(encoding="utf-8") == text
+        except (OSError, UnicodeDecodeError):
+            same = False
+        if not same:
+            stale.append(name)
+    return stale
+
+
+def _checked(stale: list[str], folder: Path) -> int:
+    for name in stale:
+        state = "is not what would be written now" if (folder / name).exists() else "is missing"
+        _say(f"error: `{folder / name}` {state}; run `envdoctor lock` again")
+    return _FAILED if stale else 0
+
+
+def _write(folder: Path, files: Mapping[str, str], stale: list[str], *, quiet: bool) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in stale:
+            partial = folder / f".{name}.partial"
+            partial.write_text(files[name], encoding="utf-8", newline="\n")
+            partial.replace(folder / name)
+    except OSError as error:
+        raise UsageFault(f"cannot write `{folder}`: {error.strerror or error}") from error
+    if not quiet:
+        for name in files:
+            sys.stderr.write(f"{'wrote' if name in stale else 'unchanged'} {folder / name}\n")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")

@@ -1,0 +1,88 @@
+"""Writing a report where it was asked for, in the form that was asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from envdoctor.cli.errors import UsageFault
+from envdoctor.cli.options import FailOn, Format
+from envdoctor.model.exit_code import exit_code
+from envdoctor.model.report import Report
+
+__all__ = ["write_report"]
+
+_WIDEST = 100
+
+
+def write_report(
+    report: Report,
+    *,
+    format: Format,  # noqa: A002 - the option's own name
+    output: Path | None,
+    fail_on: FailOn,
+    verbose: bool = False,
+    show_waived: bool = False,
+    root: str | None = None,
+) -> int:
+    """Write the report and return the exit code of the command."""
+    from envdoctor.render import RenderOptions, render
+
+    to_terminal = output is None and sys.stdout.isatty()
+    options = RenderOptions(
+        colour=to_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",
+        width=_width() if output is None else _WIDEST,
+        unicode=output is not None or _speaks_unicode(),
+        verbose=verbose,
+        show_waived=show_waived,
+        project_root=root,
+        fail_on=fail_on.value,
+        rule_summaries=_summaries(report) if format in (Format.SARIF, Format.HTML) else {},
+    )
+    text = render(report, format.value, options=options)
+    if output is None:
+        _to_stdout(text)
+    else:
+        _to_file(text, output)
+    return exit_code(report, fail_on.value)
+
+
+def _summaries(report: Report) -> dict[str, str]:
+    from envdoctor.diagnose.rule import rule
+
+    codes = {finding.rule for finding in report.findings}
+    known = {code: rule(code) for code in sorted(codes)}
+    return {code: found.summary for code, found in known.items() if found is not None}
+
+
+def _width() -> int:
+    return min(_WIDEST, shutil.get_terminal_size((80, 24)).columns)
+
+
+def _speaks_unicode() -> bool:
+    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
+    return encoding.startswith("utf")
+
+
+def _to_stdout(text: str) -> None:
+    if not text.endswith("\n"):
+        text += "\n"
+    try:
+        sys.stdout.write(text)
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding or "ascii"
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    sys.stdout.flush()
+
+
+def _to_file(text: str, path: Path) -> None:
+    """Write through a file beside it, so that a report is whole or not there."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise UsageFault(f"cannot write `{path}`: {error.strerror or error}") from error

@@ -1,0 +1,81 @@
+"""``envdoctor profiles``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from envdoctor.cli.errors import UsageFault
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+
+_INVALID = 2
+
+
+@app.callback()
+def _profiles() -> None:
+    """List, show, validate and create profiles: one stack on one kind of target, as a TOML file."""
+
+
+@app.command("list", epilog="Example: `envdoctor profiles list`.")
+def list_profiles() -> None:
+    """List the shipped profiles with their targets."""
+    from envdoctor.profile import catalogue
+
+    profiles = catalogue()
+    width = max(len(profile.name) for profile in profiles)
+    for profile in profiles:
+        target = profile.target
+        machine = f"{target.os.value} {target.arch.value}, {target.backend.value}"
+        typer.echo(f"{profile.name:<{width}}  {profile.summary} ({machine})")
+
+
+@app.command(epilog="Example: `envdoctor profiles show xtts-zluda`.")
+def show(
+    name: Annotated[str, typer.Argument(help="A shipped profile's name or a TOML file.")],
+) -> None:
+    """Show what a profile asks for, sets aside and patches, each with its reason."""
+    from envdoctor.profile import ProfileError, load_profile, show_text
+
+    try:
+        typer.echo(show_text(load_profile(name)).rstrip())
+    except ProfileError as error:
+        raise UsageFault(*str(error).splitlines()) from error
+
+
+@app.command(epilog="Example: `envdoctor profiles validate profiles/my-stack.toml`.")
+def validate(
+    files: Annotated[list[Path], typer.Argument(help="Profile files.")],
+) -> None:
+    """Report every fault of each file at once, with its key path and line; exit 2 where there is one."""
+    from envdoctor.profile import validate as faults_of
+
+    faulty = False
+    for path, faults in faults_of([str(file) for file in files]).items():
+        for fault in faults:
+            faulty = True
+            typer.echo(f"{path}: {fault}", err=True)
+        if not faults:
+            typer.echo(f"{path}: valid")
+    if faulty:
+        raise typer.Exit(_INVALID)
+
+
+@app.command(epilog="Example: `envdoctor profiles new my-stack --os windows --backend zluda > my-stack.toml`.")
+def new(
+    name: Annotated[str, typer.Argument(help="The new profile's name, such as my-stack.")],
+    os: Annotated[str, typer.Option("--os", help="windows, linux or macos.")] = "linux",
+    arch: Annotated[str, typer.Option("--arch", help="x86_64, aarch64 or arm64.")] = "x86_64",
+    backend: Annotated[
+        str, typer.Option("--backend", help="cuda, rocm, zluda, directml, mps, coreml or cpu.")
+    ] = "cuda",
+) -> None:
+    """Print a commented profile to start from; it is valid as it stands."""
+    from envdoctor.profile import new_profile_text
+
+    try:
+        typer.echo(new_profile_text(name, os=os, arch=arch, backend=backend).rstrip())
+    except ValueError as error:
+        raise UsageFault(str(error)) from error

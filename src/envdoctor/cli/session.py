@@ -1,0 +1,77 @@
+"""One run of a verb over a project: its request, its index and its progress line, closed together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from envdoctor.cli import composition
+from envdoctor.cli.composition import IndexChoice, TargetChoice
+from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
+from envdoctor.workflow.check import CheckRequest
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.index.opening import AnyIndex
+
+__all__ = ["Session", "open_session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A request with the ports behind it; a context manager that closes them."""
+
+    request: CheckRequest
+    index: AnyIndex
+    progress: SilentProgress | StderrProgress
+    index_urls: Mapping[str, str]
+    """Index names to URLs, as a lock names them."""
+
+    def __enter__(self) -> Session:  # noqa: PYI034 - typing.Self is newer than Python 3.10
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.progress.close()
+        self.index.close()
+
+
+def open_session(
+    project: Path,
+    profile: str | None,
+    target_choice: TargetChoice,
+    index_choice: IndexChoice,
+    *,
+    quiet: bool,
+    lock_folder: Path | None = None,
+    upgrade: frozenset[str] = frozenset(),
+) -> Session:
+    """Read project, profile and lock, choose the target, open the index. Raises UsageFault."""
+    from packaging.utils import canonicalize_name
+
+    settings = composition.load_settings(project)
+    chosen = composition.pick_profile(profile, settings, project, quiet=quiet)
+    target, pythons = composition.pick_target(target_choice, chosen, settings)
+    read = composition.read(project, chosen, settings, target)
+    progress = open_progress(quiet=quiet)
+    index = composition.open_ports(index_choice, chosen, read, progress)
+    request = CheckRequest(
+        target=target,
+        today=datetime.now(tz=timezone.utc).date(),
+        python_choices=pythons,
+        project=read,
+        sources=composition.sources_of(project),
+        profile=chosen,
+        settings=settings,
+        locked=composition.read_lock(lock_folder or project, chosen.name if chosen else None),
+        index=index,
+        archives=index,
+        build_risk=index.build_risk,
+        progress=progress,
+        upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
+    )
+    return Session(request, index, progress, composition.index_urls(index_choice, chosen))

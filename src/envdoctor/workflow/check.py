@@ -1,0 +1,155 @@
+"""``check``: project, target, environment and host in; report out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date
+
+from envdoctor.diagnose.engine import examine, judge
+from envdoctor.diagnose.examination import Examination, Sources
+from envdoctor.lock.reading import LockedProject
+from envdoctor.model.candidate import BuildRisk, DistributionFile
+from envdoctor.model.environment import InstalledEnvironment
+from envdoctor.model.fact import Facts
+from envdoctor.model.finding import Finding
+from envdoctor.model.profile import Profile
+from envdoctor.model.project import Project
+from envdoctor.model.report import Report
+from envdoctor.model.resolution import Resolution
+from envdoctor.model.target import Target
+from envdoctor.ports import ArchiveReader, Index, Progress
+from envdoctor.resolve.diagnosis import Diagnosis, diagnose
+from envdoctor.resolve.problem import Problem
+from envdoctor.workflow.prescription import choose_python, problem_of
+from envdoctor.workflow.settings import Settings
+from envdoctor.workflow.waivers import accepted_by_lock, expired_waivers, waive
+
+__all__ = ["CheckRequest", "Prescription", "check", "prescribe", "report_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """Everything that ``check`` may look at; what is None is not looked at."""
+
+    target: Target
+    today: date
+    python_choices: tuple[tuple[int, int], ...] = ()
+    """Interpreters to try, best first; empty: the target's own."""
+    project: Project | None = None
+    sources: Sources | None = None
+    profile: Profile | None = None
+    settings: Settings = Settings()  # noqa: RUF009 - immutable
+    locked: LockedProject | None = None
+    index: Index | None = None
+    archives: ArchiveReader | None = None
+    build_risk: Callable[[DistributionFile], BuildRisk] | None = None
+    environment: InstalledEnvironment | None = None
+    facts: Facts = Facts()  # noqa: RUF009 - immutable
+    log: str | None = None
+    progress: Progress | None = None
+    upgrade: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Prescription:
+    """A diagnosis with what the rules said of it."""
+
+    target: Target
+    diagnosis: Diagnosis | None
+    findings: tuple[Finding, ...]
+    resolve_s: float
+    rules_s: float
+
+
+def check(request: CheckRequest) -> Report:
+    """Return the report of ``check``."""
+    return report_of(request, prescribe(request), command="check")
+
+
+def report_of(request: CheckRequest, result: Prescription, *, command: str) -> Report:
+    """Return the report of a prescription, with what waivers and the lock accept marked."""
+    diagnosis = result.diagnosis
+    return Report(
+        command=command,
+        target=result.target,
+        profile=request.profile.name if request.profile else None,
+        complete=_complete(diagnosis),
+        conflicts=diagnosis.conflicts if diagnosis else (),
+        conflicts_truncated=diagnosis.conflicts_truncated if diagnosis else False,
+        repairs=diagnosis.repairs if diagnosis else (),
+        resolution=diagnosis.resolution if diagnosis else None,
+        findings=_accepted(request, diagnosis, result.findings),
+        facts=tuple(request.facts),
+        timings={
+            "total_s": round(result.resolve_s + result.rules_s, 3),
+            "resolve_s": round(result.resolve_s, 3),
+            "rules_s": round(result.rules_s, 3),
+        },
+    )
+
+
+def prescribe(request: CheckRequest) -> Prescription:
+    """Resolve, find conflicts and repairs, and run the rules over what came out."""
+    started = time.perf_counter()
+    examination = _examination(request)
+    problem = _problem(request)
+    diagnosis = None
+    if problem is not None and request.index is not None:
+        examination = replace(examination, target=problem.target)
+        diagnosis = _diagnose(request, problem, request.index, examination)
+    resolved = time.perf_counter()
+    if diagnosis is not None:
+        examination = replace(
+            examination,
+            conflicts=diagnosis.conflicts,
+            repairs=diagnosis.repairs,
+            resolution=diagnosis.resolution,
+            rejections=diagnosis.rejections,
+        )
+    findings = examine(examination)
+    done = time.perf_counter()
+    target = problem.target if problem else request.target
+    return Prescription(target, diagnosis, findings, resolved - started, done - resolved)
+
+
+def _problem(request: CheckRequest) -> Problem | None:
+    if request.project is None or request.index is None:
+        return None
+    problem = problem_of(
+        request.project, request.target, profile=request.profile, locked=request.locked, upgrade=request.upgrade
+    )
+    return choose_python(problem, request.python_choices, request.index) if request.python_choices else problem
+
+
+def _examination(request: CheckRequest) -> Examination:
+    return Examination(
+        target=request.target,
+        profile=request.profile,
+        project=request.project,
+        sources=request.sources,
+        environment=request.environment,
+        facts=request.facts,
+        index=request.index,
+        archives=request.archives,
+        log=request.log,
+    )
+
+
+def _diagnose(request: CheckRequest, problem: Problem, index: Index, examination: Examination) -> Diagnosis:
+    def broken(resolution: Resolution) -> int:
+        return judge(replace(examination, resolution=resolution))
+
+    return diagnose(problem, index, progress=request.progress, judge=broken, build_risk=request.build_risk)
+
+
+def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    conflicts = diagnosis.conflicts if diagnosis else ()
+    marked = waive(findings, request.settings.waivers, request.today)
+    marked = accepted_by_lock(marked, conflicts, request.locked)
+    return (*marked, *expired_waivers(request.settings.waivers, request.today))
+
+
+def _complete(diagnosis: Diagnosis | None) -> bool:
+    return diagnosis is None or not diagnosis.incomplete

@@ -1,0 +1,88 @@
+"""``lock``: a prescription as the files that stand beside a project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from envdoctor import __version__
+from envdoctor.lock.companions import constraints_text, overrides_text
+from envdoctor.lock.document import LockFault, build_pylock, faults, lock_text
+from envdoctor.model.repair import Repair
+from envdoctor.model.report import Report
+from envdoctor.model.resolution import Resolution
+from envdoctor.resolve.diagnosis import Diagnosis
+from envdoctor.workflow.check import CheckRequest, prescribe, report_of
+
+__all__ = ["LockChoice", "LockOutcome", "lock"]
+
+
+@dataclass(frozen=True, slots=True)
+class LockChoice:
+    """Which repair to lock."""
+
+    repair: int | None = None
+    """Its number, 1 for R1; None: the one in use."""
+    none: bool = False
+    """Lock the requirements as they stand, or fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockOutcome:
+    """The files to write, or why there are none."""
+
+    report: Report
+    files: Mapping[str, str]
+    """File name to text; empty where something stands in the way."""
+    faults: tuple[LockFault, ...] = ()
+    refusal: str | None = None
+    repair: Repair | None = None
+
+
+def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str]) -> LockOutcome:
+    """Return the lock and its companions for a request; nothing is written here."""
+    result = prescribe(request)
+    report = report_of(request, result, command="lock")
+    if result.diagnosis is None:
+        return LockOutcome(report, {}, refusal="there is no project to lock")
+    resolution, repair, refusal = _choose(result.diagnosis, choice)
+    if resolution is None:
+        return LockOutcome(report, {}, refusal=refusal)
+    wrong = faults(resolution)
+    if wrong:
+        return LockOutcome(report, {}, faults=wrong, repair=repair)
+    name = request.profile.name if request.profile else None
+    document = build_pylock(
+        resolution,
+        result.target,
+        created_by=f"envdoctor {__version__.partition('.')[0]}.{__version__.split('.')[1]}",
+        profile=name,
+        repair=repair,
+        index_urls=index_urls,
+    )
+    label = name or "project"
+    files = {
+        f"pylock.{name}.toml" if name else "pylock.toml": lock_text(document),
+        f"constraints.{label}.txt": constraints_text(resolution, label),
+        f"overrides.{label}.txt": overrides_text(repair, label),
+    }
+    return LockOutcome(report, files, repair=repair)
+
+
+def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None, Repair | None, str | None]:
+    if choice.none:
+        if diagnosis.conflicts:
+            return None, None, "the requirements cannot hold together as they stand, and `--no-repair` allows no other"
+        return diagnosis.resolution, None, None
+    if choice.repair is not None:
+        wanted = f"R{choice.repair}"
+        for repair in diagnosis.repairs:
+            if repair.id == wanted:
+                return diagnosis.resolutions[wanted], repair, None
+        known = ", ".join(repair.id for repair in diagnosis.repairs) or "none"
+        return None, None, f"there is no repair {wanted}; repairs: {known}"
+    resolution = diagnosis.resolution
+    if resolution is None:
+        return None, None, "no repair was found after which the requirements resolve"
+    in_use = next((repair for repair in diagnosis.repairs if repair.id == resolution.repair), None)
+    return resolution, in_use, None
