@@ -23,9 +23,8 @@ sys.exit(main(sys.argv[1:]))
 def _sources() -> list[tuple[str, str]]:
     here = Path(__file__).parent
     found = [(f"{PACKAGE}/__init__.py", ""), (f"{PACKAGE}/catalogue.py", (here / "catalogue.py").read_text("utf-8"))]
-    for path in sorted((here / "child").rglob("*.py")):
-        found.append((f"{PACKAGE}/{path.relative_to(here).as_posix()}", path.read_text("utf-8")))
-    return found
+    children = sorted((here / "child").rglob("*.py"))
+    return found + [(f"{PACKAGE}/{path.relative_to(here).as_posix()}", path.read_text("utf-8")) for path in children]
 
 
 def bundle_bytes() -> bytes:

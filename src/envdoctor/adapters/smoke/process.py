@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from typing_extensions import Self
+
 __all__ = ["Child", "describe_exit"]
 
 LONGEST_LINE = 64 * 1024
@@ -83,7 +85,7 @@ class Child:
                 self.process.stdin.write(stdin)
                 self.process.stdin.close()
 
-    def __enter__(self) -> Child:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -90,7 +90,7 @@ class Supervisor:
         self._script = script
 
     def run(self, items: Sequence[Item], environment: Mapping[str, str] | None = None) -> Run:
-        """Run the items, in order, in as few children as it takes."""
+        """Run the items, in order, in as few children as it takes; without items, only open the device."""
         run = Run()
         begin = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="envdoctor-smoke-", ignore_cleanup_errors=True) as name:
@@ -101,7 +101,7 @@ class Supervisor:
 
     def _all(self, pending: list[Item], run: Run, script: Path, environment: dict[str, str], directory: Path) -> None:
         deaths = 0
-        while pending:
+        while pending or not run.children:
             plan = {**self._options, "items": [item.as_plan() for item in pending]}
             command = [str(self._interpreter), "-u", str(script)]
             run.children += 1
@@ -170,9 +170,7 @@ class Supervisor:
         if culprit == "hello":
             culprit = "import-torch"
         self._record(culprit, {"status": "timed-out" if life.timed_out else "crashed", "note": note}, run)
-        if culprit in catalogue.ENTRIES and catalogue.find(culprit).family == "stage":
-            life.stage_failed = culprit
-        elif code is None:
+        if (culprit in catalogue.ENTRIES and catalogue.find(culprit).family == "stage") or code is None:
             life.stage_failed = culprit
 
     def _record(self, key: str, outcome: dict[str, Any], run: Run) -> None:

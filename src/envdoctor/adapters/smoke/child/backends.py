@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 from typing import Any, Dict, Optional, Tuple
@@ -105,7 +106,7 @@ def _best() -> str:
     if mps is not None and mps.is_available():
         return "mps"
     try:
-        import torch_directml
+        torch_directml = importlib.import_module("torch_directml")
     except ImportError:
         return "cpu"
     return "directml" if torch_directml.is_available() else "cpu"
@@ -115,16 +116,16 @@ def _cuda(backend: str, index: int) -> Device:
     hip = getattr(torch.version, "hip", None)
     built = torch.version.cuda or hip
     if not built:
-        raise Unavailable("torch %s is built without CUDA and without ROCm" % torch.__version__)
+        raise Unavailable(f"torch {torch.__version__} is built without CUDA and without ROCm")
     if not torch.cuda.is_available():
-        raise Unavailable("torch %s (%s %s) sees no device" % (torch.__version__, "HIP" if hip else "CUDA", built))
+        raise Unavailable("torch {} ({} {}) sees no device".format(torch.__version__, "HIP" if hip else "CUDA", built))
     if index >= torch.cuda.device_count():
-        raise Unavailable("there is no device %d, torch sees %d" % (index, torch.cuda.device_count()))
+        raise Unavailable(f"there is no device {index}, torch sees {torch.cuda.device_count()}")
     properties = torch.cuda.get_device_properties(index)
     name = str(properties.name)
     kind = "rocm" if hip else "zluda" if name.endswith("[ZLUDA]") else "cuda"
     if backend != kind and not (backend == "cuda" and kind == "zluda"):
-        raise Unavailable("the device is `%s`, which is %s and not %s" % (name, kind, backend))
+        raise Unavailable(f"the device is `{name}`, which is {kind} and not {backend}")
     device = Device(kind, torch.device("cuda", index), name)
     device.facts.update(_cuda_facts(properties, index))
     torch.cuda.set_device(index)
@@ -134,7 +135,7 @@ def _cuda(backend: str, index: int) -> Device:
 def _cuda_facts(properties: Any, index: int) -> Dict[str, Any]:
     facts = {
         "architecture": getattr(properties, "gcnArchName", None) if getattr(torch.version, "hip", None) else None,
-        "capability": "%d.%d" % (properties.major, properties.minor),
+        "capability": f"{properties.major}.{properties.minor}",
         "memory_bytes": int(properties.total_memory),
         "multiprocessors": int(properties.multi_processor_count),
         "count": torch.cuda.device_count(),
@@ -154,14 +155,14 @@ def _cuda_facts(properties: Any, index: int) -> Dict[str, Any]:
 
 def _xpu(backend: str, index: int) -> Device:
     if not hasattr(torch, "xpu") or not torch.xpu.is_available():
-        raise Unavailable("torch %s sees no XPU" % torch.__version__)
+        raise Unavailable(f"torch {torch.__version__} sees no XPU")
     return Device(backend, torch.device("xpu", index), str(torch.xpu.get_device_name(index)))
 
 
 def _mps(backend: str, index: int) -> Device:  # noqa: ARG001 - there is one
     mps = getattr(torch.backends, "mps", None)
     if mps is None or not mps.is_built():
-        raise Unavailable("torch %s is built without MPS" % torch.__version__)
+        raise Unavailable(f"torch {torch.__version__} is built without MPS")
     if not mps.is_available():
         raise Unavailable("MPS needs macOS 12.3 or later on Apple silicon")
     return Device(backend, torch.device("mps"), platform.processor() or "Apple GPU")
@@ -169,9 +170,9 @@ def _mps(backend: str, index: int) -> Device:  # noqa: ARG001 - there is one
 
 def _directml(backend: str, index: int) -> Device:
     try:
-        import torch_directml
+        torch_directml = importlib.import_module("torch_directml")
     except ImportError as error:
-        raise Unavailable("torch_directml does not import: %s" % error) from error
+        raise Unavailable(f"torch_directml does not import: {error}") from error
     if not torch_directml.is_available():
         raise Unavailable("torch_directml sees no adapter")
     return Device(backend, torch_directml.device(index), str(torch_directml.device_name(index)).strip("\0 "))
@@ -183,7 +184,7 @@ def _cpu(backend: str, index: int) -> Device:  # noqa: ARG001 - there is one
 
 def _stand_in(name: str) -> Device:
     if name not in _OPENERS:
-        raise Unavailable("there is no backend called `%s` to stand in for" % name)
+        raise Unavailable(f"there is no backend called `{name}` to stand in for")
     suffix = " [ZLUDA]" if name == "zluda" else ""
     device = Device(name, torch.device("cpu"), "stand-in for " + name + suffix, stand_in=True)
     device.facts.update(_torch_facts())

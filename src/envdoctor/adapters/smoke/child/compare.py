@@ -27,11 +27,11 @@ def difference(answer: Tuple[Any, ...], expected: Tuple[Any, ...]) -> Tuple[Opti
     The error is None where it cannot be measured: another shape, or values that are not finite.
     """
     if len(answer) != len(expected):
-        return None, "%d tensors instead of %d" % (len(answer), len(expected))
+        return None, f"{len(answer)} tensors instead of {len(expected)}"
     worst = 0.0
     for got, wanted in zip(answer, expected):
         if tuple(got.shape) != tuple(wanted.shape):
-            return None, "shape %s instead of %s" % (tuple(got.shape), tuple(wanted.shape))
+            return None, f"shape {tuple(got.shape)} instead of {tuple(wanted.shape)}"
         got_plain, wanted_plain = _plain(got), _plain(wanted)
         if got_plain.numel() == 0:
             continue
@@ -47,5 +47,5 @@ def difference(answer: Tuple[Any, ...], expected: Tuple[Any, ...]) -> Tuple[Opti
 def _not_finite(values: Any) -> str:
     nans = int(torch.isnan(values).sum())
     infinite = int(torch.isinf(values).sum())
-    parts = [text for count, text in ((nans, "%d NaN" % nans), (infinite, "%d infinite" % infinite)) if count]
-    return "%s among %d values" % (" and ".join(parts), values.numel())
+    parts = [text for count, text in ((nans, f"{nans} NaN"), (infinite, f"{infinite} infinite")) if count]
+    return "{} among {} values".format(" and ".join(parts), values.numel())

@@ -35,7 +35,7 @@ class Planted:
             ctypes.string_at(0)
         elif fault == "spam":
             for _ in range(4096):
-                print("x" * 4095)
+                sys.stdout.write("x" * 4095 + "\n")
                 sys.stderr.write("y" * 4095 + "\n")
         elif fault is not None:
             self._raise(name, fault)

@@ -26,9 +26,9 @@ EXIT_POISONED = 86
 def main(arguments: List[str]) -> int:
     """Run the plan given by ``--plan JSON`` (or by stdin). Returns the exit status."""
     if "--all-reduce" in arguments:
-        from . import all_reduce
+        from .all_reduce import main as all_reduce
 
-        return all_reduce.main(arguments)
+        return all_reduce()
     text = arguments[arguments.index("--plan") + 1] if "--plan" in arguments else sys.stdin.read()
     plan = json.loads(text)
     _harden()
@@ -90,7 +90,7 @@ class _Session:
         status = "crashed"
         if type(error).__name__ == "Unavailable" or (name == "import-torch" and isinstance(error, ModuleNotFoundError)):
             status = "unsupported"
-        note = "%s: %s" % (type(error).__name__, error)
+        note = f"{type(error).__name__}: {error}"
         if status == "unsupported" and name == "device-context":
             note = str(error)
         self.channel.send("result", item=name, kernel=name, status=status, note=note)
@@ -145,11 +145,11 @@ class _Session:
 
         release = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
         if release < entry.needs:
-            return {"status": "skipped", "note": "needs torch %d.%d or later" % entry.needs}
+            return {"status": "skipped", "note": f"needs torch {entry.needs[0]}.{entry.needs[1]} or later"}
         if self.device.backend in entry.moot and not item.get("force"):
             return {"status": "skipped", "note": "another implementation takes over on " + self.device.backend}
         if self.device.backend in entry.lacking and not item.get("force"):
-            return {"status": "unsupported", "note": "%s does not have it" % self.device.backend}
+            return {"status": "unsupported", "note": f"{self.device.backend} does not have it", "lacking": True}
         return None
 
     def _outcome(self, entry: catalogue.Entry, item: Dict[str, Any]) -> Dict[str, Any]:

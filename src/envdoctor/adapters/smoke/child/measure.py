@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import torch
 
@@ -18,7 +18,7 @@ HALF = (torch.float16, torch.bfloat16)
 MEMORY_WORDS = ("out of memory", "cuda_error_out_of_memory", "hiperroroutofmemory", "not enough memory", "bad_alloc")
 UNSUPPORTED_WORDS = (
     "not implemented for", "could not run 'aten::", "not currently implemented", "not supported", "unsupported",
-    "no kernel image is available", "no binary for gpu", "not_supported", "no available kernel",
+    "no kernel image is available", "no binary for gpu", "not_supported", "no available kernel", "only support",
 )  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def _timed(case: registry.Case, modules: Any, inputs: Sequence[Any], device: bac
 def _steady(
     case: registry.Case, modules: Any, inputs: Sequence[Any], device: backends.Device, options: Options
 ) -> Optional[float]:
-    times = []
+    times: List[float] = []
     spent = 0.0
     while len(times) < options.repeats and (not times or spent < options.budget_ms):
         taken, _ = _timed(case, modules, inputs, device)
@@ -160,7 +160,7 @@ def classify(error: BaseException, device: Optional[backends.Device]) -> Dict[st
     """Return the outcome that an exception means; ``poisoned`` says that this process can compute no more."""
     if isinstance(error, registry.Skip):
         return {"status": "skipped", "note": str(error)}
-    text = "%s: %s" % (type(error).__name__, str(error).strip())
+    text = f"{type(error).__name__}: {str(error).strip()}"
     short = _shortened(text)
     lower = text.lower()
     if isinstance(error, MemoryError) or any(word in lower for word in MEMORY_WORDS):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 import torch
 
-__all__ = ["DTYPES", "KNOWN", "applied", "apply"]
+__all__ = ["DTYPES", "FLAGS", "KNOWN", "applied", "apply"]
 
 DTYPES = {
     "dtype-float32": torch.float32,
@@ -24,11 +25,18 @@ class _State:
         self.undo: List[Callable[[], None]] = []
 
     def set(self, owner: Any, attribute: str, value: Any) -> None:
-        if not hasattr(owner, attribute):
-            return
-        before = getattr(owner, attribute)
-        setattr(owner, attribute, value)
+        try:
+            before = getattr(owner, attribute)
+            setattr(owner, attribute, value)
+        except (AttributeError, AssertionError, RuntimeError):
+            return  # a switch that this torch does not have; 1.13 asserts instead of saying so
         self.undo.append(lambda: setattr(owner, attribute, before))
+
+    def mkldnn(self, value: bool) -> None:
+        """Switch oneDNN, which has no attribute but a context."""
+        context = torch.backends.mkldnn.flags(enabled=value)
+        context.__enter__()
+        self.undo.append(functools.partial(context.__exit__, None, None, None))
 
     def attention(self, **wanted: bool) -> None:
         """Switch the implementations of scaled dot-product attention; those this torch lacks are left out."""
@@ -40,7 +48,7 @@ class _State:
                 continue
             before = bool(enabled())
             switch(value)
-            self.undo.append(lambda switch=switch, before=before: switch(before))
+            self.undo.append(functools.partial(switch, before))
 
 
 def _tf32(state: _State, value: bool) -> None:
@@ -60,10 +68,21 @@ def _reduced(state: _State, value: bool) -> None:
     state.set(torch.backends.cuda.matmul, "allow_bf16_reduced_precision_reduction", value)
 
 
+class Flags:
+    """Switches of the kernels themselves."""
+
+    autocast = True
+
+
+FLAGS = Flags()
+
+
 KNOWN: Dict[str, Callable[[_State], None]] = {
     "tf32-on": lambda state: _tf32(state, True),
     "tf32-off": lambda state: _tf32(state, False),
     "cudnn-off": lambda state: state.set(torch.backends.cudnn, "enabled", False),
+    "mkldnn-off": lambda state: state.mkldnn(False),
+    "autocast-off": lambda state: state.set(FLAGS, "autocast", False),
     "flash-off": lambda state: state.attention(flash=False),
     "efficient-off": lambda state: state.attention(mem_efficient=False),
     "flash-only": lambda state: _only(state, "flash"),

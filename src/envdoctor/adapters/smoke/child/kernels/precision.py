@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as nnf
 
 from ..registry import Case, Skip, Workbench, kernel
+from ..settings import FLAGS
 
 __all__ = ["AUTOCAST"]
 
@@ -22,7 +23,7 @@ def _autocast(bench: Workbench, half: Any) -> Case:
 
     def forward(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         # The reference in float64 is what it should be, so it is not cast.
-        cast = x.dtype == torch.float32
+        cast = x.dtype == torch.float32 and FLAGS.autocast
         with torch.autocast(x.device.type, dtype=half, enabled=cast):
             hidden = nnf.gelu(nnf.linear(x, first))
             answer = nnf.layer_norm(nnf.linear(hidden, second), (256,))
@@ -90,7 +91,7 @@ def nan_propagation(bench: Workbench) -> Case:
         expected = probe(values)
         for got, wanted in zip(answer, expected):
             if not torch.allclose(got.double(), wanted.double(), equal_nan=True, atol=1e-5):
-                return "NaN or infinity is lost or made up: %s instead of %s" % (got.tolist(), wanted.tolist())
+                return f"NaN or infinity is lost or made up: {got.tolist()} instead of {wanted.tolist()}"
         return None
 
     return Case(probe, (values,), check=check)

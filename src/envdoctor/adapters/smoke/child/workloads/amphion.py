@@ -23,7 +23,7 @@ def maskgct(bench: Workbench) -> Case:
     """Masked codes filled in over two rounds; what is compared are the scores of the last."""
     parts = {"embed": torch.nn.Embedding(CODES + 1, WIDTH), "head": torch.nn.Linear(WIDTH, CODES)}
     for layer in range(2):
-        parts.update(block_parts("b%d" % layer, WIDTH))
+        parts.update(block_parts(f"b{layer}", WIDTH))
     tokens = bench.randint(0, CODES, 1, 64)
     masked = tokens.clone()
     masked[:, ::2] = CODES
@@ -33,7 +33,7 @@ def maskgct(bench: Workbench) -> Case:
         for _ in range(2):
             x = m["embed"](seen)
             for layer in range(2):
-                x = block(m, "b%d" % layer, x, HEADS)
+                x = block(m, f"b{layer}", x, HEADS)
             scores = m["head"](x)
             # The known codes are given back, so that no near tie can choose another way.
             seen = torch.where((seen == CODES) & (torch.arange(64, device=seen.device) < 32), known, seen)
@@ -125,7 +125,7 @@ def _accelerator(bench: Workbench) -> Any:
     if bench.device.type != "cuda":
         return None
     try:
-        from accelerate import Accelerator
+        accelerate = importlib.import_module("accelerate")
     except ImportError:
         return None
-    return Accelerator()
+    return accelerate.Accelerator()

@@ -10,7 +10,7 @@ import torch.nn.functional as nnf
 from ..registry import Case, Workbench, kernel
 from .layers import upsample_parts, upsample_stage
 
-__all__ = ["decoder_parts", "decode", "duration_parts", "predict"]
+__all__ = ["decode", "decoder_parts", "duration_parts", "predict"]
 
 WIDTH, BUCKET, DILATIONS = 64, 40, (1, 3)
 """40 frames are one second: 600 samples a frame at 24 kHz."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import platform
 from typing import Any
 
@@ -54,7 +55,7 @@ def _newer(major: int, minor: int) -> bool:
 def coreml(bench: Workbench) -> Case:
     """The decoder converted by coremltools; only macOS can ask the converted model."""
     try:
-        import coremltools
+        coremltools = importlib.import_module("coremltools")
     except ImportError as error:
         raise Skip("coremltools is not installed") from error
     modules = bench.modules(decoder_parts())

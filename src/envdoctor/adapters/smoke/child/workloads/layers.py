@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import torch.nn.functional as nnf
 
-__all__ = ["attend", "block", "block_parts", "upsample_stage", "upsample_parts"]
+__all__ = ["attend", "block", "block_parts", "upsample_parts", "upsample_stage"]
 
 
 def block_parts(name: str, width: int) -> Any:
@@ -50,7 +50,7 @@ def upsample_parts(name: str, channels: int, factor: int, dilations: Any) -> Any
         )
     }
     for dilation in dilations:
-        parts["%s_res%d" % (name, dilation)] = torch.nn.Conv1d(half, half, 3, padding=dilation, dilation=dilation)
+        parts[f"{name}_res{dilation}"] = torch.nn.Conv1d(half, half, 3, padding=dilation, dilation=dilation)
     return parts
 
 
@@ -60,5 +60,5 @@ def upsample_stage(m: Any, name: str, x: Any, dilations: Any, extra: Any = None)
     if extra is not None:
         x = x + extra
     for dilation in dilations:
-        x = x + m["%s_res%d" % (name, dilation)](nnf.leaky_relu(x, 0.1))
+        x = x + m[f"{name}_res{dilation}"](nnf.leaky_relu(x, 0.1))
     return x

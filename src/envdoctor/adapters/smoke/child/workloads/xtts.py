@@ -22,14 +22,14 @@ def gpt(bench: Workbench) -> Case:
     """A prompt, then six steps with the keys and values kept; the reference sees all at once."""
     parts = {"embed": torch.nn.Embedding(VOCABULARY, WIDTH), "head": torch.nn.Linear(WIDTH, VOCABULARY)}
     for layer in range(2):
-        parts.update(block_parts("b%d" % layer, WIDTH))
+        parts.update(block_parts(f"b{layer}", WIDTH))
     modules = bench.modules(parts)
     tokens, prompt = bench.randint(0, VOCABULARY, 1, 38), 32
 
     def whole(m: Any, seen: Any) -> Any:
         x = m["embed"](seen)
         for layer in range(2):
-            x = block(m, "b%d" % layer, x, HEADS, causal=True)
+            x = block(m, f"b{layer}", x, HEADS, causal=True)
         return m["head"](x)[:, prompt - 1 :]
 
     def stepwise(m: Any, seen: Any) -> Any:
@@ -38,7 +38,7 @@ def gpt(bench: Workbench) -> Case:
         for begin, end in [(0, prompt)] + [(place, place + 1) for place in range(prompt, seen.shape[1])]:
             x = m["embed"](seen[:, begin:end])
             for layer in range(2):
-                x, caches[layer] = _cached_block(m, "b%d" % layer, x, caches[layer])
+                x, caches[layer] = _cached_block(m, f"b{layer}", x, caches[layer])
             answers.append(m["head"](x[:, -1:]))
         return torch.cat(answers, 1)
 

@@ -1,0 +1,77 @@
+"""Finds the cheapest setting under which a failed kernel passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke.supervisor import Item, Supervisor
+
+__all__ = ["ENVIRONMENT", "bisect"]
+
+ENVIRONMENT: Mapping[str, Mapping[str, str]] = {
+    "cublaslt-off": {"DISABLE_ADDMM_CUDA_LT": "1"},
+    "blocking": {"CUDA_LAUNCH_BLOCKING": "1", "AMD_SERIALIZE_KERNEL": "3"},
+}
+"""Settings that are variables, and must be there before torch is imported."""
+
+GPU_ONLY = frozenset({"cudnn-off", "tf32-off", *ENVIRONMENT})
+MOST_KERNELS = 12
+"""Where more fail than these, no setting of one operation is the cause."""
+_RETRIED = ("wrong-answer", "crashed", "timed-out", "unsupported")
+
+
+def bisect(
+    supervisor: Supervisor, outcomes: Mapping[str, Mapping[str, Any]], applied: Sequence[str], device: str
+) -> tuple[dict[str, str], int]:
+    """Return the setting for each kernel that has one, and how many children it took.
+
+    Switches are tried in one child for all kernels; variables need a child each, and only for kernels that no
+    switch helps, or a dearer one.
+    """
+    failed = [name for name, outcome in outcomes.items() if _worth_trying(name, outcome)][:MOST_KERNELS]
+    wanted = {name: _remedies(name, applied, device) for name in failed}
+    switches = [
+        Item(name, (s,), group=name, force=True) for name in failed for s in wanted[name] if s not in ENVIRONMENT
+    ]
+    passed: dict[str, list[str]] = {name: [] for name in failed}
+    children = _try(supervisor, switches, {}, passed)
+    for setting, variables in ENVIRONMENT.items():
+        open_names = [
+            name for name in failed if setting in wanted[name] and not _cheaper(wanted[name], passed[name], setting)
+        ]
+        children += _try(supervisor, [Item(name, (setting,), force=True) for name in open_names], variables, passed)
+    best = {name: min(found, key=wanted[name].index) for name, found in passed.items() if found}
+    return best, children
+
+
+def _worth_trying(name: str, outcome: Mapping[str, Any]) -> bool:
+    return outcome.get("status") in _RETRIED and not outcome.get("lacking") and bool(catalogue.find(name).remedies)
+
+
+def _remedies(name: str, applied: Iterable[str], device: str) -> tuple[str, ...]:
+    spent = set(applied)
+    return tuple(
+        setting
+        for setting in catalogue.find(name).remedies
+        if setting not in spent
+        and not (device.startswith("cpu") and setting in GPU_ONLY)
+        and not (setting == "mkldnn-off" and not device.startswith("cpu"))
+    )
+
+
+def _cheaper(order: Sequence[str], passed: Sequence[str], setting: str) -> bool:
+    return any(order.index(found) < order.index(setting) for found in passed)
+
+
+def _try(
+    supervisor: Supervisor, items: Sequence[Item], variables: Mapping[str, str], passed: dict[str, list[str]]
+) -> int:
+    if not items:
+        return 0
+    run = supervisor.run(items, variables)
+    for item in items:
+        if run.outcomes.get(item.key, {}).get("status") == "passed":
+            passed[item.kernel].append(item.settings[0])
+    return run.children

@@ -1,0 +1,159 @@
+"""Runs kernels in an interpreter and tells what they said, in the vocabulary of the model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke.bisection import ENVIRONMENT, bisect
+from envdoctor.adapters.smoke.collective import all_reduce
+from envdoctor.adapters.smoke.limits import rate_limit
+from envdoctor.adapters.smoke.supervisor import Item, Run, Supervisor
+from envdoctor.model.fact import Fact, FactState
+from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, SmokeRequest
+
+__all__ = ["ChildRunner"]
+
+MARGIN = 1.2
+"""How much slower than the CPU counts as slower; single calls of under a millisecond scatter by less."""
+_STAGES = tuple(entry.name for entry in catalogue.STAGES)
+
+
+class ChildRunner:
+    """The smoke runner that starts children of a real interpreter."""
+
+    def __init__(self, interpreter: Path, finished: Callable[[str, str], None] = lambda _kernel, _status: None) -> None:
+        self._interpreter = interpreter
+        self._finished = finished
+
+    def known(self) -> tuple[str, ...]:
+        """Return the names of all kernels and workloads."""
+        return catalogue.names()
+
+    def run(self, request: SmokeRequest) -> SmokeOutcome:
+        """Run the kernels of the request. Raises KeyError for a name that is none, OSError without an interpreter."""
+        names = list(dict.fromkeys(request.kernels))
+        for name in names:
+            catalogue.find(name)
+        begin = time.perf_counter()
+        single = [name for name in names if name != "all-reduce"]
+        first = self._one_device(request, single, 0)
+        results, children, run = list(first[0]), first[1], first[2]
+        count = int(run.device.get("facts", {}).get("count", 1)) if run.device else 1
+        if request.all_devices:
+            for index in range(1, count):
+                more, used, _ = self._one_device(request, single, index)
+                results += [item for item in more if item.kernel not in _STAGES]
+                children += used
+        if "all-reduce" in names:
+            results.append(self._all_reduce(request, run, count))
+        return SmokeOutcome(
+            results=tuple(results),
+            facts=_facts(run),
+            backend=run.device.get("backend"),
+            children=children,
+            timings={"smoke_s": round(time.perf_counter() - begin, 3), "first_run_s": round(run.seconds, 3)},
+        )
+
+    def _one_device(self, request: SmokeRequest, names: list[str], index: int) -> tuple[list[KernelResult], int, Run]:
+        supervisor = self._supervisor(request, index)
+        items = [Item(name, request.settings, force=name in request.forced) for name in names]
+        run = supervisor.run(items, _variables(request))
+        outcomes = {key.partition("@")[0]: outcome for key, outcome in run.outcomes.items()}
+        children, found = run.children, dict[str, str]()
+        if request.bisect and run.device:
+            applied = (*request.settings, *run.device.get("settings", ()))
+            found, more = bisect(supervisor, outcomes, applied, str(run.device.get("device", "")))
+            children += more
+        order = {name: place for place, name in enumerate((*_STAGES, *names))}
+        ordered = sorted(outcomes, key=lambda name: order.get(name, len(order)))
+        return [_result(name, outcomes[name], run, found.get(name)) for name in ordered], children, run
+
+    def _supervisor(self, request: SmokeRequest, index: int) -> Supervisor:
+        return Supervisor(
+            self._interpreter,
+            options={"backend": request.backend, "device": index, "plant": dict(request.plant)},
+            environment=dict(request.environment),
+            timeout_scale=request.timeout_scale,
+            finished=lambda key, status: self._finished(key.partition("@")[0], status),
+        )
+
+    def _all_reduce(self, request: SmokeRequest, run: Run, count: int) -> KernelResult:
+        backend = run.device.get("backend")
+        if backend in ("cuda", "rocm") and count > 1:
+            ranks, nccl = count, True
+        elif backend == "cpu":
+            ranks, nccl = 2, False
+        else:
+            note = "there is one device" if run.device else "no device was opened"
+            return _result("all-reduce", {"status": "skipped", "note": note}, run, None)
+        outcome = all_reduce(
+            self._interpreter,
+            ranks=ranks,
+            nccl=nccl,
+            environment=_variables(request),
+            timeout_scale=request.timeout_scale,
+        )
+        self._finished("all-reduce", outcome["status"])
+        return _result("all-reduce", outcome, run, None)
+
+
+def _variables(request: SmokeRequest) -> dict[str, str]:
+    variables: dict[str, str] = {}
+    for setting in request.settings:
+        variables.update(ENVIRONMENT.get(setting, {}))
+    if request.backend == "zluda":
+        variables.update(ENVIRONMENT["cublaslt-off"])
+    return {**variables, **request.environment}
+
+
+def _result(name: str, outcome: Mapping[str, Any], run: Run, setting: str | None) -> KernelResult:
+    entry = catalogue.find(name)
+    facts = run.device.get("facts", {})
+    unit = outcome.get("rate_unit")
+    return KernelResult(
+        kernel=name,
+        device=str(outcome.get("device") or run.device.get("device") or "none"),
+        status=KernelStatus(outcome["status"]),
+        error_relative=outcome.get("error_relative"),
+        tolerance=outcome.get("tolerance"),
+        first_ms=outcome.get("first_ms"),
+        steady_ms=outcome.get("steady_ms"),
+        reference_ms=outcome.get("reference_ms"),
+        peak_bytes=outcome.get("peak_bytes"),
+        rate=outcome.get("rate"),
+        rate_unit=unit,
+        detail=_detail(outcome),
+        setting=setting,
+        rate_limit=rate_limit(unit, entry.dtype, facts) if name != "all-reduce" else None,
+    )
+
+
+def _detail(outcome: Mapping[str, Any]) -> str | None:
+    note: str | None = outcome.get("note")
+    steady, reference = outcome.get("steady_ms"), outcome.get("reference_ms")
+    if note is None and steady and reference and steady > MARGIN * reference:
+        return f"slower than the CPU here ({steady:.2f} ms, CPU {reference:.2f} ms)"
+    return note
+
+
+def _facts(run: Run) -> tuple[Fact, ...]:
+    def known(name: str, value: Any) -> Fact:
+        return Fact(name, FactState.KNOWN, value, source="smoke child")
+
+    facts = [known("smoke.python", run.hello["python"])] if "python" in run.hello else []
+    if not run.device:
+        reason = next((str(run.outcomes[stage].get("note")) for stage in _STAGES if stage in run.outcomes), "no child")
+        return (*facts, Fact("smoke.device", FactState.UNKNOWN, source="smoke child", reason=reason))
+    facts.append(known("smoke.device", run.device["name"]))
+    facts.append(known("smoke.backend", run.device["backend"]))
+    if run.device.get("stand_in"):
+        facts.append(known("smoke.stand_in", True))
+    if run.device.get("settings"):
+        facts.append(known("smoke.settings", list(run.device["settings"])))
+    device_facts = run.device.get("facts", {})
+    facts += [known(f"smoke.{name}", value) for name, value in sorted(device_facts.items()) if value is not None]
+    return tuple(facts)

@@ -1,0 +1,198 @@
+"""The verb ``smoke``: kernels on the device, and what follows from them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+from envdoctor.model.kernel import KernelResult, KernelStatus, Placement, SmokeOutcome, SmokeRequest
+from envdoctor.model.profile import PlacementRule, Profile
+from envdoctor.model.report import Report
+from envdoctor.model.target import Target
+from envdoctor.planning.placement import describe_failure, place
+
+__all__ = ["SmokeRunner", "UnknownKernel", "chosen_kernels", "smoke"]
+
+_RULES = {
+    KernelStatus.WRONG_ANSWER: ("GPU001", "kernel-wrong-answer"),
+    KernelStatus.CRASHED: ("GPU002", "kernel-crashed"),
+    KernelStatus.TIMED_OUT: ("GPU003", "kernel-timed-out"),
+    KernelStatus.OUT_OF_MEMORY: ("GPU004", "kernel-out-of-memory"),
+    KernelStatus.UNSUPPORTED: ("GPU005", "kernel-unsupported"),
+}
+_STAGES = {"import-torch": ("GPU006", "torch-does-not-import"), "device-context": ("GPU007", "device-unavailable")}
+_SLOWER = ("GPU008", "slower-than-cpu")
+
+
+class UnknownKernel(Exception):
+    """A kernel was asked for that does not exist."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        listed = ", ".join(f"`{name}`" for name in names)
+        super().__init__(f"there is no kernel called {listed}")
+        self.names = tuple(names)
+
+
+class SmokeRunner(Protocol):
+    """Runs kernels in the target's interpreter."""
+
+    def known(self) -> tuple[str, ...]:
+        """Return the names of all kernels and workloads."""
+        ...
+
+    def run(self, request: SmokeRequest) -> SmokeOutcome:
+        """Run them. Raises OSError where the interpreter cannot be started."""
+        ...
+
+
+def smoke(
+    runner: SmokeRunner,
+    *,
+    profile: Profile | None = None,
+    target: Target | None = None,
+    backend: str | None = None,
+    kernels: Sequence[str] = (),
+    all_devices: bool = False,
+    environment: Mapping[str, str] | None = None,
+    bisect: bool = True,
+    timeout_scale: float = 1.0,
+) -> Report:
+    """Run kernels and say what they mean.
+
+    ``backend`` None takes the profile's, else what torch offers. Without ``kernels``, those that the profile names and
+    its placements need; without a profile, all. Raises UnknownKernel, or OSError without an interpreter.
+    """
+    begin = time.perf_counter()
+    names = chosen_kernels(runner.known(), profile, kernels)
+    request = SmokeRequest(
+        kernels=names,
+        backend=backend or (profile.target.backend.value if profile is not None else "auto"),
+        forced=frozenset(kernels),
+        settings=profile.smoke.settings if profile is not None else (),
+        environment={**(profile.environment if profile is not None else {}), **(environment or {})},
+        all_devices=all_devices,
+        bisect=bisect,
+        timeout_scale=timeout_scale,
+    )
+    outcome = runner.run(request)
+    rules = profile.placements if profile is not None else ()
+    placement = place(rules, outcome.results) if rules else ()
+    findings = tuple(_findings(outcome.results, rules, placement))
+    return Report(
+        command="smoke",
+        target=target,
+        profile=profile.name if profile is not None else None,
+        complete=not any(_unasked(result) for result in outcome.results),
+        findings=findings,
+        facts=outcome.facts,
+        kernels=outcome.results,
+        placement=placement,
+        timings={**outcome.timings, "total_s": round(time.perf_counter() - begin, 3)},
+    )
+
+
+def chosen_kernels(known: Sequence[str], profile: Profile | None, asked: Sequence[str]) -> tuple[str, ...]:
+    """Return the names to run. Raises UnknownKernel."""
+    if asked:
+        wanted = list(asked)
+    elif profile is not None:
+        needs = [name for rule in profile.placements if not rule.always for name in rule.needs]
+        wanted = [*profile.smoke.kernels, *profile.smoke.workloads, *needs] or list(known)
+    else:
+        wanted = list(known)
+    wrong = [name for name in dict.fromkeys(wanted) if name not in known]
+    if wrong:
+        raise UnknownKernel(wrong)
+    return tuple(dict.fromkeys(wanted))
+
+
+def _unasked(result: KernelResult) -> bool:
+    """True for what was skipped because something before it failed."""
+    return result.status is KernelStatus.SKIPPED and bool(result.detail) and "given up" in str(result.detail)
+
+
+def _findings(
+    results: Sequence[KernelResult], rules: Sequence[PlacementRule], placement: Sequence[Placement]
+) -> Iterable[Finding]:
+    for result in results:
+        if result.failed:
+            yield _finding(result, rules, placement)
+    slower = [result for result in results if result.status is KernelStatus.PASSED and _slower(result)]
+    if slower:
+        yield _slower_finding(slower)
+
+
+def _finding(result: KernelResult, rules: Sequence[PlacementRule], placement: Sequence[Placement]) -> Finding:
+    code, name = _STAGES.get(result.kernel) or _RULES[result.status]
+    covered = _covered(result, rules, placement)
+    evidence = [Evidence(describe_failure(result), result.device)]
+    if result.error_relative is not None:
+        limit = f"tolerance {result.tolerance:.0e}" if result.tolerance else "it must be exact"
+        evidence.append(Evidence(f"relative error {result.error_relative:.2e}, {limit}", result.device))
+    return Finding(
+        rule=code,
+        name=name,
+        severity=Severity.WARNING if covered else Severity.ERROR,
+        subject=result.kernel,
+        message=f"`{result.kernel}` {describe_failure(result).removeprefix(result.kernel).strip()} on `{result.device}`",
+        evidence=tuple(evidence),
+        remedy=_remedy(result, rules, placement),
+    )
+
+
+def _covered(result: KernelResult, rules: Sequence[PlacementRule], placement: Sequence[Placement]) -> bool:
+    """Tell whether every component that needs the kernel is placed where it works, so that nothing is broken."""
+    if result.kernel == "import-torch":
+        return False
+    needing = {rule.component for rule in rules if result.kernel in rule.needs or result.kernel == "device-context"}
+    placed = {item.component for item in placement}
+    if needing:
+        return needing <= placed
+    return result.setting is not None
+
+
+def _remedy(result: KernelResult, rules: Sequence[PlacementRule], placement: Sequence[Placement]) -> Remedy | None:
+    if result.setting is not None:
+        return Remedy(f"it passes with `{result.setting}`: {_HOW.get(result.setting, 'set it before the model runs')}")
+    affected = [rule for rule in rules if result.kernel in rule.needs]
+    if affected:
+        places = {item.component: item.device for item in placement}
+        listed = ", ".join(f"`{rule.component}` on `{places.get(rule.component, rule.otherwise)}`" for rule in affected)
+        return Remedy(f"run {listed}; `envdoctor fix` sets this", Applicability.SAFE)
+    if result.kernel == "import-torch":
+        return Remedy("`envdoctor check` looks for what keeps torch from importing")
+    return None
+
+
+_HOW = {
+    "cudnn-off": "`torch.backends.cudnn.enabled = False`",
+    "tf32-off": "`torch.backends.cuda.matmul.allow_tf32 = False` and the same for cuDNN",
+    "mkldnn-off": "run it inside `torch.backends.mkldnn.flags(enabled=False)`",
+    "flash-off": "`torch.backends.cuda.enable_flash_sdp(False)`",
+    "efficient-off": "`torch.backends.cuda.enable_mem_efficient_sdp(False)`",
+    "math-only": "switch the flash and memory-efficient kernels of attention off",
+    "cublaslt-off": "set `DISABLE_ADDMM_CUDA_LT=1` before torch is imported",
+    "blocking": "set `CUDA_LAUNCH_BLOCKING=1`; it hides a race rather than mending it",
+    "autocast-off": "run without autocast",
+    "dtype-float32": "run this part in float32",
+}
+
+
+def _slower(result: KernelResult) -> bool:
+    return bool(result.detail) and str(result.detail).startswith("slower than the CPU")
+
+
+def _slower_finding(slower: Sequence[KernelResult]) -> Finding:
+    code, name = _SLOWER
+    listed = ", ".join(f"`{result.kernel}`" for result in slower[:8]) + (", ..." if len(slower) > 8 else "")
+    plural = "kernels are" if len(slower) > 1 else "kernel is"
+    return Finding(
+        rule=code,
+        name=name,
+        severity=Severity.INFO,
+        subject=slower[0].device,
+        message=f"{len(slower)} {plural} slower than the CPU at these small shapes: {listed}",
+        evidence=tuple(Evidence(f"{result.kernel}: {result.detail}", result.device) for result in slower),
+    )
