@@ -2,5 +2,6 @@
 
 from envdoctor.adapters.project.errors import ProjectFileError
 from envdoctor.adapters.project.reading import read_project
+from envdoctor.adapters.project.sources import open_sources
 
-__all__ = ["ProjectFileError", "read_project"]
+__all__ = ["ProjectFileError", "open_sources", "read_project"]

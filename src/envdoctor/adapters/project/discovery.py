@@ -37,12 +37,35 @@ _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|ma
 _LOOKED_FOR = "requirements*.txt, pyproject.toml, setup.cfg, setup.py, environment.yml, Pipfile, install scripts"
 
 
+_FOREIGN = frozenset(
+    {
+        ".md",
+        ".rst",
+        ".html",
+        ".htm",
+        ".json",
+        ".ipynb",
+        ".lock",
+        ".xml",
+        ".csv",
+        ".c",
+        ".cpp",
+        ".js",
+        ".exe",
+        ".dll",
+        ".so",
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What a directory holds: the candidates for the list of requirements in order, and the rest."""
 
     candidates: tuple[Path, ...]
     """To be tried in turn until one declares requirements."""
+    lists: tuple[Path, ...]
+    """``requirements-*.txt`` to be read where none of the candidates does."""
     scripts: tuple[Path, ...]
     """Install scripts for the target's system, read before the list."""
     others: tuple[Path, ...]
@@ -50,7 +73,7 @@ class Found:
 
 
 def form_of(path: Path) -> Form:
-    """Return the form a file is read as, judged by its name."""
+    """Return the form a file is read as, judged by its name. Raises ProjectFileError where it is none."""
     name = path.name.lower()
     suffix = path.suffix.lower()
     if name in {"pipfile", "setup.cfg", "setup.py"}:
@@ -65,7 +88,11 @@ def form_of(path: Path) -> Form:
         return Form.PYTHON_SCRIPT
     if suffix in _SCRIPTS:
         return Form.INSTALL_SCRIPT
-    return Form.CONSTRAINTS if name.startswith("constraint") else Form.REQUIREMENTS
+    if name.startswith("constraint"):
+        return Form.CONSTRAINTS
+    if suffix in _FOREIGN:
+        raise ProjectFileError(str(path), None, f"not a file that describes requirements; known are {_LOOKED_FOR}")
+    return Form.REQUIREMENTS
 
 
 def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> Found:
@@ -84,18 +111,24 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
     conda = [named[name] for name in _conda_names() if name in named]
     pipfile = [named["pipfile"]] if "pipfile" in named else []
     chosen = _chosen_lists([path for path in lists if path != main])
-    candidates = [*([main] if main else []), *standard, *conda[:1], *pipfile, *chosen]
+    candidates = [*([main] if main else []), *standard, *conda[:1], *pipfile]
     scripts = [path for path in entries if path.suffix.lower() in _SCRIPTS]
     installers = _for_system([path for path in scripts if _INSTALLER.match(path.stem)], environment)
-    if not candidates and not installers:
+    if not candidates and not chosen and not installers:
         installers = _for_system(scripts, environment) or scripts[:1]
-    if not candidates and not installers:
-        installers = [path for path in entries if form_of(path) is Form.DOCKERFILE][:1]
-    if not candidates and not installers:
-        raise ProjectFileError(shown, None, f"nothing here describes requirements; looked for {_LOOKED_FOR}")
-    constraints = [path for path in entries if form_of(path) is Form.CONSTRAINTS and path.suffix.lower() == ".txt"]
+    if not candidates and not chosen and not installers:
+        installers = [path for path in entries if path.name.lower().startswith(("dockerfile", "containerfile"))][:1]
+    if not candidates and not chosen and not installers:
+        message = f"nothing here describes requirements; looked for {_LOOKED_FOR}"
+        raise ProjectFileError(shown, None, message + _deeper(root))
+    constraints = [path for path in entries if path.name.lower().startswith("constraint") and path.suffix == ".txt"]
     known = [path for path in scripts if _INSTALLER.match(path.stem)]
-    return Found(tuple(candidates), tuple(installers), tuple(dict.fromkeys([*lists, *constraints, *conda, *known])))
+    return Found(
+        tuple(candidates),
+        tuple(chosen),
+        tuple(installers),
+        tuple(dict.fromkeys([*lists, *constraints, *conda, *known])),
+    )
 
 
 def _files(directory: Path, shown: str) -> list[Path]:
@@ -105,6 +138,16 @@ def _files(directory: Path, shown: str) -> list[Path]:
         raise ProjectFileError(shown, None, "the directory may not be read (permission denied)") from error
     except OSError as error:
         raise ProjectFileError(shown, None, f"the directory cannot be read: {error.strerror}") from error
+
+
+def _deeper(root: Path) -> str:
+    """Name what lies one folder deeper, for a message."""
+    try:
+        found = [path for name in ("requirements.txt", "pyproject.toml") for path in root.glob(f"*/{name}")]
+    except OSError:
+        return ""
+    names = [f"`{path.relative_to(root).as_posix()}`" for path in sorted(found)[:5]]
+    return f" (one folder deeper: {', '.join(names)})" if names else ""
 
 
 def _is_list(path: Path) -> bool:

@@ -17,6 +17,14 @@ from envdoctor.model.requirement import Requirement
 
 __all__ = ["read_entry", "read_poetry"]
 
+_MARKER_KEYS = (
+    "sys_platform",
+    "os_name",
+    "platform_machine",
+    "platform_system",
+    "python_version",
+    "implementation_name",
+)
 _PLACES = ("git", "path", "url", "file")
 
 
@@ -181,6 +189,8 @@ def _marker(entry: dict[str, Any]) -> Marker | None:
         terms.append(python_marker(entry["python"]))
     if isinstance(entry.get("platform"), str):
         terms.append(f'sys_platform == "{entry["platform"]}"')
+    # Pipfile writes a marker's variable as a key: sys_platform = "== 'win32'".
+    terms += [f"{name} {entry[name]}" for name in _MARKER_KEYS if isinstance(entry.get(name), str)]
     terms = [term for term in terms if term]
     if not terms:
         return None

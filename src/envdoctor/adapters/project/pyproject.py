@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.project.draft import Circumstances, Draft
 from envdoctor.adapters.project.poetry import read_poetry
 from envdoctor.adapters.project.requirement_groups import read_dependency_groups, read_optional_dependencies
-from envdoctor.adapters.project.requirements_file import read_requirements_file
+from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
 from envdoctor.adapters.project.uv_settings import apply_sources, read_uv
-from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
 
-__all__ = ["declares_dependencies", "read_pyproject"]
+__all__ = ["read_pyproject"]
 
 
 def read_pyproject(
@@ -28,7 +26,7 @@ def read_pyproject(
     dependencies: bool = True,
     settings: bool = True,
 ) -> bool:
-    """Read the file into the draft; return False where setup.cfg or setup.py has the dependencies.
+    """Read the file into the draft; return False where it does not say what the dependencies are.
 
     Raises ProjectFileError. Without ``dependencies`` only name, Python, settings and the asked-for groups are read.
     """
@@ -44,12 +42,6 @@ def read_pyproject(
         read_uv(draft, document)
     apply_sources(draft, document, before)
     return known
-
-
-def declares_dependencies(draft: Draft, path: Path) -> bool:
-    """Return whether the file says anything about dependencies, not only about tools. Raises ProjectFileError."""
-    document = parse_toml(draft.load(path, json_refused=False))
-    return document.get("tool", "poetry", "dependencies") is not None or document.get("project") is not None
 
 
 def _has_main_list(document: TomlDocument) -> bool:
@@ -76,7 +68,7 @@ def _main_list(draft: Draft, document: TomlDocument, circumstances: Circumstance
         draft.add(parse_pep508(text, document.origin("project", "dependencies", at)), circumstances)
     dynamic = document.get("project", "dynamic")
     if not isinstance(dynamic, list) or "dependencies" not in dynamic:
-        return document.get("project") is not None or document.get("tool", "poetry") is not None
+        return _has_main_list(document) or document.get("tool", "poetry", "dependencies") is not None
     if document.get("tool", "poetry", "dependencies") is not None:
         return True
     return _dynamic(draft, document, circumstances)
@@ -90,7 +82,7 @@ def _dynamic(draft: Draft, document: TomlDocument, circumstances: Circumstances)
         named = document.get(*path)
         if named is not None:
             for reference in _file_names(named):
-                _include_file(draft, document, reference, document.origin(*path), circumstances)
+                include_requirements(draft, reference, document.file.path.parent, document.origin(*path), circumstances)
             return True
     directory = document.file.path.parent
     if any((directory / name).is_file() for name in ("setup.cfg", "setup.py")):
@@ -104,11 +96,3 @@ def _file_names(value: Any) -> list[str]:
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
-
-
-def _include_file(
-    draft: Draft, document: TomlDocument, reference: str, origin: FileOrigin, circumstances: Circumstances
-) -> None:
-    found = draft.included(reference, document.file.path.parent, origin, reference)
-    if found is not None:
-        read_requirements_file(draft, found, replace(circumstances, included_from=origin))

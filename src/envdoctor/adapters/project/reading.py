@@ -98,23 +98,28 @@ def _read_named(draft: Draft, files: Sequence[str]) -> None:
 def _read_directory(draft: Draft, shown: str) -> tuple[Path, ...]:
     found = look_into(draft.root, shown, draft.environment)
     for script in found.scripts:
-        _read_one(draft, script, Circumstances(), alone=False)
-    read_lists = 0
+        _read_one(draft, script, Circumstances(), alone=not found.candidates and not found.lists)
+    # A script that installs the project itself says where the list is.
+    done = any(local.directory == draft.root for local in draft.local_projects)
     for candidate in found.candidates:
-        form = form_of(candidate)
-        if form is Form.PYPROJECT:
-            wanted = read_lists == 0
-            known = read_pyproject(draft, candidate, Circumstances(), groups=draft.groups, dependencies=wanted)
-            read_lists += wanted and known
-        elif read_lists == 0:
-            before = len(draft.requirements)
-            _read_one(draft, candidate, Circumstances(), alone=False)
-            # Hardware variants and plain lists among them are read together; look_into has chosen.
-            read_lists += form is not Form.REQUIREMENTS and len(draft.requirements) > before
-            read_lists += (
-                form is Form.REQUIREMENTS and candidate.name == "requirements.txt" and bool(draft.requirements)
-            )
+        if form_of(candidate) is Form.PYPROJECT:
+            known = read_pyproject(draft, candidate, Circumstances(), groups=draft.groups, dependencies=not done)
+            done = done or known
+        elif not done:
+            done = _read_candidate(draft, candidate)
+    if not done:
+        for path in found.lists:
+            _read_one(draft, path, Circumstances(), alone=False)
     return found.others
+
+
+def _read_candidate(draft: Draft, path: Path) -> bool:
+    """Read a file unless a script has brought it in already; return whether it asks for anything."""
+    if draft.shown(path) in draft.files:
+        return True
+    before = len(draft.requirements) + len(draft.problems) + len(draft.local_projects)
+    _read_one(draft, path, Circumstances(), alone=False)
+    return len(draft.requirements) + len(draft.problems) + len(draft.local_projects) > before
 
 
 def _read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: bool) -> None:
@@ -149,7 +154,7 @@ def _read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: 
     else:
         from envdoctor.adapters.project.install_script import read_install_script
 
-        read_install_script(draft, path, dockerfile=form is Form.DOCKERFILE)
+        read_install_script(draft, path, dockerfile=form is Form.DOCKERFILE, required=alone)
 
 
 def _read_setuptools(draft: Draft, directory: Path, circumstances: Circumstances) -> None:

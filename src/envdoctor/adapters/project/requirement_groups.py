@@ -8,7 +8,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft
-from envdoctor.adapters.project.requirements_file import read_requirements_file
+from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument
 from envdoctor.model.project import ReadingProblem
@@ -63,9 +63,7 @@ def _from_files(draft: Draft, document: TomlDocument, extra: str, circumstances:
     origin = document.origin(*path)
     for reference in [value] if isinstance(value, str) else value if isinstance(value, list) else []:
         if isinstance(reference, str):
-            found = draft.included(reference, document.file.path.parent, origin, reference)
-            if found is not None:
-                read_requirements_file(draft, found, replace(circumstances, included_from=origin))
+            include_requirements(draft, reference, document.file.path.parent, origin, circumstances)
 
 
 def read_dependency_groups(

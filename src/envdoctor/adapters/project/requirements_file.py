@@ -13,7 +13,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
 
-__all__ = ["add_requirement", "read_requirements_file"]
+__all__ = ["add_requirement", "include_requirements", "read_requirement_text", "read_requirements_file"]
 
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 
@@ -43,6 +43,21 @@ def read_requirements_file(
         origin = FileOrigin(file.shown, line.number, circumstances.included_from)
         place = _Place(path.parent, origin, circumstances, (*chain, identity), line.text)
         _read_line(draft, line, place)
+
+
+def read_requirement_text(
+    draft: Draft, text: str, directory: Path, origin: FileOrigin, circumstances: Circumstances
+) -> None:
+    """Read one line in pip's form that stands in another file. Raises ProjectFileError for a file it includes."""
+    for line in logical_lines(text):
+        _read_line(draft, line, _Place(directory, origin, circumstances, (), line.text))
+
+
+def include_requirements(
+    draft: Draft, reference: str, directory: Path, origin: FileOrigin, circumstances: Circumstances
+) -> None:
+    """Read a requirements file that another file names. Raises ProjectFileError."""
+    _include(draft, reference, circumstances.kind, _Place(directory, origin, circumstances, (), reference))
 
 
 def _read_line(draft: Draft, line: LogicalLine, place: _Place) -> None:

@@ -1,0 +1,238 @@
+"""Install scripts and Dockerfiles: their ``pip`` lines, step by step. Nothing is executed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from envdoctor.adapters.project.conda_specification import read_conda_specification
+from envdoctor.adapters.project.draft import Circumstances, Draft, TextFile
+from envdoctor.adapters.project.errors import ProjectFileError
+from envdoctor.adapters.project.logical_lines import logical_lines
+from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
+from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
+from envdoctor.adapters.project.script_variables import ScriptVariables
+from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
+from envdoctor.adapters.project.specification import parse_line
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import (
+    FileOption,
+    IndexOption,
+    IndexOptionKind,
+    InstallCommand,
+    ReadingProblem,
+    ReadingProblemKind,
+)
+from envdoctor.model.requirement import RequirementKind
+
+__all__ = ["read_install_script"]
+
+_DIALECTS = {".bat": Dialect.CMD, ".cmd": Dialect.CMD, ".ps1": Dialect.POWERSHELL}
+_INDEX_KINDS = {
+    "index-url": IndexOptionKind.INDEX_URL,
+    "extra-index-url": IndexOptionKind.EXTRA_INDEX_URL,
+    "find-links": IndexOptionKind.FIND_LINKS,
+}
+_SWITCHES = ("pre", "prefer-binary", "require-hashes")
+_LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
+_LEAVES = re.compile(r"^(?:exit|return|goto|\(|\{|throw|die|false|break)", re.I)
+
+
+@dataclass(slots=True)
+class _Script:
+    file: TextFile
+    dockerfile: bool
+    directory: Path
+    variables: ScriptVariables
+    steps: int = 0
+    stops_on_error: bool = False
+    waiting: list[InstallCommand] = field(default_factory=list)
+
+
+def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, required: bool = True) -> None:
+    """Read a script's install commands into the draft. Raises ProjectFileError where it must have one and has none."""
+    file = draft.load(path)
+    dialect = Dialect.POSIX if dockerfile else _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
+    text = _run_lines(file.text) if dockerfile else file.text
+    script = _Script(file, dockerfile, path.parent, ScriptVariables(dialect))
+    script.stops_on_error = dockerfile or file.text.startswith(("#!/bin/bash -e", "#!/bin/sh -e"))
+    before = len(draft.commands)
+    listed = [replace(one, words=script.variables.expanded(one.words)) for one in _assigning(script, text, dialect)]
+    for at, command in enumerate(listed):
+        _follow(script, draft, command)
+        call = read_pip_command(command.words)
+        if call is not None:
+            following = listed[at + 1] if at + 1 < len(listed) else None
+            _run(draft, script, call, command, following)
+    if required and len(draft.commands) == before:
+        raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
+
+
+def _assigning(script: _Script, text: str, dialect: Dialect) -> Iterator[Command]:
+    for command in commands(text, dialect):
+        script.variables.learn(command.words)
+        yield command
+
+
+def _run_lines(text: str) -> str:
+    """Keep a Dockerfile's ``RUN`` instructions, their lines in place; ``ARG`` and ``ENV`` become assignments."""
+    kept: list[str] = []
+    continued = False
+    for line in text.splitlines():
+        instruction = re.match(r"^\s*(RUN|ARG|ENV|WORKDIR)\s+(?:--\S+\s+)*(.*)$", line, re.I)
+        if continued:
+            kept.append(line)
+        elif instruction is not None and instruction.group(1).upper() == "RUN":
+            kept.append(_exec_form(instruction.group(2)))
+        elif instruction is not None and instruction.group(1).upper() in {"ARG", "ENV"}:
+            kept.append(re.sub(r"^(\w+)\s+(?!=)", r"\1=", instruction.group(2)))
+        else:
+            kept.append("")
+            continue
+        comment = line.lstrip().startswith("#")
+        continued = line.rstrip().endswith("\\") or (continued and comment)
+        kept[-1] = kept[-1].rstrip()
+    return "\n".join(kept)
+
+
+def _exec_form(text: str) -> str:
+    if text.startswith("[") and text.rstrip().endswith("]"):
+        return " ".join(re.findall(r'"(?:[^"\\]|\\.)*"', text))
+    return text
+
+
+def _follow(script: _Script, draft: Draft, command: Command) -> None:
+    """Follow ``set -e`` and changes of directory."""
+    first = command.words[0].text.lower().lstrip("@")
+    rest = [word.text for word in command.words[1:]]
+    if first == "set" and any(re.match(r"^-[a-z]*e", word) for word in rest):
+        script.stops_on_error = True
+    if first in {"cd", "pushd", "set-location"}:
+        target = next((word for word in rest if word.lower() != "/d"), "")
+        try:
+            directory = (script.directory / target.replace("\\", "/")).resolve()
+            if directory.is_dir() and directory.is_relative_to(draft.boundary):
+                script.directory = directory
+        except (OSError, RuntimeError, ValueError):
+            return
+
+
+def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, following: Command | None) -> None:
+    script.steps += 1
+    step = script.steps
+    origin = FileOrigin(script.file.shown, command.words[0].line)
+    index = next((word.text for word in call.values("index-url")), None)
+    no_deps = "no-deps" in call.flags
+    draft.commands.append(
+        InstallCommand(
+            step=step,
+            verb=call.verb,
+            arguments=call.arguments,
+            origin=origin,
+            requirement_files=tuple(word.text for word in call.values("requirement")),
+            quiet="quiet" in call.flags,
+            checked=_checked(script, command, following),
+            no_deps=no_deps,
+            upgrade="upgrade" in call.flags,
+        )
+    )
+    _keep_options(draft, script, call, step)
+    circumstances = Circumstances(step=step, no_deps=no_deps, index_url=index)
+    if call.verb == "uninstall":
+        _uninstall(draft, script, call, step)
+        return
+    for name, kind in (("requirement", RequirementKind.REQUIRE), ("constraint", RequirementKind.CONSTRAINT)):
+        for word in call.values(name):
+            _include(draft, script, word, replace(circumstances, kind=kind))
+    for word in call.values("editable"):
+        _requirement(draft, script, word, circumstances, editable=True)
+    for word in call.words:
+        if call.tool == "conda":
+            _conda(draft, script, word, circumstances)
+        else:
+            _requirement(draft, script, word, circumstances)
+
+
+def _checked(script: _Script, command: Command, following: Command | None) -> bool:
+    if command.ends == "&&":
+        return True
+    if command.ends == "||":
+        return following is None or bool(_LEAVES.match(following.words[0].text))
+    if command.ends in {"|", "|&", "&"} or (script.dockerfile and command.ends == ";"):
+        return False
+    if script.stops_on_error:
+        return True
+    return following is not None and any(_LOOKS_AT_STATUS.search(word.text) for word in following.words)
+
+
+def _keep_options(draft: Draft, script: _Script, call: PipCommand, step: int) -> None:
+    for name, word in call.options:
+        origin = FileOrigin(script.file.shown, word.line)
+        if name in _INDEX_KINDS:
+            draft.index_options.append(IndexOption(_INDEX_KINDS[name], word.text, origin, step))
+        elif name in {"no-binary", "only-binary", "trusted-host"}:
+            draft.options.append(FileOption(name, word.text, origin, step))
+    origin = draft.commands[-1].origin
+    if "no-index" in call.flags:
+        draft.index_options.append(IndexOption(IndexOptionKind.NO_INDEX, "", origin, step))
+    draft.options += [FileOption(switch, "", origin, step) for switch in _SWITCHES if switch in call.flags]
+
+
+def _uninstall(draft: Draft, script: _Script, call: PipCommand, step: int) -> None:
+    draft.removals += [(step, canonicalize_name(re.split(r"[\[<>=!~;@ ]", word.text)[0])) for word in call.words]
+    for word in call.values("requirement"):
+        path = _located(draft, script, word)
+        file = draft.load(path) if path is not None else None
+        for line in logical_lines(file.text) if file else ():
+            read = parse_line(line.text, FileOrigin(script.file.shown, word.line))
+            if not isinstance(read, ReadingProblem):
+                draft.removals.append((step, read.name))
+
+
+def _located(draft: Draft, script: _Script, word: Word) -> Path | None:
+    """Find a file that a command names: where it says, or by its name beside the script, as in a container."""
+    written = word.text.replace("\\", "/")
+    name = written.rpartition("/")[2].rpartition("~dp0")[2]
+    candidates = (script.directory / written, script.file.path.parent / name)
+    return next((path for path in candidates if _readable(draft, path)), None)
+
+
+def _readable(draft: Draft, path: Path) -> bool:
+    try:
+        found = path.resolve()
+        return found.is_relative_to(draft.boundary) and found.is_file()
+    except (OSError, RuntimeError, ValueError):
+        return False
+
+
+def _include(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:
+    origin = FileOrigin(script.file.shown, word.line)
+    path = _located(draft, script, word)
+    reference = str(path) if path is not None else word.text
+    include_requirements(draft, reference, script.directory, origin, circumstances)
+
+
+def _conda(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:
+    read_conda_specification(
+        draft, word.text + word.redirected, FileOrigin(script.file.shown, word.line), circumstances
+    )
+
+
+def _requirement(
+    draft: Draft, script: _Script, word: Word, circumstances: Circumstances, *, editable: bool = False
+) -> None:
+    origin = FileOrigin(script.file.shown, word.line)
+    if word.redirected:
+        whole = word.text + word.redirected
+        message = f"the shell takes `{word.redirected}` for a redirection into a file; `{whole}` needs quotes"
+        draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, whole, (f'"{whole}"',))
+    name = script.variables.unknown(word.text)
+    if name is not None:
+        message = f"`{word.text}` depends on `{name}`, which the script does not set to a plain value"
+        draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
+        return
+    add_requirement(draft, word.text, script.directory, origin, circumstances, editable=editable)

@@ -1,0 +1,135 @@
+"""The words of a ``pip``, ``uv pip`` or ``conda`` command into what it installs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from envdoctor.adapters.project.shell_words import Word
+
+__all__ = ["PipCommand", "read_pip_command"]
+
+_PIP = re.compile(r"^pip(?:\d+(?:\.\d+)?)?$")
+_CONDA = frozenset({"conda", "mamba", "micromamba"})
+# Words before which a later "pip" is an argument and no command.
+_SPEAKERS = frozenset(
+    {"echo", "rem", "apt", "apt-get", "yum", "dnf", "apk", "brew", "printf", "which", "command", "where", "type",
+     "write-host", "write-output", "grep", "title", "pacman", "zypper", "choco", "winget", "export", "alias"}
+)  # fmt: skip
+_NEAR = 12
+_LONG_WITH_VALUE = {
+    "--requirement": "requirement", "--requirements": "requirement", "--constraint": "constraint",
+    "--constraints": "constraint", "--editable": "editable", "--index-url": "index-url", "--default-index": "index-url",
+    "--extra-index-url": "extra-index-url", "--index": "extra-index-url", "--find-links": "find-links",
+    "--no-binary": "no-binary", "--only-binary": "only-binary", "--trusted-host": "trusted-host", "--file": "file",
+    "--channel": "ignored",
+}  # fmt: skip
+_IGNORED_WITH_VALUE = frozenset(
+    {"--target", "--prefix", "--root", "--src", "--platform", "--python-version", "--implementation", "--abi", "--name",
+     "--progress-bar", "--upgrade-strategy", "--cache-dir", "--timeout", "--retries", "--proxy", "--cert",
+     "--client-cert", "--log", "--exists-action", "--report", "--root-user-action", "--use-feature", "--use-deprecated",
+     "--config-settings", "--global-option", "--python", "--torch-backend", "--override", "--overrides",
+     "--index-strategy", "--prerelease", "--exclude-newer", "--resolution", "--no-build-isolation-package", "--hash", "--link-mode", "--install-option",
+     "--default-timeout", "--keyring-provider", "--python-platform", "--reinstall-package", "--refresh-package"}
+)  # fmt: skip
+_SHORT_WITH_VALUE = {
+    "r": "requirement", "c": "constraint", "e": "editable", "i": "index-url", "f": "find-links", "t": "ignored",
+    "C": "ignored", "p": "ignored", "b": "constraint",
+}  # fmt: skip
+_CONDA_SHORT_WITH_VALUE = {"c": "ignored", "n": "ignored", "p": "ignored"}
+
+
+@dataclass(slots=True)
+class PipCommand:
+    """What one command does; ``options`` are name and value in order."""
+
+    tool: str
+    verb: str
+    arguments: tuple[str, ...]
+    words: list[Word] = field(default_factory=list)
+    """Requirements as they were given."""
+    options: list[tuple[str, Word]] = field(default_factory=list)
+    flags: set[str] = field(default_factory=set)
+
+    def values(self, name: str) -> list[Word]:
+        """Return the values of an option."""
+        return [word for option, word in self.options if option == name]
+
+
+def read_pip_command(words: Sequence[Word]) -> PipCommand | None:
+    """Return the command, None where the words are no ``install`` or ``uninstall``."""
+    found = _tool(words)
+    if found is None:
+        return None
+    tool, rest = found
+    command = PipCommand(tool, "", ())
+    _read_arguments(command, rest)
+    verbs = {"install": "install", "uninstall": "uninstall", "remove": "uninstall"}
+    verb = command.words.pop(0).text if command.words else ""
+    if tool == "conda" and verb == "create":
+        verb = "install"
+    if verb not in verbs:
+        return None
+    command.verb = verbs[verb]
+    command.arguments = tuple(word.text + word.redirected for word in rest)
+    return command
+
+
+def _tool(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
+    for at, word in enumerate(words[:_NEAR]):
+        name = re.split(r"[\\/]", word.text.lower().lstrip("@"))[-1].removesuffix(".exe")
+        if name in _SPEAKERS:
+            return None
+        if _PIP.match(name):
+            before = words[at - 1].text if at else ""
+            if before == "-m" or not before.startswith("-"):
+                return ("uv" if name == "pip" and before.lower().endswith(("uv", "uv.exe")) else "pip"), words[at + 1 :]
+        if name in _CONDA and at + 1 < len(words) and words[at + 1].text != "run":
+            return "conda", words[at + 1 :]
+    return None
+
+
+def _read_arguments(command: PipCommand, words: Sequence[Word]) -> None:
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        text = word.text
+        if text.startswith("--") and len(text) > 2:
+            at += _long(command, word, words[at] if at < len(words) else None)
+        elif text.startswith("-") and len(text) > 1:
+            at += _short(command, word, words[at] if at < len(words) else None)
+        elif text:
+            command.words.append(word)
+
+
+def _long(command: PipCommand, word: Word, following: Word | None) -> int:
+    name, equals, value = word.text.partition("=")
+    option = _LONG_WITH_VALUE.get(name) or ("ignored" if name in _IGNORED_WITH_VALUE else None)
+    if option is None:
+        command.flags.add(name.removeprefix("--"))
+        return 0
+    if equals:
+        command.options.append((option, Word(value, word.line, word.redirected)))
+        return 0
+    if following is not None:
+        command.options.append((option, following))
+    return 1
+
+
+def _short(command: PipCommand, word: Word, following: Word | None) -> int:
+    table = _CONDA_SHORT_WITH_VALUE if command.tool == "conda" else _SHORT_WITH_VALUE
+    for at, letter in enumerate(word.text[1:], start=1):
+        option = table.get(letter)
+        if option is None:
+            command.flags.add({"U": "upgrade", "q": "quiet", "y": "yes"}.get(letter, letter))
+            continue
+        rest = word.text[at + 1 :].removeprefix("=")
+        if rest:
+            command.options.append((option, Word(rest, word.line)))
+            return 0
+        if following is not None:
+            command.options.append((option, following))
+        return 1
+    return 0

@@ -1,0 +1,190 @@
+"""The commands of a script, split into words as its shell would, without running anything.
+
+Three dialects: POSIX shells (and Dockerfile ``RUN``), ``cmd`` batch files, and PowerShell. What a shell computes is not
+followed; simple assignments of variables are.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+__all__ = ["Command", "Dialect", "Word", "commands"]
+
+
+class Dialect(enum.Enum):
+    """Whose quoting rules count."""
+
+    POSIX = "posix"
+    CMD = "cmd"
+    POWERSHELL = "powershell"
+
+
+_CONTINUATION = {Dialect.POSIX: "\\", Dialect.CMD: "^", Dialect.POWERSHELL: "`"}
+_QUOTES = {Dialect.POSIX: "\"'", Dialect.CMD: '"', Dialect.POWERSHELL: "\"'"}
+_SEPARATOR = {
+    Dialect.POSIX: re.compile(r"&&|\|\||;;|;|\|&|\||&(?!>)|\(|\)"),
+    Dialect.CMD: re.compile(r"&&|\|\||\||&|\(|\)"),
+    Dialect.POWERSHELL: re.compile(r"&&|\|\||;|\||\(|\)|\{|\}"),
+}
+_REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
+_COMMENT = {
+    Dialect.POSIX: re.compile(r"^\s*#"),
+    Dialect.CMD: re.compile(r"^\s*@?\s*(?:rem(?:\s|$)|::)", re.I),
+    Dialect.POWERSHELL: re.compile(r"^\s*#"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word after quotes were removed, and its physical line."""
+
+    text: str
+    line: int
+    redirected: str = ""
+    """What the shell cut off this very word as a redirection: ``>=2.0`` of an unquoted ``torch>=2.0``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A simple command; ``ends`` is the separator behind it, a newline by default."""
+
+    words: tuple[Word, ...]
+    ends: str = "\n"
+
+
+@dataclass(slots=True)
+class _Text:
+    """A joined line with the physical line of each of its characters."""
+
+    text: str = ""
+    lines: list[int] = field(default_factory=list)
+
+    def append(self, part: str, line: int) -> None:
+        self.text += part
+        self.lines += [line] * len(part)
+
+
+def commands(text: str, dialect: Dialect) -> Iterator[Command]:
+    """Yield the commands of a script in order."""
+    for joined in _joined(text, dialect):
+        yield from _split(joined, dialect)
+
+
+def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
+    current = _Text()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if _COMMENT[dialect].match(line):
+            continue
+        stripped = line.rstrip() if dialect is not Dialect.POSIX else line
+        if stripped.endswith(_CONTINUATION[dialect]):
+            current.append(stripped[:-1] + " ", number)
+            continue
+        current.append(line, number)
+        if current.text.strip():
+            yield current
+        current = _Text()
+    if current.text.strip():
+        yield current
+
+
+def _split(source: _Text, dialect: Dialect) -> Iterator[Command]:
+    reader = _Reader(source, dialect)
+    words: list[Word] = []
+    for kind, word in reader.tokens():
+        if word is not None:
+            words.append(word)
+        elif words:
+            yield Command(tuple(words), kind)
+            words = []
+    if words:
+        yield Command(tuple(words))
+
+
+class _Reader:
+    def __init__(self, source: _Text, dialect: Dialect) -> None:
+        self.text = source.text
+        self.lines = source.lines
+        self.dialect = dialect
+        self.at = 0
+
+    def tokens(self) -> Iterator[tuple[str, Word | None]]:
+        """Yield words, and separators with None."""
+        while self.at < len(self.text):
+            character = self.text[self.at]
+            separator = _SEPARATOR[self.dialect].match(self.text, self.at)
+            if character.isspace():
+                self.at += 1
+            elif character == "#" and self.dialect is not Dialect.CMD:
+                return
+            elif separator is not None:
+                self.at = separator.end()
+                yield separator.group(), None
+            elif _REDIRECTION.match(self.text, self.at):
+                self._redirection()
+            else:
+                yield "", self._word()
+
+    def _redirection(self) -> str:
+        start = self.at
+        match = _REDIRECTION.match(self.text, self.at)
+        self.at = match.end() if match else self.at + 1
+        operator_end = self.at
+        while self.at < len(self.text) and self.text[self.at] in " \t":
+            self.at += 1
+        if self.at < len(self.text) and not _SEPARATOR[self.dialect].match(self.text, self.at):
+            self._word()
+        attached = self.at if self.text[operator_end : operator_end + 1].strip() else operator_end
+        return self.text[start:attached]
+
+    def _word(self) -> Word:
+        start = self.at
+        line = self.lines[start]
+        parts: list[str] = []
+        while self.at < len(self.text):
+            character = self.text[self.at]
+            if character in _QUOTES[self.dialect]:
+                parts.append(self._quoted(character))
+            elif character == self._escape() and self.at + 1 < len(self.text):
+                parts.append(self.text[self.at + 1])
+                self.at += 2
+            elif character.isspace() or self._separates():
+                break
+            elif _REDIRECTION.match(self.text, self.at):
+                return self._cut_off("".join(parts), line)
+            else:
+                parts.append(character)
+                self.at += 1
+        return Word("".join(parts), line)
+
+    def _cut_off(self, text: str, line: int) -> Word:
+        # A digit before a redirection is a file descriptor, not a word of its own.
+        redirected = self._redirection()
+        return Word("" if text.isdigit() else text, line, "" if text.isdigit() else redirected)
+
+    def _separates(self) -> bool:
+        character = self.text[self.at]
+        # Parentheses and braces inside a word belong to it: $(date), ${NAME}, %~dp0(x86).
+        if character in "(){}":
+            return False
+        return _SEPARATOR[self.dialect].match(self.text, self.at) is not None
+
+    def _escape(self) -> str:
+        return _CONTINUATION[self.dialect]
+
+    def _quoted(self, quote: str) -> str:
+        self.at += 1
+        parts: list[str] = []
+        literal = quote == "'" or self.dialect is Dialect.CMD
+        while self.at < len(self.text) and self.text[self.at] != quote:
+            if self.text[self.at] == self._escape() and not literal and self.at + 1 < len(self.text):
+                following = self.text[self.at + 1]
+                parts.append(following if following in '"\\$`' else self.text[self.at] + following)
+                self.at += 2
+            else:
+                parts.append(self.text[self.at])
+                self.at += 1
+        self.at += 1
+        return "".join(parts)

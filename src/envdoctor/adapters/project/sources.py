@@ -1,0 +1,99 @@
+"""The text files of a project checkout, for the rules that look at sources."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+from envdoctor.adapters.project.decoding import NotText, decode
+from envdoctor.adapters.project.identity import impostor
+from envdoctor.model.project import SourceFile
+
+__all__ = ["CheckoutSources", "open_sources"]
+
+_SKIPPED = frozenset(
+    {".git", ".hg", ".svn", "site-packages", "dist-packages", "node_modules", "build", "dist", "__pycache__", ".tox",
+     ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".eggs", ".venv", "venv", "env", ".envdoctor",
+     ".ipynb_checkpoints"}
+)  # fmt: skip
+_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
+_LARGEST = 1024 * 1024
+_MOST_FILES = 20_000
+_DEEPEST = 40
+
+
+class CheckoutSources:
+    """Reads files below one directory and nothing else; links that leave it are not followed."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve()
+        self._files: tuple[str, ...] | None = None
+
+    def python_files(self) -> Iterator[SourceFile]:
+        """Yield the project's Python files in the order of their paths; environments and caches are left out."""
+        for path in self._listed():
+            if path.endswith((".py", ".pyw")):
+                source = self.read(path)
+                if source is not None:
+                    yield source
+
+    def read(self, path: str) -> SourceFile | None:
+        """Return one file by its path relative to the root, None where it is not there, too large or not text."""
+        try:
+            inside = (self._root / path.replace("\\", "/")).resolve()
+            if not inside.is_relative_to(self._root) or not inside.is_file() or inside.stat().st_size > _LARGEST:
+                return None
+            data = inside.read_bytes()
+        except (OSError, RuntimeError, ValueError):
+            return None
+        if impostor(data, json_refused=False) is not None:
+            return None
+        try:
+            return SourceFile(Path(path.replace("\\", "/")).as_posix(), decode(data).text)
+        except NotText:
+            return None
+
+    def glob(self, pattern: str) -> Iterator[str]:
+        """Yield relative paths that match: ``*`` within a folder, ``**`` across folders."""
+        wanted = pattern.replace("\\", "/").strip("/").split("/")
+        for path in self._listed():
+            if _matches(path.split("/"), wanted):
+                yield path
+
+    def _listed(self) -> tuple[str, ...]:
+        if self._files is None:
+            self._files = tuple(sorted(self._walk()))
+        return self._files
+
+    def _walk(self) -> Iterator[str]:
+        count = 0
+        for directory, folders, names in os.walk(self._root):
+            here = Path(directory)
+            relative = here.relative_to(self._root)
+            folders[:] = sorted(folder for folder in folders if self._enters(here / folder, len(relative.parts)))
+            for name in sorted(names):
+                count += 1
+                if count > _MOST_FILES:
+                    return
+                yield (relative / name).as_posix()
+
+    def _enters(self, folder: Path, depth: int) -> bool:
+        if folder.name in _SKIPPED or folder.name.endswith(".egg-info") or depth >= _DEEPEST:
+            return False
+        # os.walk does not descend into links to folders.
+        return not any((folder / mark).exists() for mark in _ENVIRONMENT_MARKS)
+
+
+def _matches(parts: list[str], wanted: list[str]) -> bool:
+    if not wanted:
+        return not parts
+    if wanted[0] == "**":
+        return any(_matches(parts[at:], wanted[1:]) for at in range(len(parts) + 1))
+    return bool(parts) and fnmatch(parts[0], wanted[0]) and _matches(parts[1:], wanted[1:])
+
+
+def open_sources(root: Path) -> CheckoutSources:
+    """Open a checkout's text files; nothing is read before it is asked for."""
+    return CheckoutSources(root)
