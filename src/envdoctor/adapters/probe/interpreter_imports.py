@@ -1,0 +1,114 @@
+"""Import a module in the patient's interpreter, and survive whatever it does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from envdoctor.adapters.probe.interpreter_child import ChildOutcome, run_bounded
+from envdoctor.model.environment import ImportOutcome
+
+__all__ = ["probe_import"]
+
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_BEGIN = b"<<envdoctor-import\n"
+_END = b"\nenvdoctor-import>>"
+# Valid from Python 2.7 to 3.14. The module's own exit handlers and threads do not get a say: `os._exit`.
+_SCRIPT = r"""
+import sys
+if sys.path and sys.path[0] == "":
+    del sys.path[0]
+import json, os
+name = sys.argv[1]
+try:
+    import faulthandler
+    faulthandler.enable()
+except Exception:
+    pass
+answer = {"status": "imported"}
+try:
+    module = __import__(name, fromlist=["_"])
+    answer["version"] = str(getattr(module, "__version__", "")) or None
+    answer["file"] = getattr(module, "__file__", None)
+except BaseException as error:
+    missing = type(error).__name__ == "ModuleNotFoundError" and getattr(error, "name", None)
+    own = missing and (name == missing or name.startswith(missing + "."))
+    answer["status"] = "missing" if own else "raised"
+    answer["exception"] = type(error).__name__
+    answer["message"] = str(error)[:2000]
+    import traceback
+    traceback.print_exc()
+os.write(1, ("\n<<envdoctor-import\n" + json.dumps(answer) + "\nenvdoctor-import>>\n").encode("utf-8"))
+sys.stderr.flush()
+os._exit(0)
+"""
+
+
+def probe_import(
+    interpreter: str, module: str, timeout_s: float = 30.0, *, environment: Mapping[str, str] | None = None
+) -> ImportOutcome:
+    """Import ``module`` in a child of ``interpreter``; never raises for what the module does.
+
+    The child and all that it started are killed after ``timeout_s`` seconds. Raises ValueError where ``module`` is
+    not a dotted name.
+    """
+    if not _MODULE.fullmatch(module):
+        raise ValueError(f"`{module}` is not the name of a module")
+    variables = {**(os.environ if environment is None else environment), "PYTHONDONTWRITEBYTECODE": "1"}
+    executable = str(Path(interpreter).absolute())
+    folder = Path(executable).parent
+    begin = time.perf_counter()
+    outcome = run_bounded(
+        [executable, "-c", _SCRIPT, module],
+        timeout_s=timeout_s,
+        limit_bytes=64 * 1024,
+        environment=variables,
+        cwd=str(folder) if folder.is_dir() else None,
+    )
+    return _judge(module, outcome, time.perf_counter() - begin)
+
+
+def _judge(module: str, outcome: ChildOutcome, seconds: float) -> ImportOutcome:
+    output = outcome.stderr.decode("utf-8", "replace")[-4000:]
+    if outcome.status == "cannot-start":
+        return ImportOutcome(module, "not-run", outcome.detail, seconds=seconds)
+    if outcome.status == "timed-out":
+        return ImportOutcome(module, "timed-out", outcome.detail, seconds=seconds, output=output)
+    answer = _answer(outcome.stdout)
+    if answer is None or outcome.status == "signalled":
+        # A module that ends the process by itself (`os._exit`, `abort`) leaves no answer.
+        return ImportOutcome(module, "crashed", outcome.detail, seconds=seconds, output=output)
+    status = str(answer.get("status"))
+    exception, message = answer.get("exception"), answer.get("message") or ""
+    return ImportOutcome(
+        module,
+        status if status in ("imported", "missing", "raised") else "raised",
+        f"{exception}: {_first_line(str(message))}" if exception else "",
+        exception=str(exception) if exception else None,
+        seconds=seconds,
+        version=str(answer["version"]) if answer.get("version") else None,
+        file=str(answer["file"]) if answer.get("file") else None,
+        output="" if status == "imported" else output,
+    )
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0][:400] if lines else ""
+
+
+def _answer(output: bytes) -> dict[str, object] | None:
+    output = output.replace(b"\r\n", b"\n")
+    start = output.rfind(_BEGIN)
+    end = output.find(_END, start)
+    if start < 0 or end < 0:
+        return None
+    try:
+        answer = json.loads(output[start + len(_BEGIN) : end])
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) else None

@@ -1,0 +1,154 @@
+"""What differs between two environments, and what of it matters."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+
+__all__ = ["ChangeKind", "Difference", "Weight", "compare_environments"]
+
+
+class ChangeKind(enum.Enum):
+    """How two environments differ in one point."""
+
+    PYTHON = "python"
+    ADDED = "added"
+    REMOVED = "removed"
+    VERSION = "version"
+    BUILD = "build"
+    """The same version with another local label or conda build: ``2.7.1+cu118`` against ``2.7.1+cu128``."""
+    SOURCE = "source"
+    """The same version from somewhere else: an editable install, or a direct URL."""
+
+
+class Weight(enum.Enum):
+    """How likely a difference explains that one works and the other does not."""
+
+    BINARY = "binary"
+    """GPU stacks, ABI providers, the interpreter: decisive."""
+    MAJOR = "major"
+    """Another major version of anything, or something missing."""
+    MINOR = "minor"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One point in which two environments differ."""
+
+    kind: ChangeKind
+    name: str
+    before: str | None
+    after: str | None
+    weight: Weight
+    family: str = ""
+    """``torch``, ``cuda``, ``onnxruntime``, ``numpy``, ... for binary weight; empty otherwise."""
+    because: str = ""
+    """Why it matters, in one sentence; empty where it may not."""
+
+
+_FAMILIES: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    (
+        "torch",
+        re.compile(
+            r"torch|torchaudio|torchvision|torchcodec|torchtext|torch-directml|torchao|triton(-windows|-rocm)?"
+            r"|pytorch-triton(-rocm|-xpu)?|intel-extension-for-pytorch|xformers|flash-attn|bitsandbytes|deepspeed"
+        ),
+        "torch and its companions are built for each other",
+    ),
+    (
+        "cuda",
+        re.compile(r"nvidia-.+|cuda-.+|cupy(-.+)?|cudatoolkit|cudnn|rocm(-.+)?"),
+        "GPU libraries of another release",
+    ),
+    ("onnxruntime", re.compile(r"onnxruntime(-.+)?|ort-nightly(-.+)?"), "each build brings its own providers"),
+    ("tensorflow", re.compile(r"tensorflow(-.+)?|jax|jaxlib|jax-cuda.+"), "built for one CUDA release"),
+    ("ctranslate2", re.compile(r"ctranslate2|llama-cpp-python|faiss-(cpu|gpu).*"), "built for one CUDA release"),
+    ("numpy", re.compile(r"numpy"), "extension modules are built against NumPy 1 or 2"),
+)
+_ORDER = {kind: number for number, kind in enumerate(ChangeKind)}
+_WEIGHTS = {weight: number for number, weight in enumerate(Weight)}
+_FAMILY_ORDER = {"python": -1, **{family: number for number, (family, _, _) in enumerate(_FAMILIES)}}
+
+
+def compare_environments(before: InstalledEnvironment, after: InstalledEnvironment) -> tuple[Difference, ...]:
+    """Return how ``after`` differs from ``before``, what matters most first; nothing where they are the same."""
+    found = [*_python(before, after), *_distributions(before, after)]
+    return tuple(sorted(found, key=_rank))
+
+
+def _rank(item: Difference) -> tuple[int, int, int, str]:
+    return _WEIGHTS[item.weight], _FAMILY_ORDER.get(item.family, len(_FAMILIES)), _ORDER[item.kind], item.name
+
+
+def _python(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[Difference]:
+    if before.python is None or after.python is None:
+        return
+    one = before.python_full or _dotted(before.python)
+    other = after.python_full or _dotted(after.python)
+    if before.python != after.python:
+        reason = "compiled packages are for one Python version"
+        yield Difference(ChangeKind.PYTHON, "python", one, other, Weight.BINARY, "python", reason)
+    elif before.python_full and after.python_full and one != other:
+        yield Difference(ChangeKind.PYTHON, "python", one, other, Weight.MINOR, "python")
+
+
+def _dotted(python: tuple[int, int]) -> str:
+    return f"{python[0]}.{python[1]}"
+
+
+def _distributions(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[Difference]:
+    one: dict[str, InstalledDistribution] = {item.name: item for item in reversed(before.distributions)}
+    other: dict[str, InstalledDistribution] = {item.name: item for item in reversed(after.distributions)}
+    for name in sorted({*one, *other}):
+        left, right = one.get(name), other.get(name)
+        family, because = _family(name)
+        if left is None or right is None:
+            kind = ChangeKind.ADDED if left is None else ChangeKind.REMOVED
+            weight = Weight.BINARY if family else Weight.MAJOR if right is None else Weight.MINOR
+            yield Difference(
+                kind, name, left.version if left else None, right.version if right else None, weight, family, because
+            )
+        elif left.version != right.version:
+            yield _changed(name, left.version, right.version, family, because)
+        elif left.editable != right.editable or (left.direct_url is None) != (right.direct_url is None):
+            yield Difference(ChangeKind.SOURCE, name, _source(left), _source(right), Weight.MINOR)
+
+
+def _changed(name: str, before: str, after: str, family: str, because: str) -> Difference:
+    try:
+        one, other = Version(before), Version(after)
+    except InvalidVersion:
+        return Difference(
+            ChangeKind.VERSION, name, before, after, Weight.BINARY if family else Weight.MINOR, family, because
+        )
+    kind = ChangeKind.BUILD if one.public == other.public else ChangeKind.VERSION
+    if family == "numpy":
+        # Within one major version the ABI holds.
+        weight = Weight.BINARY if one.major != other.major else Weight.MINOR
+        because = because if one.major != other.major else ""
+    elif family:
+        weight = Weight.BINARY
+        because = f"another build of the same version: {because}" if kind is ChangeKind.BUILD else because
+    else:
+        # Before 1.0, the second number is the one that says "incompatible".
+        significant = 2 if one.major == other.major == 0 else 1
+        same = one.release[:significant] == other.release[:significant]
+        weight = Weight.MINOR if same else Weight.MAJOR
+    return Difference(kind, name, before, after, weight, family, because)
+
+
+def _source(item: InstalledDistribution) -> str:
+    return f"{item.version} ({'editable' if item.editable else 'direct URL' if item.direct_url else 'index'})"
+
+
+def _family(name: str) -> tuple[str, str]:
+    for family, pattern, because in _FAMILIES:
+        if pattern.fullmatch(name):
+            return family, because
+    return "", ""
