@@ -54,6 +54,19 @@ def package(name: str, version: str, filename: str, size: int | None = None, **c
     return ResolvedPackage(file.project, file.version, file, (file,), build_risk=risk)
 
 
+def conflict_finding(conflict: Conflict) -> Finding:
+    """Return the finding that a rule makes of a conflict."""
+    members = " and ".join(f"`{member}` ({member.origin})" for member in conflict.core)
+    origin = conflict.core[0].origin
+    place = origin if isinstance(origin, FileOrigin) else None
+    if len(conflict.core) == 1:
+        rule, name, message = "RES101", "not-for-target", f"{members} cannot be met on this target"
+    else:
+        rule, name, message = "RES001", "conflicting-requirements", f"{members} cannot hold together"
+    remedy = Remedy("choose a version, or a Python, for which there is a file")
+    return Finding(rule, name, Severity.ERROR, conflict.clash.package, message, remedy=remedy, location=place)
+
+
 def healthy() -> Report:
     """Nothing wrong."""
     return Report(
@@ -117,17 +130,7 @@ def diffrhythm2() -> Report:
         repairs=(Repair("R1", overrides, ("C1", "C2"), changes, 2, verified=True, from_profile=True),),
         resolution=Resolution(packages, "R1"),
         findings=(
-            *(
-                Finding(
-                    "RES001",
-                    "conflict",
-                    Severity.ERROR,
-                    item.id,
-                    f"{' and '.join(f'`{member}`' for member in item.core)} cannot hold together",
-                    location=item.core[0].origin,
-                )
-                for item in conflicts
-            ),
+            *(conflict_finding(item) for item in conflicts),
             Finding(
                 "RES102",
                 "source-only",
@@ -178,7 +181,7 @@ def xtts() -> Report:
         ),
         Conflict(
             "C3",
-            (faster, whisperx),
+            (line("torch==2.1.1", 2), faster, whisperx),
             Clash(
                 canonicalize_name("faster-whisper"),
                 (
@@ -217,17 +220,7 @@ def xtts() -> Report:
         "xtts-zluda",
         conflicts=conflicts,
         repairs=(first, second),
-        findings=tuple(
-            Finding(
-                "RES001",
-                "conflict",
-                Severity.ERROR,
-                item.id,
-                f"{len(item.core)} requirements cannot hold together",
-                location=item.core[0].origin,
-            )
-            for item in conflicts
-        ),
+        findings=tuple(conflict_finding(item) for item in conflicts),
         next_command="envdoctor lock --profile xtts-zluda --repair 1",
     )
 
@@ -248,14 +241,7 @@ def missing_version() -> Report:
         ),
     )
     conflict = Conflict("C1", (pin,), clash)
-    finding = Finding(
-        "RES001",
-        "conflict",
-        Severity.ERROR,
-        "C1",
-        "`torch==2.0.1` cannot be met on the target",
-        location=FileOrigin("models/tts/maskgct/requirements.txt", 1),
-    )
+    finding = conflict_finding(conflict)
     return Report("check", LINUX_CUDA, "amphion-maskgct", conflicts=(conflict,), findings=(finding,))
 
 

@@ -62,6 +62,20 @@ def test_the_finding_of_a_conflict_is_not_told_twice() -> None:
     assert "RES001" not in page("xtts", verbose=True)
 
 
+def test_a_finding_about_the_same_package_is_not_taken_for_the_conflict() -> None:
+    other = replace(REPORTS["diffrhythm2"].findings[0], message="`torch==2.7` is yanked")
+    assert "is yanked" in render(replace(REPORTS["diffrhythm2"], findings=(other,)), "human")
+
+
+def test_a_member_at_which_no_chain_starts_says_what_it_does() -> None:
+    assert "  and torch==2.1.1 rules out every other way\n" in page("xtts")
+
+
+def test_a_conflict_without_a_repair_says_what_to_try() -> None:
+    assert "try: choose a version, or a Python, for which there is a file" in page("missing_version")
+    assert "try: choose" not in page("diffrhythm2")
+
+
 def test_mild_findings_fold_and_unfold() -> None:
     text = page("many_warnings")
     assert "4 more warnings folded; --verbose shows them: ENV010 version-differs x4" in " ".join(text.split())

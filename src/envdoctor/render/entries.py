@@ -13,7 +13,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
 from envdoctor.render.untrusted import one_line
-from envdoctor.render.wording import chain, joined, placed, rejection_lines, restated, versions
+from envdoctor.render.wording import bystanders, chain, joined, placed, rejection_lines, remedy_text, restated, versions
 
 __all__ = ["Entry", "entries", "repository_path"]
 
@@ -48,8 +48,8 @@ class Entry:
 
 def entries(report: Report) -> list[Entry]:
     """Return conflicts, then findings worst first, then failed kernels that no finding names."""
-    ids = {conflict.id for conflict in report.conflicts}
-    findings = [item for item in report.findings if item.subject not in ids]
+    told = [restated(report, conflict) for conflict in report.conflicts]
+    findings = [item for item in report.findings if not any(item is other for other in told)]
     return [
         *(_of_conflict(report, item) for item in report.conflicts),
         *(_of_finding(item) for item in sorted(findings, key=lambda item: item.severity.rank)),
@@ -64,6 +64,8 @@ def _of_conflict(report: Report, conflict: Conflict) -> Entry:
     several = f"cannot hold together: they disagree on {clash.package}"
     verb = several if len(conflict.core) > 1 else "cannot be met on the target"
     chains = [" > ".join(chain(conflict, side)) for side in clash.sides]
+    others = bystanders(conflict) if len(conflict.core) > 1 else []
+    chains += [f"{joined(others)} rules out every other way"] if others else []
     available = f"this target can have {clash.package} {versions(clash.available[::-1])}" if clash.available else ""
     in_files = [item for item in conflict.core if isinstance(item.origin, FileOrigin)]
     location = in_files[0].origin if in_files else None
@@ -86,7 +88,7 @@ def _of_conflict(report: Report, conflict: Conflict) -> Entry:
 def _repairs(report: Report, conflict: Conflict) -> str:
     offered = [item for item in report.repairs if conflict.id in item.resolves]
     if not offered:
-        return ""
+        return remedy_text(report, conflict)
     ways = (joined([str(override.requirement) for override in item.overrides]) for item in offered)
     return f"replace by {'; or by '.join(ways)}"
 

@@ -16,6 +16,7 @@ from envdoctor.render import RenderOptions
 from envdoctor.render.html_style import STYLE
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import (
+    bystanders,
     chain,
     count,
     error_text,
@@ -141,7 +142,9 @@ def _conflict(conflict: Conflict) -> str:
     ways = [chain(conflict, side) for side in clash.sides]
     tree = _list(_branch(way) for way in ways) if any(len(way) > 1 for way in ways) or len(ways) > 1 else ""
     lead = f"<p>They disagree on {_code(clash.package)}:</p>" if tree and not alone else ""
-    reasons = [_text(reason) for reason in rejection_lines(clash)]
+    others = [] if alone else bystanders(conflict)
+    reasons = [f"{joined([_code(item) for item in others])} rules out every other way"] if others else []
+    reasons += [_text(reason) for reason in rejection_lines(clash)]
     if clash.available:
         reasons.append(f"this target can have {_code(clash.package)} {_text(versions(clash.available[::-1]))}")
     return (

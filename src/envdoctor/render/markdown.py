@@ -11,6 +11,7 @@ from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import (
+    bystanders,
     chain,
     count,
     evidence_text,
@@ -110,6 +111,8 @@ def _conflict(conflict: Conflict) -> str:
     lines = [f"- **{_escape(conflict.id)}** {members} {verb}"]
     steps = [chain(conflict, side) for side in conflict.clash.sides]
     lines += [f"  - {' → '.join(_text(step) for step in way)}" for way in steps if len(way) > 1]
+    others = bystanders(conflict) if len(conflict.core) > 1 else []
+    lines += [f"  - {joined([_code(item) for item in others])} rules out every other way"] if others else []
     lines += [f"  - {_text(reason)}" for reason in rejection_lines(conflict.clash)]
     if conflict.clash.available:
         package, available = conflict.clash.package, versions(conflict.clash.available[::-1])

@@ -20,6 +20,7 @@ from envdoctor.model.resolution import Resolution
 
 __all__ = [
     "RepairLine",
+    "bystanders",
     "chain",
     "count",
     "error_text",
@@ -33,6 +34,7 @@ __all__ = [
     "override_text",
     "placed",
     "rejection_lines",
+    "remedy_text",
     "resolution_text",
     "restated",
     "size",
@@ -42,6 +44,8 @@ __all__ = [
     "versions",
 ]
 
+_RESTATING = ("RES001", "RES101")
+"""Rules that say each conflict again, as a finding."""
 _REJECTIONS = {
     RejectionKind.TAG: "no wheel for this target",
     RejectionKind.REQUIRES_PYTHON: "not for this Python",
@@ -112,15 +116,37 @@ def subject_line(report: Report) -> str:
 
 
 def restated(report: Report, conflict: Conflict) -> Finding | None:
-    """Return the finding whose subject is ``conflict``: it fails the check, the conflict's own block explains it."""
-    return next((finding for finding in report.findings if finding.subject == conflict.id), None)
+    """Return the finding that says ``conflict`` in one sentence: it fails the check, the conflict's block explains it.
+
+    Cores are minimal, so a sentence that quotes every member of one is about that one.
+    """
+    members = [f"`{item}`" for item in conflict.core]
+    for finding in report.findings:
+        quoted = finding.rule in _RESTATING and all(member in finding.message for member in members)
+        if quoted and finding.subject == conflict.clash.package:
+            return finding
+    return None
 
 
 def other_findings(report: Report) -> list[Finding]:
     """Return the open findings that do not merely restate a conflict, worst first, otherwise in their order."""
-    ids = {conflict.id for conflict in report.conflicts}
-    found = [finding for finding in report.open_findings if finding.subject not in ids]
+    told = [restated(report, conflict) for conflict in report.conflicts]
+    found = [item for item in report.open_findings if not any(item is other for other in told)]
     return sorted(found, key=lambda finding: finding.severity.rank)
+
+
+def remedy_text(report: Report, conflict: Conflict) -> str:
+    """Return what the finding of a conflict advises, where no repair resolves the conflict; else nothing."""
+    finding = restated(report, conflict)
+    if finding is None or finding.remedy is None or any(conflict.id in item.resolves for item in report.repairs):
+        return ""
+    return finding.remedy.summary
+
+
+def bystanders(conflict: Conflict) -> list[str]:
+    """Return the members of a core at which no chain starts: what they rule out makes the others clash."""
+    starts = {chain(conflict, side)[0] for side in conflict.clash.sides}
+    return [str(item) for item in conflict.core if str(item) not in starts]
 
 
 def chain(conflict: Conflict, side: ClashSide) -> list[str]:

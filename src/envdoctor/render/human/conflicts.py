@@ -7,12 +7,14 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.render.human.canvas import Canvas
 from envdoctor.render.wording import (
+    bystanders,
     chain,
     count,
     joined,
     override_text,
     placed,
     rejection_lines,
+    remedy_text,
     restated,
     versions,
 )
@@ -57,7 +59,13 @@ def _write_conflict(canvas: Canvas, report: Report, conflict: Conflict) -> None:
             "they disagree on " if not alone else "it leads to ", (conflict.clash.package, "strong"), first="  "
         )
         canvas.tree([chain(conflict, side) for side in conflict.clash.sides], "  ")
+    others = bystanders(conflict)
+    if others and not alone:
+        canvas.line(f"and {joined(others)} {'rules' if len(others) == 1 else 'rule'} out every other way", first="  ")
     _write_availability(canvas, conflict.clash)
+    advice = remedy_text(report, conflict)
+    if advice:
+        canvas.line(("try", "good"), f": {advice}", first="  ", rest="    ")
 
 
 def _write_availability(canvas: Canvas, clash: Clash) -> None:
