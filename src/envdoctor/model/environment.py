@@ -50,7 +50,8 @@ class EnvironmentProblem:
 
     Kinds: ``leftover``, ``no-metadata``, ``unreadable-metadata``, ``missing-file``, ``changed-file``, ``base-gone``,
     ``base-changed``, ``interpreter-failed``, ``interpreter-timeout``, ``interpreter-old``, ``no-interpreter``,
-    ``foreign-script``, ``not-known`` (what so short a listing cannot tell).
+    ``foreign-script``, ``unreadable-line`` (of a listing), ``not-known`` (what so short a
+    listing cannot tell).
     """
 
     kind: str

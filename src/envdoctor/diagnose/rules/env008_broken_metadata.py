@@ -42,6 +42,14 @@ def find(examination: Examination) -> Iterator[Finding]:
                 Evidence(problem.detail, problem.subject),
                 "Delete it and install the distribution again",
             )
+        elif problem.kind == "unreadable-line":
+            yield _finding(
+                Severity.INFO,
+                problem.subject,
+                f"{problem.subject} could not be read: `{problem.detail}`",
+                Evidence(problem.detail, problem.subject),
+                "Paste the listing again as the tool prints it",
+            )
     for distribution, text in demands_of(examination).unreadable:
         yield _finding(
             Severity.INFO,
@@ -51,7 +59,7 @@ def find(examination: Examination) -> Iterator[Finding]:
             f"A newer release of `{distribution.name}` may have mended it",
         )
     for distribution in environment.distributions:
-        if not _is_version(distribution.version):
+        if distribution.version and not _is_version(distribution.version):
             yield _finding(
                 # Linux distributions number some of their own packages so.
                 Severity.INFO,

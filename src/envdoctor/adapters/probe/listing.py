@@ -1,0 +1,92 @@
+"""What people paste: the output of pip, uv, conda or torch's collect_env as an installed environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from envdoctor.adapters.probe.listing_conda import is_conda_text, read_conda_json, read_conda_text
+from envdoctor.adapters.probe.listing_parts import Listing, ListingError
+from envdoctor.adapters.probe.listing_pip import (
+    is_columns,
+    read_columns,
+    read_freeze,
+    read_inspect,
+    read_pip_json,
+)
+from envdoctor.adapters.probe.listing_torch import is_collect_env, read_collect_env
+from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment
+
+__all__ = ["ListingError", "read_listing"]
+
+
+def read_listing(text: str, name: str) -> InstalledEnvironment:
+    """Read ``text``, whatever of the known formats it is in; ``name`` is the file's, for messages.
+
+    What such a text cannot tell stands in ``problems`` (kind ``not-known``). Raises ListingError, with the line,
+    where it is none of the formats.
+    """
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise ListingError(name, 1, "the file is empty")
+    if "\0" in text:
+        raise ListingError(name, 1, "this is not text")
+    listing = _read(text, name)
+    if not listing.distributions and not listing.conda_packages:
+        raise ListingError(name, 1, "no installed distribution is listed in it")
+    return _environment(listing, name)
+
+
+def _read(text: str, name: str) -> Listing:
+    start = text.lstrip()[:1]
+    if start in ("{", "["):
+        # `[pip3] numpy==1.26.4`, the end of a collect_env text, begins like JSON and is none.
+        if is_collect_env(text):
+            return read_collect_env(text, name)
+        return _read_json(text, name)
+    if is_collect_env(text):
+        return read_collect_env(text, name)
+    if is_conda_text(text):
+        return read_conda_text(text, name)
+    if is_columns(text):
+        return read_columns(text, name)
+    return read_freeze(text, name)
+
+
+def _read_json(text: str, name: str) -> Listing:
+    import json
+
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ListingError(name, error.lineno, f"this is not JSON: {error.msg}") from None
+    if isinstance(document, dict) and isinstance(document.get("installed"), list):
+        return read_inspect(document, name)
+    if isinstance(document, list) and all(isinstance(item, dict) for item in document):
+        rows: list[Mapping[str, object]] = document
+        if any("build_string" in row or "dist_name" in row for row in rows):
+            return read_conda_json(rows, name)
+        return read_pip_json(rows, name)
+    raise ListingError(name, 1, "this JSON is neither of `pip list`, `pip inspect` nor `conda list`")
+
+
+def _environment(listing: Listing, name: str) -> InstalledEnvironment:
+    details: dict[str, object] = {"kind": "listing", **listing.details}
+    if listing.conda_packages:
+        details["conda_packages"] = tuple(listing.conda_packages)
+    unknown = [] if listing.has_requirements else ["what the distributions require"]
+    unknown.append("which files they own")
+    if listing.python is None:
+        unknown.append("the Python version")
+    if "platform" not in details and "markers" not in details:
+        unknown.append("the operating system")
+    if listing.partial:
+        unknown.append("distributions that it leaves out")
+    return InstalledEnvironment(
+        distributions=tuple(listing.distributions),
+        source=listing.source,
+        root=listing.root,
+        python=listing.python,
+        python_full=listing.python_full,
+        details=details,
+        problems=(*listing.problems, *(EnvironmentProblem("not-known", name, detail) for detail in unknown)),
+    )

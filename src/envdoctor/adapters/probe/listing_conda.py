@@ -1,0 +1,120 @@
+"""The outputs of ``conda list``: text, ``--json``, ``--export`` and ``--explicit`` (mamba's are the same)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from packaging.utils import canonicalize_name
+
+from envdoctor.adapters.probe.listing_parts import Listing, ListingError, distribution, lines_of
+
+__all__ = ["add_conda_row", "is_conda_text", "read_conda_json", "read_conda_text"]
+
+_TEXT = re.compile(
+    r"^#\s*packages in environment at (?P<root>.+?):?\s*$|^\s*List of packages in environment: \"?(?P<mamba>[^\"\n]+)",
+    re.MULTILINE,
+)
+_HEADER = re.compile(r"^#?\s*Name\s+Version\s+Build\b", re.MULTILINE)
+_EXPORT = re.compile(r"^[\w.-]+=[^=\s]+=[^=\s]+$", re.MULTILINE)
+_PLATFORM = re.compile(r"^#\s*platform:\s*(\S+)", re.MULTILINE)
+_ARCHIVE = re.compile(r"([\w.-]+?)-([^-/]+)-([^-/]+)\.(?:conda|tar\.bz2)(?:#\w+)?$")
+# A build of a Python package says which Python, or that it is `noarch: python`.
+_PYTHON_BUILD = re.compile(r"py\d|py_\d|pyh[0-9a-f]|python|pypi_")
+_PLATFORMS = {"linux": "linux", "win": "win32", "osx": "darwin"}
+_NAMES = {
+    "pytorch": "torch",
+    "pytorch-gpu": "torch",
+    "py-opencv": "opencv-python",
+    "msgpack-python": "msgpack",
+    "pytables": "tables",
+    "matplotlib-base": "matplotlib",
+    "faiss-gpu": "faiss-gpu",
+    "py-xgboost": "xgboost",
+    "python-flatbuffers": "flatbuffers",
+    "tensorflow-base": "tensorflow",
+    "importlib_metadata": "importlib-metadata",
+}
+"""Conda's names of packages that the Python world calls otherwise."""
+
+
+def is_conda_text(text: str) -> bool:
+    """Return whether the text is one of conda's listings."""
+    if _TEXT.search(text) or _HEADER.search(text) or "@EXPLICIT" in text:
+        return True
+    return len(_EXPORT.findall(text)) >= 1 and "==" not in text
+
+
+def read_conda_text(text: str, name: str) -> Listing:
+    """Read the text of ``conda list``, with or without ``--export`` or ``--explicit``."""
+    listing = Listing("conda list")
+    header = _TEXT.search(text)
+    if header:
+        listing.root = (header["root"] or header["mamba"] or "").strip()
+    platform = _PLATFORM.search(text)
+    if platform:
+        _set_platform(listing, platform[1])
+    first: tuple[int, str] | None = None
+    for number, line in lines_of(text):
+        if line.startswith(("#", "@", "List of packages")) or _HEADER.match(line) or set(line) <= set("-─━ "):
+            continue
+        row = _row(line)
+        if row is None:
+            listing.skip(name, number, line)
+            first = first or (number, line)
+        else:
+            add_conda_row(listing, *row)
+    if first is not None and len(listing.problems) > len(listing.conda_packages):
+        raise ListingError(name, first[0], f"`{first[1][:80]}` is no line of `conda list`")
+    return listing
+
+
+def _row(line: str) -> tuple[str, str, str, str] | None:
+    if "://" in line:
+        match = _ARCHIVE.search(line.rsplit("/", 1)[-1])
+        return (match[1], match[2], match[3], "") if match else None
+    if _EXPORT.match(line):
+        name, version, build = line.split("=")
+        return name, version, build, "pypi" if build.startswith("pypi_") else ""
+    fields = line.split()
+    if len(fields) < 2 or not fields[1][:1].isdigit():
+        return None
+    # The build is missing only where a row was cut short.
+    return fields[0], fields[1], fields[2] if len(fields) > 2 else "", fields[3] if len(fields) > 3 else ""
+
+
+def read_conda_json(rows: list[Mapping[str, object]], name: str) -> Listing:
+    """Read ``conda list --json``."""
+    listing = Listing("conda list")
+    for number, row in enumerate(rows):
+        if not isinstance(row.get("name"), str) or not isinstance(row.get("version"), str):
+            raise ListingError(name, 1, f"entry [{number}] has no `name` and `version`")
+        build = str(row.get("build_string") or "")
+        add_conda_row(listing, str(row["name"]), str(row["version"]), build, str(row.get("channel") or ""))
+        if str(row.get("platform") or "noarch") not in ("noarch", "pypi"):
+            _set_platform(listing, str(row["platform"]))
+    return listing
+
+
+def add_conda_row(listing: Listing, name: str, version: str, build: str, channel: str) -> None:
+    """Add one package; those of other languages are kept as conda packages only."""
+    listing.conda_packages.append((name, version, build, channel))
+    if name == "python":
+        listing.set_python(version)
+        return
+    pypi = channel == "pypi" or build.startswith("pypi_")
+    if not pypi and not _PYTHON_BUILD.search(build):
+        return
+    called = name if pypi else _NAMES.get(name, name)
+    found = distribution(called, version, installer="pip" if pypi else "conda")
+    # `pytorch` and `pytorch-gpu`, `matplotlib` and `matplotlib-base` are one distribution of Python.
+    known = {item.name for item in listing.distributions}
+    if found is not None and (pypi or canonicalize_name(called) not in known):
+        listing.distributions.append(found)
+
+
+def _set_platform(listing: Listing, subdir: str) -> None:
+    system, _, machine = subdir.partition("-")
+    if system in _PLATFORMS:
+        listing.details["platform"] = _PLATFORMS[system]
+        listing.details["machine"] = {"64": "x86_64", "32": "x86"}.get(machine, machine)

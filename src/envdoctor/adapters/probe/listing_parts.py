@@ -1,0 +1,89 @@
+"""What every reader of listings needs: the result, its error, and the noise that surrounds a pasted text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from packaging.utils import canonicalize_name
+
+from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution
+
+__all__ = ["Listing", "ListingError", "distribution", "lines_of", "read_python"]
+
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+# Prompts, fences, and what pip and conda say besides.
+_NOISE = re.compile(
+    r"^(```|~~~|WARNING\b|DEPRECATION\b|ERROR\b|\[notice\]|Using Python |Python \d|warning:|error:"
+    r"|Note: you may need|You are using pip|You should consider"
+    r"|PS [A-Z]:|[A-Z]:\\[^>]*>|\([\w.-]+\) (PS|[A-Z]:\\|\S+[@:$#%])"
+    r"|\S+@\S+[:$#]|[$%>] )"
+)
+_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.\d+\w*)?")
+
+
+class ListingError(ValueError):
+    """A text that is none of the listings that are understood, with the line that shows it."""
+
+    def __init__(self, path: str, line: int, message: str) -> None:
+        super().__init__(f"{path}:{line}: {message}")
+        self.path = path
+        self.line = line
+        self.message = message
+
+
+@dataclass(slots=True)
+class Listing:
+    """What a listing tells."""
+
+    source: str
+    distributions: list[InstalledDistribution] = field(default_factory=list)
+    conda_packages: list[tuple[str, str, str, str]] = field(default_factory=list)
+    problems: list[EnvironmentProblem] = field(default_factory=list)
+    details: dict[str, object] = field(default_factory=dict)
+    python: tuple[int, int] | None = None
+    python_full: str | None = None
+    root: str = ""
+    has_requirements: bool = False
+    partial: bool = False
+    """True where the listing names a choice of distributions only."""
+
+    def set_python(self, text: str) -> None:
+        """Take the interpreter's version from ``text``, where it begins with one."""
+        self.python, self.python_full = read_python(text)
+
+    def skip(self, name: str, line: int, text: str) -> None:
+        """Keep a line that could not be read as a problem."""
+        self.problems.append(EnvironmentProblem("unreadable-line", f"{name}:{line}", text.strip()[:200]))
+
+
+def read_python(text: str) -> tuple[tuple[int, int] | None, str | None]:
+    """Return ``(3, 10)`` and ``3.10.12`` of ``3.10.12 (main, ...)``; None for what is not there."""
+    match = _VERSION.match(text.strip())
+    if match is None:
+        return None, None
+    full = match[0] if match[0].count(".") == 2 else None
+    return (int(match[1]), int(match[2])), full
+
+
+def distribution(name: str, version: str, **more: str | bool | None) -> InstalledDistribution | None:
+    """Return a distribution of a listing, None where ``name`` cannot be one."""
+    if not _NAME.fullmatch(name):
+        return None
+    installer, direct_url = more.get("installer"), more.get("direct_url")
+    return InstalledDistribution(
+        name=canonicalize_name(name),
+        version=version,
+        installer=str(installer) if installer else None,
+        direct_url=str(direct_url) if direct_url else None,
+        editable=bool(more.get("editable")),
+    )
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that may say something, with their numbers; prompts and warnings are left out."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        stripped = line.strip()
+        if stripped and not _NOISE.match(stripped):
+            yield number, stripped

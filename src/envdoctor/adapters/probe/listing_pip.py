@@ -1,0 +1,174 @@
+"""The outputs of ``pip freeze``, ``pip list``, ``pip inspect``, and of uv's commands of those names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
+
+from envdoctor.adapters.probe.listing_parts import Listing, ListingError, distribution, lines_of
+from envdoctor.model.environment import InstalledDistribution
+
+__all__ = ["is_columns", "read_columns", "read_freeze", "read_inspect", "read_pip_json"]
+
+_HEADER = re.compile(r"^\s*Package\s+Version\b(?P<editable>.*Editable project location)?", re.MULTILINE)
+_PINNED = re.compile(r"([A-Za-z0-9][\w.-]*)(?:\[[\w,. -]*\])?\s*={2,3}\s*([^\s;#,]+)\s*(?:;.*)?$")
+_DIRECT = re.compile(r"([A-Za-z0-9][\w.-]*)(?:\[[\w,. -]*\])?\s*@\s*(\S+)")
+_LEGACY = re.compile(r"([A-Za-z0-9][\w.-]*) \(([^\s,)]+)(?:,[^)]*)?\)$")
+_EDITABLE_COMMENT = re.compile(r"#\s*Editable .*\(([A-Za-z0-9][\w.-]*)==([^\s)]+)\)")
+_EGG = re.compile(r"#egg=([A-Za-z0-9][\w.-]*)")
+_SPECIFIER = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w,. -]*\])?\s*(>=|<=|~=|!=|<|>|$)")
+
+
+def read_freeze(text: str, name: str) -> Listing:
+    """Read ``pip freeze`` (or ``pip list --format=freeze``, or the old ``name (version)`` lines)."""
+    listing = Listing("pip freeze")
+    announced: InstalledDistribution | None = None
+    bad: tuple[int, str] | None = None
+    for number, line in lines_of(text):
+        if line.startswith("#"):
+            match = _EDITABLE_COMMENT.match(line)
+            announced = distribution(match[1], match[2], editable=True) if match else announced
+            continue
+        found = _frozen(line, announced)
+        if line.startswith("-e "):
+            announced = None
+        if found is not None:
+            listing.distributions.append(found)
+        elif not line.startswith("-"):
+            listing.skip(name, number, line)
+            bad = bad or (number, line)
+    if bad is not None and len(listing.problems) >= max(1, len(listing.distributions)):
+        raise ListingError(name, bad[0], _complaint(bad[1]))
+    return listing
+
+
+def _frozen(line: str, announced: InstalledDistribution | None) -> InstalledDistribution | None:
+    if line.startswith("-e "):
+        if announced is not None:
+            return replace(announced, direct_url=line[3:].strip())
+        match = _EGG.search(line)
+        # A checkout's commit stands where the version would.
+        return distribution(match[1], "", editable=True, direct_url=line[3:].strip()) if match else None
+    match = _PINNED.match(line)
+    if match:
+        return distribution(match[1], match[2])
+    match = _DIRECT.match(line)
+    if match:
+        return distribution(match[1], _version_in(match[2]), direct_url=match[2])
+    match = _LEGACY.match(line)
+    return distribution(match[1], match[2]) if match else None
+
+
+def _version_in(url: str) -> str:
+    """Return the version in the file name at the end of a URL, the empty string where there is none."""
+    filename = url.split("#")[0].split("?")[0].rstrip("/").rsplit("/", 1)[-1].replace("%2B", "+").replace("%2b", "+")
+    try:
+        if filename.endswith(".whl"):
+            return str(parse_wheel_filename(filename)[1])
+        if filename.endswith((".tar.gz", ".zip")):
+            return str(parse_sdist_filename(filename)[1])
+    except (InvalidWheelFilename, InvalidSdistFilename):
+        pass
+    return ""
+
+
+def _complaint(line: str) -> str:
+    shown = line if len(line) <= 80 else f"{line[:79]}…"
+    if _SPECIFIER.match(line) and " " not in line.split(";")[0].strip():
+        return f"`{shown}` is a requirement, not an installed version; a listing says `name==version`"
+    return (
+        f"`{shown}` is of no listing that is known: `pip freeze`, `pip list`, `conda list`, `pip inspect`, collect_env"
+    )
+
+
+def is_columns(text: str) -> bool:
+    """Return whether the text has the header of ``pip list``."""
+    return _HEADER.search(text) is not None
+
+
+def read_columns(text: str, name: str) -> Listing:
+    """Read ``pip list`` (columns), or ``uv pip list``."""
+    listing = Listing("pip list")
+    header = _HEADER.search(text)
+    editable = header is not None and header["editable"] is not None
+    started = False
+    for number, line in lines_of(text):
+        if _HEADER.match(line):
+            started = True
+            continue
+        if not started or set(line) <= {"-", " "}:
+            continue
+        fields = line.split(None, 2)
+        found = distribution(fields[0], fields[1]) if len(fields) > 1 and fields[1][:1].isdigit() else None
+        if found is None:
+            listing.skip(name, number, line)
+        elif editable and len(fields) > 2:
+            listing.distributions.append(replace(found, editable=True, direct_url=fields[2]))
+        else:
+            listing.distributions.append(found)
+    return listing
+
+
+def read_pip_json(rows: list[Mapping[str, object]], name: str) -> Listing:
+    """Read ``pip list --format=json``."""
+    listing = Listing("pip list")
+    for number, row in enumerate(rows):
+        location = row.get("editable_project_location")
+        found = distribution(
+            str(row.get("name", "")),
+            str(row.get("version", "")),
+            editable=bool(location),
+            direct_url=str(location) if location else None,
+        )
+        if found is None or not isinstance(row.get("version"), str):
+            raise ListingError(name, 1, f"entry [{number}] has no `name` and `version`")
+        listing.distributions.append(found)
+    return listing
+
+
+def read_inspect(document: Mapping[str, object], name: str) -> Listing:
+    """Read ``pip inspect``: the one listing that tells requirements and the marker environment."""
+    listing = Listing("pip inspect", has_requirements=True)
+    installed = document["installed"]
+    for number, item in enumerate(installed if isinstance(installed, list) else []):
+        metadata = item.get("metadata") if isinstance(item, dict) else None
+        found = _inspected(item, metadata) if isinstance(metadata, dict) else None
+        if found is None:
+            raise ListingError(name, 1, f"installed[{number}] has no `metadata` with a name and a version")
+        listing.distributions.append(found)
+    environment = document.get("environment")
+    if isinstance(environment, dict):
+        markers = {str(key): str(value) for key, value in environment.items()}
+        if "python_version" in markers and "sys_platform" in markers:
+            listing.details["markers"] = markers
+            listing.details["platform"] = markers["sys_platform"]
+        listing.set_python(markers.get("python_full_version") or markers.get("python_version", ""))
+    return listing
+
+
+def _inspected(item: Mapping[str, object], metadata: Mapping[str, object]) -> InstalledDistribution | None:
+    found = distribution(
+        str(metadata.get("name", "")), str(metadata.get("version", "")), installer=str(item.get("installer") or "")
+    )
+    if found is None or not found.version:
+        return None
+    direct, wanted = item.get("direct_url"), metadata.get("requires_python")
+    location = item.get("metadata_location")
+    information = direct.get("dir_info") if isinstance(direct, dict) else None
+    return replace(
+        found,
+        requires_dist=_strings(metadata.get("requires_dist")),
+        requires_python=str(wanted) if wanted else None,
+        provides_extra=_strings(metadata.get("provides_extra")),
+        metadata_path=str(location or ""),
+        location=re.sub(r"[/\\][^/\\]*$", "", str(location or "")),
+        direct_url=str(direct.get("url")) if isinstance(direct, dict) else None,
+        editable=isinstance(information, dict) and information.get("editable") is True,
+    )
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
