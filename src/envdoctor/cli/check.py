@@ -14,7 +14,7 @@ from envdoctor.cli.output import write_report
 from envdoctor.cli.session import open_session
 from envdoctor.model.report import Report, Verdict
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _EPILOG = (
     "Examples: `envdoctor check` judges the project here for this machine; "

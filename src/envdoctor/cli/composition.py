@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,10 +34,13 @@ __all__ = [
     "pick_target",
     "read",
     "read_lock",
+    "recognised_profile",
     "sources_of",
 ]
 
 _OLDEST, _NEWEST = (3, 8), (3, 14)
+_DEPTH = 4
+_MOST_FILES = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +104,15 @@ def load_settings(path: Path) -> Settings:
         raise UsageFault(*(f"{file}: {fault}" for fault in error.faults)) from error
 
 
-def pick_profile(named: str | None, settings: Settings, path: Path, *, quiet: bool) -> Profile | None:
-    """Return the profile: as typed, as the project says, or the one that recognises it (said aloud on stderr)."""
+def pick_profile(named: str | None, settings: Settings, path: Path) -> Profile | None:
+    """Return the profile that the user typed or the project's settings name, None where neither does."""
     from envdoctor.profile import ProfileError, load_profile
 
     name = named or settings.profile
+    if name is None:
+        return None
     try:
-        if name is not None:
-            return load_profile(_beside(name, path) if named is None else name)
-        return _recognised(path, quiet=quiet)
+        return load_profile(_beside(name, path) if named is None else name)
     except ProfileError as error:
         raise UsageFault(*str(error).splitlines()) from error
 
@@ -121,18 +125,42 @@ def _beside(name: str, path: Path) -> str:
     return str(folder / name)
 
 
-def _recognised(path: Path, *, quiet: bool) -> Profile | None:
-    from envdoctor.profile import recognise
+def recognised_profile(path: Path, project: Project, choice: TargetChoice, *, quiet: bool) -> Profile | None:
+    """Return the shipped profile that recognises the project and fits the target as typed; said aloud on stderr."""
+    from envdoctor.profile.catalogue import recognise
 
-    if not path.is_dir():
+    names = [requirement.name for requirement in project.requirements]
+    matches = recognise(_listing(path) if path.is_dir() else (), names, prefer_os=_host_target().os)
+    best = next((match for match in matches if _fits(match.profile, choice)), None)
+    if best is None:
         return None
-    matches = recognise(lambda mark: (path / mark).exists())
-    if not matches:
-        return None
-    best = matches[0]
     if not quiet:
         sys.stderr.write(f"note: taking profile `{best.profile.name}`: {best.reason}; `--profile` chooses another\n")
     return best.profile
+
+
+def _fits(profile: Profile, choice: TargetChoice) -> bool:
+    """Return whether no typed option contradicts the profile's target."""
+    target = profile.target
+    x86 = choice.arch in (TargetArch.X86_64, TargetArch.AMD64)
+    return (
+        (choice.os is None or choice.os.value == target.os.value)
+        and (choice.backend is None or choice.backend.value == target.backend.value)
+        and (choice.arch is None or x86 == (target.arch is Arch.X86_64))
+    )
+
+
+def _listing(root: Path) -> list[str]:
+    """Return the files of the upper levels of a project, relative, without what environments and caches hold."""
+    left_out = {".git", "node_modules", "__pycache__", "site-packages", ".venv", "venv"}
+    found = []
+    for folder, names, files in os.walk(root):
+        depth = len(Path(folder).relative_to(root).parts)
+        names[:] = [] if depth >= _DEPTH else sorted(set(names) - left_out)
+        found += [Path(folder, name).relative_to(root).as_posix() for name in files]
+        if len(found) > _MOST_FILES:
+            break
+    return found
 
 
 def pick_target(
@@ -189,11 +217,11 @@ def _host_target() -> Target:
     import platform
 
     system = {"Windows": OperatingSystem.WINDOWS, "Darwin": OperatingSystem.MACOS}
-    os = system.get(platform.system(), OperatingSystem.LINUX)
+    found = system.get(platform.system(), OperatingSystem.LINUX)
     x86 = platform.machine().lower() in ("x86_64", "amd64", "")
-    arm = Arch.AARCH64 if os is OperatingSystem.LINUX else Arch.ARM64
+    arm = Arch.AARCH64 if found is OperatingSystem.LINUX else Arch.ARM64
     python = min(max(sys.version_info[:2], _OLDEST), _NEWEST)
-    return Target(os=os, arch=Arch.X86_64 if x86 else arm, python=(python[0], python[1]))
+    return Target(os=found, arch=Arch.X86_64 if x86 else arm, python=(python[0], python[1]))
 
 
 def open_ports(choice: IndexChoice, profile: Profile | None, project: Project | None, progress: Progress) -> AnyIndex:

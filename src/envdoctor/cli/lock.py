@@ -15,7 +15,7 @@ from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.output import write_report
 from envdoctor.cli.session import open_session
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _FAILED = 1
 _COULD_NOT_CHECK = 3

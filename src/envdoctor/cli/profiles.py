@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from envdoctor.cli.errors import UsageFault
+from envdoctor.model.target import Arch, Backend, OperatingSystem
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
@@ -22,7 +23,7 @@ def _profiles() -> None:
 @app.command("list", epilog="Example: `envdoctor profiles list`.")
 def list_profiles() -> None:
     """List the shipped profiles with their targets."""
-    from envdoctor.profile import catalogue
+    from envdoctor.profile.catalogue import catalogue
 
     profiles = catalogue()
     width = max(len(profile.name) for profile in profiles)
@@ -37,7 +38,8 @@ def show(
     name: Annotated[str, typer.Argument(help="A shipped profile's name or a TOML file.")],
 ) -> None:
     """Show what a profile asks for, sets aside and patches, each with its reason."""
-    from envdoctor.profile import ProfileError, load_profile, show_text
+    from envdoctor.profile import ProfileError, load_profile
+    from envdoctor.profile.show import show_text
 
     try:
         typer.echo(show_text(load_profile(name)).rstrip())
@@ -66,16 +68,15 @@ def validate(
 @app.command(epilog="Example: `envdoctor profiles new my-stack --os windows --backend zluda > my-stack.toml`.")
 def new(
     name: Annotated[str, typer.Argument(help="The new profile's name, such as my-stack.")],
-    os: Annotated[str, typer.Option("--os", help="windows, linux or macos.")] = "linux",
-    arch: Annotated[str, typer.Option("--arch", help="x86_64, aarch64 or arm64.")] = "x86_64",
-    backend: Annotated[
-        str, typer.Option("--backend", help="cuda, rocm, zluda, directml, mps, coreml or cpu.")
-    ] = "cuda",
+    os: Annotated[OperatingSystem, typer.Option("--os", help="Its operating system.")] = OperatingSystem.LINUX,
+    arch: Annotated[Arch, typer.Option("--arch", help="Its architecture.")] = Arch.X86_64,
+    backend: Annotated[Backend, typer.Option("--backend", help="What runs its tensors.")] = Backend.CUDA,
 ) -> None:
     """Print a commented profile to start from; it is valid as it stands."""
-    from envdoctor.profile import new_profile_text
+    from envdoctor.profile import ProfileError
+    from envdoctor.profile.template import new_profile_text
 
     try:
         typer.echo(new_profile_text(name, os=os, arch=arch, backend=backend).rstrip())
-    except ValueError as error:
-        raise UsageFault(str(error)) from error
+    except ProfileError as error:
+        raise UsageFault(*str(error).splitlines()) from error

@@ -9,7 +9,7 @@ import typer
 
 from envdoctor.cli.errors import UsageFault
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command(epilog="Examples: `envdoctor rule` lists all; `envdoctor rule RES102` and `envdoctor rule source-only`.")

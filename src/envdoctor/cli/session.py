@@ -54,7 +54,10 @@ def open_session(
     from packaging.utils import canonicalize_name
 
     settings = composition.load_settings(project)
-    chosen = composition.pick_profile(profile, settings, project, quiet=quiet)
+    chosen = composition.pick_profile(profile, settings, project)
+    if chosen is None:
+        read = composition.read(project, None, settings)
+        chosen = composition.recognised_profile(project, read, target_choice, quiet=quiet)
     target, pythons = composition.pick_target(target_choice, chosen, settings)
     read = composition.read(project, chosen, settings, target)
     progress = open_progress(quiet=quiet)

@@ -109,7 +109,7 @@ def chosen_kernels(known: Sequence[str], profile: Profile | None, asked: Sequenc
 
 
 def _unasked(result: KernelResult) -> bool:
-    """True for what was skipped because something before it failed."""
+    """Tell whether it was skipped because something before it failed."""
     return result.status is KernelStatus.SKIPPED and bool(result.detail) and "given up" in str(result.detail)
 
 
@@ -126,7 +126,9 @@ def _findings(
 
 def _finding(result: KernelResult, rules: Sequence[PlacementRule], placement: Sequence[Placement]) -> Finding:
     code, name = _STAGES.get(result.kernel) or _RULES[result.status]
-    covered = _covered(result, rules, placement)
+    # What a backend lacks is a fact about it; it is an error only for a profile that needs it and has no other place.
+    lacking = result.status is KernelStatus.UNSUPPORTED and not rules and result.kernel not in _STAGES
+    mild = lacking or _covered(result, rules, placement)
     evidence = [Evidence(describe_failure(result), result.device)]
     if result.error_relative is not None:
         limit = f"tolerance {result.tolerance:.0e}" if result.tolerance else "it must be exact"
@@ -134,12 +136,18 @@ def _finding(result: KernelResult, rules: Sequence[PlacementRule], placement: Se
     return Finding(
         rule=code,
         name=name,
-        severity=Severity.WARNING if covered else Severity.ERROR,
+        severity=Severity.WARNING if mild else Severity.ERROR,
         subject=result.kernel,
-        message=f"`{result.kernel}` {describe_failure(result).removeprefix(result.kernel).strip()} on `{result.device}`",
+        message=_message(result),
         evidence=tuple(evidence),
         remedy=_remedy(result, rules, placement),
     )
+
+
+def _message(result: KernelResult) -> str:
+    words = describe_failure(result).removeprefix(result.kernel).strip()
+    where = "" if result.device == "none" else f" on `{result.device}`"
+    return f"`{result.kernel}`{where} {words}"
 
 
 def _covered(result: KernelResult, rules: Sequence[PlacementRule], placement: Sequence[Placement]) -> bool:
