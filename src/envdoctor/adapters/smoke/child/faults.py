@@ -6,9 +6,53 @@ import ctypes
 import os
 import sys
 import time
-from typing import Any, Dict
+from typing import Any, Callable, Dict
 
 __all__ = ["Planted"]
+
+
+def _device_assert(device: Any) -> None:
+    """An index out of range, which the device finds, not the host."""
+    import torch
+
+    torch.zeros(4, device=device)[torch.tensor([99], device=device)].cpu()
+
+
+def _device_illegal(device: Any) -> None:
+    """A kernel that writes to memory that was given back behind torch's back."""
+    import torch
+
+    taken = torch.empty(64 << 20, dtype=torch.float32, device=device)
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        library = next(line.split()[-1] for line in maps if "libcudart" in line or "libamdhip64" in line)
+    runtime = ctypes.CDLL(library)
+    free = runtime.cudaFree if "cudart" in library else runtime.hipFree
+    free(ctypes.c_void_p(taken.data_ptr()))
+    taken.add_(1)
+    torch.cuda.synchronize(device)
+
+
+def _device_oom(device: Any) -> None:
+    """More memory than any card has."""
+    import torch
+
+    torch.empty(1 << 46, dtype=torch.uint8, device=device)
+
+
+def _device_spin(device: Any) -> None:
+    """A kernel that does not end."""
+    import torch
+
+    torch.cuda._sleep(1 << 45)
+    torch.cuda.synchronize(device)
+
+
+_ON_DEVICE: Dict[str, Callable[[Any], None]] = {
+    "device-assert": _device_assert,
+    "device-illegal": _device_illegal,
+    "device-oom": _device_oom,
+    "device-spin": _device_spin,
+}
 
 
 class Planted:
@@ -17,7 +61,7 @@ class Planted:
     def __init__(self, plan: Dict[str, str]) -> None:
         self._plan = dict(plan) if os.environ.get("ENVDOCTOR_PLANT") == "1" else {}
 
-    def strike(self, name: str, settings: Any = ()) -> None:
+    def strike(self, name: str, settings: Any = (), device: Any = None) -> None:
         """Do what is planted for this kernel before it runs; ``fault@setting`` spares it under that setting."""
         fault = self._fault(name, settings)
         if fault == "abort":
@@ -37,6 +81,8 @@ class Planted:
             for _ in range(4096):
                 sys.stdout.write("x" * 4095 + "\n")
                 sys.stderr.write("y" * 4095 + "\n")
+        elif fault in _ON_DEVICE:
+            _ON_DEVICE[fault](device)
         elif fault is not None:
             self._raise(name, fault)
 

@@ -47,7 +47,7 @@ def measure(
     bench = registry.Workbench(entry.name, case_dtype, device.device, device.backend)
     case = registry.build(entry.name, bench)
     with settings.applied((*entry.settings, *names)):
-        planted.strike(entry.name, names)
+        planted.strike(entry.name, names, device.device)
         modules, inputs = _placed(case, device)
         device.reset_peak()
         first_ms, answer = _timed(case, modules, inputs, device)
