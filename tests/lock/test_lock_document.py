@@ -110,8 +110,8 @@ def test_a_lock_read_back_gives_versions_and_accepted_overrides() -> None:
     }
     assert locked.profile == "demo"
     assert locked.python == "3.11"
-    assert [(item.requirement, item.sets_aside) for item in locked.overrides] == [
-        ("torch==2.4.1", ("torch==2.7 (requirements.txt:1)",))
+    assert [(item.requirement, item.sets_aside, item.replaces) for item in locked.overrides] == [
+        ("torch==2.4.1", ("torch==2.7 (requirements.txt:1)",), ("project",))
     ]
     assert locked.hashes[canonicalize_name("torch")] == frozenset({"sha256:" + "a" * 64})
 

@@ -17,10 +17,13 @@ from urllib.parse import urlsplit, urlunsplit
 from packaging.markers import Marker
 from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
+from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
 
@@ -170,10 +173,17 @@ def _tool(target: Target, profile: str | None, repair: Repair | None) -> dict[st
             {
                 "requirement": override.requirement.pep508,
                 "sets-aside": sorted({f"{aside} ({aside.origin})" for aside in override.sets_aside}),
+                "replaces": sorted({_author(aside) for aside in override.sets_aside}),
             }
             for override in repair.overrides
         ]
     return table
+
+
+def _author(requirement: Requirement) -> str:
+    """Return whose demand it is, as a profile's ``replaces`` says it: ``project``, or a distribution."""
+    origin = requirement.origin
+    return canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else "project"
 
 
 def without_credentials(url: str) -> str:

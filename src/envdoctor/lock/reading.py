@@ -29,6 +29,8 @@ class AcceptedOverride:
 
     requirement: str
     sets_aside: tuple[str, ...]
+    replaces: tuple[str, ...] = ()
+    """``project``, or the distributions whose demands are set aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,15 @@ def _overrides(tool: Mapping[str, Any]) -> list[AcceptedOverride]:
     if not isinstance(entries, list):
         return []
     return [
-        AcceptedOverride(entry["requirement"], tuple(map(str, entry.get("sets-aside", []))))
+        AcceptedOverride(entry["requirement"], _texts(entry, "sets-aside"), _texts(entry, "replaces"))
         for entry in entries
         if isinstance(entry, dict) and isinstance(entry.get("requirement"), str)
     ]
+
+
+def _texts(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = entry.get(key)
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _digests(package: Any) -> frozenset[str]:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as ParsedRequirement
+from packaging.utils import NormalizedName, canonicalize_name
+
 from envdoctor.lock.reading import LockedProject
-from envdoctor.model.profile import Profile
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.profile import Profile, ProfileOverride
 from envdoctor.model.project import Project
+from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Target
 from envdoctor.ports import Index
 from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
@@ -22,18 +29,38 @@ def problem_of(
     profile: Profile | None = None,
     locked: LockedProject | None = None,
     upgrade: frozenset[str] = frozenset(),
+    keep_overrides: bool = True,
 ) -> Problem:
-    """Return the problem: the project's lines, then the profile's; versions of an existing lock are preferred."""
+    """Return the problem: the project's lines, then the profile's; versions of an existing lock are preferred.
+
+    ``keep_overrides``: what the lock set aside stays set aside, where the profile does not speak of that project.
+    """
     added = tuple(item.requirement for item in profile.requires) if profile else ()
+    overrides = profile.overrides if profile else ()
+    if locked is not None and keep_overrides:
+        overrides = (*overrides, *_accepted(locked, {override.requirement.name for override in overrides}))
     return Problem(
         requirements=(*project.requirements, *added),
         target=target,
-        overrides=profile.overrides if profile else (),
+        overrides=overrides,
         exclusions=profile.excludes if profile else (),
         couplings=profile.couplings if profile else (),
         preferences=dict(locked.versions) if locked else {},
         upgrade=upgrade,
     )
+
+
+def _accepted(locked: LockedProject, spoken_of: set[NormalizedName]) -> Iterator[ProfileOverride]:
+    for entry in locked.overrides:
+        try:
+            parsed = ParsedRequirement(entry.requirement)
+        except InvalidRequirement:
+            continue  # The lock's table is disposable: what cannot be read is not accepted.
+        name = canonicalize_name(parsed.name)
+        if name in spoken_of or not entry.replaces:
+            continue
+        requirement = Requirement(name, FileOrigin(locked.path), parsed.specifier, text=entry.requirement)
+        yield ProfileOverride(requirement, because=f"recorded in {locked.path}", replaces=entry.replaces)
 
 
 def choose_python(problem: Problem, choices: tuple[tuple[int, int], ...], index: Index) -> Problem:

@@ -46,7 +46,8 @@ def accepted_by_lock(
     settled = {} if locked is None else _settled(conflicts, locked)
     marked = []
     for finding in findings:
-        waiver = settled.get(finding.subject) if finding.rule == "RES001" else None
+        # A rule that speaks of a conflict gives the conflict's id as the place of its evidence.
+        waiver = next((settled[seen.where] for seen in finding.evidence if seen.where in settled), None)
         marked.append(finding.waive(waiver) if waiver and finding.waived is None else finding)
     return tuple(marked)
 
