@@ -9,6 +9,7 @@ import pytest
 from render_reports import REPORTS
 
 from envdoctor.model.kernel import KernelStatus
+from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions, render
 from envdoctor.render.human.canvas import cell_width
 from envdoctor.render.wording import size, versions
@@ -82,6 +83,28 @@ def test_mild_findings_fold_and_unfold() -> None:
     assert "package-11" in page("many_warnings", verbose=True)
     assert "2 more conflicts, in short" in text
     assert "from the profile" in text, "the profile's own repair is shown wherever it stands"
+
+
+def test_many_notes_fold_as_a_whole_and_a_few_do_not() -> None:
+    assert "6 notes folded; --verbose shows them: SRC004 undeclared-import x6" in page("finding_kinds")
+    few = replace(REPORTS["finding_kinds"], findings=REPORTS["finding_kinds"].findings[:3])
+    assert "note SRC004 undeclared-import: six" in render(few, "human")
+
+
+@pytest.mark.parametrize("format_", ["human", "markdown", "html"])
+def test_a_search_that_was_cut_short_is_said(format_: str) -> None:
+    text = render(Report("check", conflicts_truncated=True), format_)
+    assert "search for conflicts was cut short before it found one" in text
+    assert "may be more conflicts than these" in render(REPORTS["many_warnings"], format_)
+
+
+def test_files_refused_for_one_reason_are_one_line() -> None:
+    report = REPORTS["missing_version"]
+    clash = report.conflicts[0].clash
+    tags = tuple(replace(item, detail=(item.filename or "")[12:-4]) for item in clash.rejections)
+    conflict = replace(report.conflicts[0], clash=replace(clash, rejections=tags))
+    text = render(replace(report, conflicts=(conflict,)), "human", options=RenderOptions(width=100))
+    assert "  - torch-2.0.1-cp38-cp38-manylinux2014_aarch64.whl and 3 more: no wheel for this target\n" in text
 
 
 def test_errors_never_fold() -> None:

@@ -12,10 +12,14 @@ from envdoctor.model.kernel import KernelResult, KernelStatus
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
+from envdoctor.render.conflict_wording import bystanders, chain, placed, rejection_lines, remedy_text
 from envdoctor.render.untrusted import one_line
-from envdoctor.render.wording import bystanders, chain, joined, placed, rejection_lines, remedy_text, restated, versions
+from envdoctor.render.wording import count, joined, restated, versions
 
 __all__ = ["Entry", "entries", "repository_path"]
+
+
+_SHOWN_WAYS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +93,9 @@ def _repairs(report: Report, conflict: Conflict) -> str:
     offered = [item for item in report.repairs if conflict.id in item.resolves]
     if not offered:
         return remedy_text(report, conflict)
-    ways = (joined([str(override.requirement) for override in item.overrides]) for item in offered)
-    return f"replace by {'; or by '.join(ways)}"
+    ways = [joined(list(dict.fromkeys(str(override.requirement) for override in item.overrides))) for item in offered]
+    more = f"; or {count(len(ways) - _SHOWN_WAYS, 'other repair')}" if len(ways) > _SHOWN_WAYS else ""
+    return f"replace by {'; or by '.join(ways[:_SHOWN_WAYS])}{more}"
 
 
 def _of_finding(finding: Finding) -> Entry:

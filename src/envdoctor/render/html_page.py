@@ -13,11 +13,17 @@ from envdoctor.model.kernel import KernelResult, KernelStatus
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions
+from envdoctor.render.conflict_wording import (
+    bystanders,
+    chain,
+    override_text,
+    rejection_lines,
+    resolves_text,
+    truncation_text,
+)
 from envdoctor.render.html_style import STYLE
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import (
-    bystanders,
-    chain,
     count,
     error_text,
     evidence_text,
@@ -27,8 +33,6 @@ from envdoctor.render.wording import (
     judged,
     milliseconds,
     other_findings,
-    override_text,
-    rejection_lines,
     resolution_text,
     speed_up,
     status_text,
@@ -130,7 +134,7 @@ def _section(title: str, body: str, *, folded: bool = False) -> str:
 
 def _conflicts(report: Report) -> str:
     blocks = "\n".join(_conflict(item) for item in report.conflicts)
-    more = "<p>There are more conflicts than these.</p>" if report.conflicts_truncated else ""
+    more = f"<p>{truncation_text(report)}.</p>" if report.conflicts_truncated else ""
     return _section("Conflicts", blocks + more)
 
 
@@ -160,11 +164,11 @@ def _branch(steps: Sequence[str]) -> str:
 
 def _repairs(report: Report) -> str:
     in_use = report.resolution.repair if report.resolution else None
-    return _section("Smallest repairs", "\n".join(_repair(item, in_use) for item in report.repairs))
+    return _section("Smallest repairs", "\n".join(_repair(report, item, in_use) for item in report.repairs))
 
 
-def _repair(repair: Repair, in_use: str | None) -> str:
-    marks = [f"resolves {joined(repair.resolves)}"] if repair.resolves else []
+def _repair(report: Report, repair: Repair, in_use: str | None) -> str:
+    marks = [resolves_text(report, repair)] if repair.resolves else []
     marks += ["from the profile"] * repair.from_profile + ["in use"] * (repair.id == in_use)
     marks += [] if repair.verified else ["not verified"]
     actions = []

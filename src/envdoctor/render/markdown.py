@@ -9,10 +9,9 @@ from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions
+from envdoctor.render.conflict_wording import bystanders, chain, override_text, rejection_lines, truncation_text
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import (
-    bystanders,
-    chain,
     count,
     evidence_text,
     fact_text,
@@ -21,8 +20,6 @@ from envdoctor.render.wording import (
     judged,
     milliseconds,
     other_findings,
-    override_text,
-    rejection_lines,
     resolution_text,
     speed_up,
     status_text,
@@ -97,9 +94,9 @@ def _folded(title: str, body: str, *, fold: bool) -> str:
 
 def _conflicts(report: Report) -> list[str]:
     if not report.conflicts:
-        return []
+        return [f"{truncation_text(report)}."] if report.conflicts_truncated else []
     body = "\n".join(_conflict(item) for item in report.conflicts)
-    more = ["There are more conflicts than these."] if report.conflicts_truncated else []
+    more = [f"{truncation_text(report)}."] if report.conflicts_truncated else []
     title = count(len(report.conflicts), "conflict")
     return ["### Conflicts", _folded(title, body, fold=len(report.conflicts) > _FOLD_AT), *more]
 

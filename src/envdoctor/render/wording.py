@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from envdoctor.model.candidate import FileKind, RejectionKind
-from envdoctor.model.conflict import Clash, ClashSide, Conflict
+from envdoctor.model.candidate import FileKind
+from envdoctor.model.conflict import Conflict
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus
-from envdoctor.model.origin import DistributionOrigin
-from envdoctor.model.repair import Override
 from envdoctor.model.report import Report
-from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 
 __all__ = [
-    "RepairLine",
-    "bystanders",
-    "chain",
     "count",
     "error_text",
     "evidence_text",
@@ -31,10 +24,6 @@ __all__ = [
     "judged",
     "milliseconds",
     "other_findings",
-    "override_text",
-    "placed",
-    "rejection_lines",
-    "remedy_text",
     "resolution_text",
     "restated",
     "size",
@@ -46,16 +35,6 @@ __all__ = [
 
 _RESTATING = ("RES001", "RES101")
 """Rules that say each conflict again, as a finding."""
-_REJECTIONS = {
-    RejectionKind.TAG: "no wheel for this target",
-    RejectionKind.REQUIRES_PYTHON: "not for this Python",
-    RejectionKind.YANKED: "yanked",
-    RejectionKind.SOURCE_ONLY: "source only",
-    RejectionKind.TOO_NEW: "newer than the date allowed",
-    RejectionKind.NO_METADATA: "its metadata could not be read",
-    RejectionKind.NOT_FOUND: "the index has no such project",
-    RejectionKind.EXCLUDED: "left out",
-}
 
 
 def count(number: int, singular: str, plural: str | None = None) -> str:
@@ -133,73 +112,6 @@ def other_findings(report: Report) -> list[Finding]:
     told = [restated(report, conflict) for conflict in report.conflicts]
     found = [item for item in report.open_findings if not any(item is other for other in told)]
     return sorted(found, key=lambda finding: finding.severity.rank)
-
-
-def remedy_text(report: Report, conflict: Conflict) -> str:
-    """Return what the finding of a conflict advises, where no repair resolves the conflict; else nothing."""
-    finding = restated(report, conflict)
-    if finding is None or finding.remedy is None or any(conflict.id in item.resolves for item in report.repairs):
-        return ""
-    return finding.remedy.summary
-
-
-def bystanders(conflict: Conflict) -> list[str]:
-    """Return the members of a core at which no chain starts: what they rule out makes the others clash."""
-    starts = {chain(conflict, side)[0] for side in conflict.clash.sides}
-    return [str(item) for item in conflict.core if str(item) not in starts]
-
-
-def chain(conflict: Conflict, side: ClashSide) -> list[str]:
-    """Return the way from what a person wrote down to the demand, one entry a step.
-
-    ``coqui-tts==0.24.2``, ``transformers``, ``wants tokenizers<0.20, says transformers 4.42.4``. Where a person made
-    the demand, it stands alone; the members of a core are listed with their places elsewhere.
-    """
-    origin = side.requirement.origin
-    if not isinstance(origin, DistributionOrigin):
-        return [str(side.requirement)]
-    names = list(side.via) or [origin.name]
-    top = next((str(item) for item in conflict.core if item.name == names[0]), names[0])
-    speaker = f"{origin.name} {versions(side.versions_considered) or origin.version}"
-    if origin.coupling:
-        return [top, *names[1:], f"needs {side.requirement}, the binaries of {speaker} do"]
-    return [top, *names[1:], f"wants {side.requirement}, says {speaker}"]
-
-
-def rejection_lines(clash: Clash) -> list[str]:
-    """Return why what would have answered cannot be used, one line a reason, with a file or version to name."""
-    groups: dict[str, list[str]] = {}
-    for item in clash.rejections:
-        subject = item.filename or f"{item.project} {item.version or ''}".rstrip()
-        reason = f"{_REJECTIONS[item.kind]}: {item.detail}" if item.detail else _REJECTIONS[item.kind]
-        groups.setdefault(reason, []).append(subject)
-    return [f"{names[0]}{_and_more(names)}: {reason}" for reason, names in groups.items()]
-
-
-def _and_more(names: Sequence[str]) -> str:
-    return f" and {len(names) - 1} more" if len(names) > 1 else ""
-
-
-def placed(requirement: Requirement) -> str:
-    """Return a requirement with the place it was written: ``torch==2.7 (requirements.txt:1)``."""
-    return f"{requirement} ({requirement.origin})"
-
-
-@dataclass(frozen=True, slots=True)
-class RepairLine:
-    """What one override does, and what it sets aside besides."""
-
-    action: str
-    aside: tuple[str, ...] = ()
-
-
-def override_text(override: Override) -> RepairLine:
-    """Return what an override does, as ``replace X with Y`` and what else it sets aside."""
-    if not override.sets_aside:
-        return RepairLine(f"add {override.requirement}")
-    first, *others = override.sets_aside
-    written = f"replace {placed(first)} with {override.requirement}"
-    return RepairLine(written, tuple(placed(item) for item in others))
 
 
 def resolution_text(resolution: Resolution) -> str:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from envdoctor.model.conflict import Clash, Conflict
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
-from envdoctor.render.human.canvas import Canvas
-from envdoctor.render.wording import (
+from envdoctor.render.conflict_wording import (
     bystanders,
     chain,
-    count,
-    joined,
     override_text,
     placed,
     rejection_lines,
     remedy_text,
-    restated,
-    versions,
+    resolves_text,
+    truncation_text,
 )
+from envdoctor.render.human.canvas import Canvas
+from envdoctor.render.wording import count, joined, restated, versions
 
 __all__ = ["write_conflicts", "write_repairs"]
 
@@ -42,7 +41,7 @@ def write_conflicts(canvas: Canvas, report: Report) -> None:
         )
     if report.conflicts_truncated:
         canvas.blank()
-        canvas.line(f"There are more conflicts than these {len(report.conflicts)}; mend some and check again")
+        canvas.line(truncation_text(report))
 
 
 def _write_conflict(canvas: Canvas, report: Report, conflict: Conflict) -> None:
@@ -91,15 +90,15 @@ def write_repairs(canvas: Canvas, report: Report) -> None:
     chosen = [item for item in report.repairs[shown:] if item.id == in_use or item.from_profile]
     listed = [*report.repairs[:shown], *chosen]
     for repair in listed:
-        _write_repair(canvas, repair, in_use=repair.id == in_use)
+        _write_repair(canvas, report, repair, in_use=repair.id == in_use)
     hidden = len(report.repairs) - len(listed)
     if hidden > 0:
         canvas.line(f"{count(hidden, 'more repair')}; --verbose shows them", first="  ")
 
 
-def _write_repair(canvas: Canvas, repair: Repair, *, in_use: bool) -> None:
+def _write_repair(canvas: Canvas, report: Report, repair: Repair, *, in_use: bool) -> None:
     marks = [
-        f"resolves {joined(repair.resolves)}" if repair.resolves else "",
+        resolves_text(report, repair),
         "from the profile" if repair.from_profile else "",
         "in use" if in_use else "",
         "" if repair.verified else "not verified",

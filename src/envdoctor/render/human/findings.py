@@ -23,6 +23,8 @@ def write_findings(canvas: Canvas, report: Report) -> None:
     for severity in Severity:
         group = [finding for finding in found if finding.severity is severity]
         limit = None if canvas.verbose else _SHOWN[severity]
+        if severity is Severity.INFO and limit is not None and len(group) > limit:
+            limit = 0  # Three notes out of fifty tell nobody anything.
         for finding in group[:limit]:
             _write_finding(canvas, finding)
         if limit is not None and len(group) > limit:
@@ -64,7 +66,8 @@ def _write_folded(canvas: Canvas, severity: Severity, findings: Sequence[Finding
     tally = Counter(f"{finding.rule} {finding.name}" for finding in findings)
     kinds = ", ".join(f"{rule} x{number}" if number > 1 else rule for rule, number in tally.items())
     canvas.blank()
-    canvas.line(f"{count(len(findings), f'more {_WORDS[severity]}')} folded; --verbose shows them: {kinds}", rest="  ")
+    word = _WORDS[severity] if severity is Severity.INFO else f"more {_WORDS[severity]}"
+    canvas.line(f"{count(len(findings), word)} folded; --verbose shows them: {kinds}", rest="  ")
 
 
 def write_waived(canvas: Canvas, report: Report, *, listed: bool) -> None:

@@ -1,0 +1,122 @@
+"""Phrases about conflicts and repairs that the formats share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from envdoctor.model.candidate import RejectionKind
+from envdoctor.model.conflict import Clash, ClashSide, Conflict
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.repair import Override, Repair
+from envdoctor.model.report import Report
+from envdoctor.model.requirement import Requirement
+from envdoctor.render.wording import joined, restated, versions
+
+__all__ = [
+    "RepairLine",
+    "bystanders",
+    "chain",
+    "override_text",
+    "placed",
+    "rejection_lines",
+    "remedy_text",
+    "resolves_text",
+    "truncation_text",
+]
+
+_REJECTIONS = {
+    RejectionKind.TAG: "no wheel for this target",
+    RejectionKind.REQUIRES_PYTHON: "not for this Python",
+    RejectionKind.YANKED: "yanked",
+    RejectionKind.SOURCE_ONLY: "source only",
+    RejectionKind.TOO_NEW: "newer than the date allowed",
+    RejectionKind.NO_METADATA: "its metadata could not be read",
+    RejectionKind.NOT_FOUND: "the index has no such project",
+    RejectionKind.EXCLUDED: "left out",
+}
+
+
+def remedy_text(report: Report, conflict: Conflict) -> str:
+    """Return what the finding of a conflict advises, where no repair resolves the conflict; else nothing."""
+    finding = restated(report, conflict)
+    if finding is None or finding.remedy is None or any(conflict.id in item.resolves for item in report.repairs):
+        return ""
+    return finding.remedy.summary
+
+
+def truncation_text(report: Report) -> str:
+    """Return that not every conflict is listed, where the search was cut short."""
+    if not report.conflicts:
+        return "The search for conflicts was cut short before it found one"
+    return "There may be more conflicts than these; mend some and check again"
+
+
+def resolves_text(report: Report, repair: Repair) -> str:
+    """Return which conflicts a repair resolves: ``resolves C1 and C2``, ``resolves all 5 conflicts``."""
+    if not repair.resolves:
+        return ""
+    if len(repair.resolves) > 2 and len(repair.resolves) == len(report.conflicts):
+        return f"resolves all {len(report.conflicts)} conflicts"
+    return f"resolves {joined(repair.resolves)}"
+
+
+def bystanders(conflict: Conflict) -> list[str]:
+    """Return the members of a core at which no chain starts: what they rule out makes the others clash."""
+    starts = {chain(conflict, side)[0] for side in conflict.clash.sides}
+    return [str(item) for item in conflict.core if str(item) not in starts]
+
+
+def chain(conflict: Conflict, side: ClashSide) -> list[str]:
+    """Return the way from what a person wrote down to the demand, one entry a step.
+
+    ``coqui-tts==0.24.2``, ``transformers``, ``wants tokenizers<0.20, says transformers 4.42.4``. Where a person made
+    the demand, it stands alone; the members of a core are listed with their places elsewhere.
+    """
+    origin = side.requirement.origin
+    if not isinstance(origin, DistributionOrigin):
+        return [str(side.requirement)]
+    names = list(side.via) or [origin.name]
+    top = next((str(item) for item in conflict.core if item.name == names[0]), names[0])
+    speaker = f"{origin.name} {versions(side.versions_considered) or origin.version}"
+    if origin.coupling:
+        return [top, *names[1:], f"needs {side.requirement}, the binaries of {speaker} do"]
+    return [top, *names[1:], f"wants {side.requirement}, says {speaker}"]
+
+
+def rejection_lines(clash: Clash) -> list[str]:
+    """Return why what would have answered cannot be used, one line a reason, with a file or version to name."""
+    groups: dict[str, list[str]] = {}
+    for item in clash.rejections:
+        subject = item.filename or f"{item.project} {item.version or ''}".rstrip()
+        # A tag that the file's name already shows would make a group of every file.
+        told = not item.detail or item.detail in subject
+        reason = _REJECTIONS[item.kind] if told else f"{_REJECTIONS[item.kind]}: {item.detail}"
+        groups.setdefault(reason, []).append(subject)
+    return [f"{names[0]}{_and_more(names)}: {reason}" for reason, names in groups.items()]
+
+
+def _and_more(names: Sequence[str]) -> str:
+    return f" and {len(names) - 1} more" if len(names) > 1 else ""
+
+
+def placed(requirement: Requirement) -> str:
+    """Return a requirement with the place it was written: ``torch==2.7 (requirements.txt:1)``."""
+    return f"{requirement} ({requirement.origin})"
+
+
+@dataclass(frozen=True, slots=True)
+class RepairLine:
+    """What one override does, and what it sets aside besides."""
+
+    action: str
+    aside: tuple[str, ...] = ()
+
+
+def override_text(override: Override) -> RepairLine:
+    """Return what an override does, as ``replace X with Y`` and what else it sets aside."""
+    if not override.sets_aside:
+        return RepairLine(f"add {override.requirement}")
+    first, *others = override.sets_aside
+    written = f"replace {placed(first)} with {override.requirement}"
+    return RepairLine(written, tuple(placed(item) for item in others))
