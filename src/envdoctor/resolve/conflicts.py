@@ -99,7 +99,7 @@ def minimal_cores(oracle: Oracle, limit: int, solves: int) -> CoreSet:
     cores = list(_empty_lines(oracle))
     hitting: MinimalHittingSets[int] = MinimalHittingSets(_HITTING_SETS)
     for core in cores:
-        hitting.add(core)
+        hitting.add(sorted(core))
     settled: set[frozenset[int]] = set()
     truncated = False
     while not truncated and (chosen := next((h for h in hitting.sets if h not in settled), None)) is not None:
@@ -112,7 +112,7 @@ def minimal_cores(oracle: Oracle, limit: int, solves: int) -> CoreSet:
         else:
             core = oracle.shrink(every - chosen)
             cores.append(core)
-            hitting.add(core)
+            hitting.add(sorted(core))
     return CoreSet(_ordered(cores), truncated or hitting.truncated or bool(oracle.gave_up))
 
 

@@ -23,11 +23,12 @@ class MinimalHittingSets(Generic[T]):
         self.sets: list[frozenset[T]] = [frozenset()]
         self.truncated = False
 
-    def add(self, members: Collection[T]) -> None:
-        """Take one more set into the family."""
+    def add(self, members: Sequence[T]) -> None:
+        """Take one more set into the family; its order decides which hitting sets come first."""
         hitting = [found for found in self.sets if not found.isdisjoint(members)]
         missing = [found for found in self.sets if found.isdisjoint(members)]
-        grown = {found | {member} for found in missing for member in members}
+        # Kept in the order of generation: sets of strings iterate differently from run to run.
+        grown = dict.fromkeys(found | {member} for found in missing for member in members)
         hitting.extend(g for g in grown if not any(kept <= g for kept in hitting))
         hitting.sort(key=len)
         if len(hitting) > self._cap:
@@ -59,7 +60,7 @@ def cheapest_hitting_sets(
         if unhit is None:
             yield chosen
             continue
-        for element in sorted((e for e in unhit if e not in forbidden), key=weight):
+        for element in sorted((e for e in unhit if e not in forbidden), key=lambda e: (weight(e), str(e))):
             grown = chosen | {element}
             bound = len(grown) + _bound(ordered, grown)
             if grown not in seen and bound <= limit:

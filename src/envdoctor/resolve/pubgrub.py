@@ -37,7 +37,7 @@ class PubGrub:
 
     def solve(self, roots: Sequence[Root], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
         """Find a consistent choice; see ``Solver``."""
-        provider = _Provider(view, prefer or {}, [root for root in roots if root.constraint])
+        provider = _Provider(view, prefer or {}, roots)
         engine = _Engine(provider, max_iterations=self._rounds, range_type=Positions)
         required = [RootRequirement(r.node, Positions(r.bits), r.line) for r in roots if not r.constraint]
         try:
@@ -53,16 +53,32 @@ class PubGrub:
 class _Provider(BaseProvider[str, int]):
     """Answers the engine from a view of the universe."""
 
-    def __init__(self, view: View, prefer: Mapping[str, int], constraints: Sequence[Root]) -> None:
+    def __init__(self, view: View, prefer: Mapping[str, int], roots: Sequence[Root]) -> None:
         self._view = view
         self._universe = view.universe
         self._prefer = prefer
-        self._pending = [_constraint_clause(root) for root in constraints]
+        self._pending = [_constraint_clause(root) for root in roots if root.constraint]
         self._ranges: Mapping[str, RangeProtocol[int]] = {}
         self._visits: dict[str, int] = {}
-        self._order: dict[str, int] = {}
+        self._order = {node: number for number, node in enumerate(dict.fromkeys(root.node for root in roots))}
         self._dependencies: dict[tuple[str, int], dict[str, Positions]] = {}
         self._alike: dict[tuple[str, frozenset[tuple[str, int]]], int] = {}
+        self._told: set[tuple[str, int]] = set()
+        self._given = self._consequences(roots)
+
+    def _consequences(self, roots: Sequence[Root]) -> dict[str, int]:
+        """Return what the roots leave open, followed through every project that has one version left."""
+        given: dict[str, int] = {}
+        queue = [(root.node, root.bits) for root in roots if not root.constraint]
+        followed: set[str] = set()
+        for node, bits in queue:
+            given[node] = left = given.get(node, -1) & bits
+            if left and not left & (left - 1) and node not in followed:
+                name, position = base_name(node), highest(left)
+                if left & self._universe.candidates(name).all and self._universe.usable(name, position):
+                    followed.add(node)
+                    queue.extend((found, p.bits) for found, p in self.get_dependencies(node, position).items())
+        return given
 
     def receive_partial_solution_hint(
         self, positive_ranges: Mapping[str, RangeProtocol[int]], decisions: Mapping[str, int]
@@ -81,15 +97,42 @@ class _Provider(BaseProvider[str, int]):
             bits = bits & _bits(self._ranges[name]) or bits
         preferred = self._prefer.get(package)
         if preferred is not None and bits >> preferred & 1 and self._universe.usable(name, preferred):
-            return preferred
+            if not self._refused(package, preferred):
+                return preferred
+            bits ^= 1 << preferred
         visit = self._visits[package] = self._visits.get(package, -1) + 1
         self._universe.prefetch(name, bits, _LOOKAHEAD[min(visit, len(_LOOKAHEAD) - 1)])
         while bits:
             position = highest(bits)
-            if self._universe.usable(name, position):
+            if self._universe.usable(name, position) and not self._refused(package, position):
                 return position
             bits ^= 1 << position
         return None
+
+    def _refused(self, package: str, position: int) -> bool:
+        """Return whether the roots alone shut a version out, and tell the engine why.
+
+        The reasons are facts of metadata, so they hold in every branch; telling them at once spares the engine
+        one conflict for each version of a project. Told only where the engine can act on it at once, and once.
+        """
+        if (package, position) in self._told:
+            return False
+        name = base_name(package)
+        dependencies = self.get_dependencies(package, position)
+        for node, positions in dependencies.items():
+            open_to = self._given.get(node, -1) & positions.bits
+            if not open_to and node in self._ranges and not _bits(self._ranges[node]) & positions.bits:
+                self._tell(package, position, node, positions)
+                return True
+        if name != package and name in self._ranges and self._refused(name, position):
+            self._tell(package, position, name, dependencies[name])
+            return True
+        return False
+
+    def _tell(self, package: str, position: int, node: str, positions: Positions) -> None:
+        self._told.add((package, position))
+        terms = [Term(package, Positions.singleton(position)), Term(node, positions, positive=False)]
+        self._pending.append(Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY))
 
     def has_satisfying_version(self, package: str, version_range: RangeProtocol[int]) -> bool:
         """Return whether a version would be found."""
@@ -108,6 +151,7 @@ class _Provider(BaseProvider[str, int]):
     def _demands(self, package: str, version: int) -> dict[str, Positions]:
         merged: dict[str, int] = {}
         for edge in self._view.edges(package, version):
+            self._order.setdefault(edge.dependency, len(self._order))
             known = merged.get(edge.dependency)
             if known is None:
                 merged[edge.dependency] = edge.bits
@@ -127,7 +171,7 @@ class _Provider(BaseProvider[str, int]):
         del culprit_counts
         bits = _bits(version_range)
         name = base_name(package)
-        order = self._order.setdefault(package, len(self._order))
+        order = self._order[package]
         if bits >= 0:
             self._universe.prefetch(name, bits)
             if not bits & (bits - 1):

@@ -90,6 +90,7 @@ class Universe:
         self._metadata: dict[tuple[NormalizedName, int], CoreMetadata | None] = {}
         self._edges: dict[tuple[str, int], tuple[Edge, ...]] = {}
         self._parsed: dict[str, Pep508 | None] = {}
+        self._prefetched: set[tuple[NormalizedName, int, int]] = set()
         self._markers: dict[tuple[str, str], bool] = {}
 
     def applies(self, requirement: Requirement) -> bool:
@@ -283,6 +284,9 @@ class Universe:
 
     def prefetch(self, name: NormalizedName, bits: int, count: int = 1) -> None:
         """Start fetching the metadata of the newest ``count`` versions in a set."""
+        if (name, bits, count) in self._prefetched:
+            return
+        self._prefetched.add((name, bits, count))
         candidates = self.candidates(name)
         wanted: list[DistributionFile] = []
         bits &= candidates.all

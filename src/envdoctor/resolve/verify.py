@@ -6,6 +6,7 @@ Everything is read and parsed again and compared version by version: no position
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
@@ -81,13 +82,19 @@ def _package(
 
 def _applicable(lines: Iterable[str], package: ResolvedPackage, target: Target) -> Iterable[Pep508]:
     extras = ("", *sorted(package.extras))
-    environments = [{**target.marker_environment(), "extra": extra} for extra in extras]
     for line in lines:
         parsed = _parsed(line)
-        if parsed is not None and (parsed.marker is None or any(parsed.marker.evaluate(dict(e)) for e in environments)):
+        if parsed is not None and (parsed.marker is None or any(_holds(line, target, extra) for extra in extras)):
             yield parsed
 
 
+@lru_cache(maxsize=32_768)
+def _holds(line: str, target: Target, extra: str) -> bool:
+    parsed = _parsed(line)
+    return parsed is not None and (parsed.marker is None or parsed.marker.evaluate(target.marker_environment(extra)))
+
+
+@lru_cache(maxsize=32_768)
 def _parsed(line: str) -> Pep508 | None:
     try:
         return Pep508(line)
