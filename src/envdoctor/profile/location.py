@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 
 import envdoctor
 
-__all__ = ["shipped_folder", "shipped_names", "shipped_path"]
+__all__ = ["abstract_names", "shipped_folder", "shipped_names", "shipped_path"]
+
+_ABSTRACT = re.compile(r"^abstract\s*=\s*true\b", re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
@@ -27,3 +30,11 @@ def shipped_names() -> list[str]:
 def shipped_path(name: str) -> Path | None:
     """Return the file of a shipped profile, None where there is none of that name."""
     return shipped_folder() / f"{name}.toml" if name in shipped_names() else None
+
+
+def abstract_names() -> frozenset[str]:
+    """Return the names of shipped profiles that are only bases: those whose file says ``abstract = true``."""
+    folder = shipped_folder()
+    return frozenset(
+        name for name in shipped_names() if _ABSTRACT.search((folder / f"{name}.toml").read_text(encoding="utf-8"))
+    )

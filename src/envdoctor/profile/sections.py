@@ -13,6 +13,8 @@ __all__ = ["PATCH_KINDS", "SCHEMA_NUMBER", "SECTIONS"]
 SCHEMA_NUMBER = 1
 PATCH_KINDS = tuple(kind.value for kind in PatchKind)
 
+_BACKENDS = tuple(backend.value for backend in Backend if backend is not Backend.UNKNOWN)
+
 _BECAUSE = Key("The reason, for a person who wonders", required=True, format=f.TEXT)
 _EVIDENCE = Key("Where it was seen: issue numbers, metadata, an execution", format=f.TEXT)
 
@@ -31,7 +33,7 @@ _TARGET = Table(
         "arch": Key("Machine architecture", choices=tuple(arch.value for arch in Arch)),
         "python": Key("CPython versions that the stack accepts", format=f.SPECIFIER),
         "preferred-python": Key("The Python to take where it is not the newest", format=f.DOTTED_VERSION),
-        "backend": Key("What runs the tensors", choices=tuple(backend.value for backend in Backend)),
+        "backend": Key("What runs the tensors", choices=_BACKENDS),
         "glibc": Key("Lowest glibc of a Linux target", format=f.DOTTED_VERSION),
         "macos": Key("Lowest macOS release", format=f.DOTTED_VERSION),
         "gpu-architectures": Key("What the cards are", Shape.TEXT_LIST, format=f.GPU_ARCHITECTURE),

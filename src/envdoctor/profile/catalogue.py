@@ -1,0 +1,96 @@
+"""The shipped profiles, and which of them a project looks like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from packaging.utils import canonicalize_name
+
+from envdoctor.model.profile import Profile
+from envdoctor.model.target import OperatingSystem
+from envdoctor.profile.load import load_profile
+from envdoctor.profile.location import abstract_names, shipped_names
+
+__all__ = ["Match", "catalogue", "recognise"]
+
+# A single common requirement marks nothing: half of a profile's packages do, or two of them.
+_ENOUGH_PACKAGES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A profile that a project looks like, and why."""
+
+    profile: Profile
+    score: float
+    """From above 0 to 2: the share of the profile's marking files plus the share of its marking requirements."""
+    reason: str
+    """One line to be said aloud."""
+
+
+@lru_cache(maxsize=1)
+def catalogue() -> tuple[Profile, ...]:
+    """Return every shipped profile that can be used, by name. Raises ProfileError where one is broken."""
+    abstract = abstract_names()
+    return tuple(load_profile(name) for name in shipped_names() if name not in abstract)
+
+
+def recognise(
+    project_files: Sequence[str] | Callable[[], Sequence[str]],
+    requirements: Iterable[str],
+    *,
+    prefer_os: OperatingSystem | None = None,
+    profiles: Sequence[Profile] | None = None,
+) -> list[Match]:
+    """Return the profiles that a project looks like, best first.
+
+    ``project_files`` are paths relative to the project root with forward slashes (or a function that lists them, asked
+    once); ``requirements`` are the names of projects it asks for. Profiles of one stack match equally well: among
+    equals those for ``prefer_os`` come first, then by name. An equal ``score`` of the first two means that a person
+    must choose.
+    """
+    files = list(project_files() if callable(project_files) else project_files)
+    names: set[str] = {canonicalize_name(name) for name in requirements}
+    found = [match for profile in profiles or catalogue() if (match := _match(profile, files, names)) is not None]
+    return sorted(found, key=lambda m: (-m.score, m.profile.target.os is not prefer_os, m.profile.name))
+
+
+def _match(profile: Profile, files: Sequence[str], names: set[str]) -> Match | None:
+    marks = [mark for mark in profile.recognise if _present(mark, files)]
+    packages = [name for name in profile.recognise_packages if name in names]
+    enough = len(packages) >= _ENOUGH_PACKAGES or (packages and 2 * len(packages) >= len(profile.recognise_packages))
+    if not marks and not enough:
+        return None
+    score = _share(marks, profile.recognise) + _share(packages, profile.recognise_packages)
+    said = []
+    if marks:
+        said.append(f"has {_listed(marks)}")
+    if packages:
+        said.append(f"asks for {_listed(packages)}")
+    return Match(profile, score, " and ".join(said))
+
+
+def _share(found: Sequence[str], wanted: Sequence[str]) -> float:
+    return round(len(found) / len(wanted), 4) if wanted else 0.0
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _present(mark: str, files: Sequence[str]) -> bool:
+    if not any(character in mark for character in "*?["):
+        return mark in files
+    expression = _expression(mark)
+    return any(expression.fullmatch(name) for name in files)
+
+
+@lru_cache(maxsize=256)
+def _expression(glob: str) -> re.Pattern[str]:
+    """Return a glob as an expression: ``**/`` is any number of folders, ``*`` stays in one."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", glob)
+    meaning = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts))

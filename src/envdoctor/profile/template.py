@@ -1,0 +1,126 @@
+"""A new profile to fill in: every section, commented, and valid as it stands."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.profile.fault import Fault, ProfileError
+from envdoctor.profile.formats import PROFILE_NAME
+from envdoctor.profile.schema import SCHEMA_FILE
+
+__all__ = ["new_profile_text"]
+
+_TEXT = """\
+#:schema {schema_path}
+# Check it with: envdoctor profiles validate {name}.toml
+schema = 1
+
+[profile]
+name = "{name}"
+summary = "{summary}"
+# extends = "diffrhythm2-directml"   # a shipped profile, or "base.toml" beside this file
+
+[target]
+os = "{os}"               # windows | linux | macos
+arch = "{arch}"            # x86_64 | aarch64 (linux) | arm64 (macos, windows)
+python = "{python}"      # the newest that resolves is chosen; preferred-python names another
+backend = "{backend}"            # cuda | rocm | zluda | directml | mps | xpu | coreml | cpu
+# glibc = "2.39"          # linux: the oldest libc of these machines
+# gpu-architectures = ["sm_110"]
+
+# What marks the project, and what is read of it.
+[project]
+recognise = []            # files, as globs
+recognise-packages = []   # requirements that few other projects have
+requirements = []         # empty: whatever requirement files there are
+
+# A requirement to add; with kind = "constraint" it only bounds what something else asks for.
+# [[requires]]
+# requirement = "setuptools<82"
+# because = "which package breaks without it, and how"
+# evidence = "project#123"
+
+# A project that must not be installed.
+# [[exclude]]
+# name = "deepspeed"
+# because = "why it cannot work here"
+
+# An accepted disagreement. `replaces` says whose demand is set aside: "project" for the lines of the
+# requirement files, or the names of distributions; without it, everybody's.
+# [[override]]
+# requirement = "torch==2.4.1"
+# replaces = "project"
+# because = "why the demand cannot be met here"
+
+# Binaries that belong together although their metadata does not say so.
+# [[coupled]]
+# names = ["torch", "torchaudio", "torchvision"]
+# rule = "table"          # same-version | same-minor | table (the shipped table of releases)
+
+# An extra index: the packages named come from there, and from there alone.
+# [[index]]
+# name = "pytorch-cu118"
+# url = "https://index.example/whl/cu118"
+# packages = ["torch", "torchaudio"]
+# local-label = "cu118"
+
+# An edit of a source file. Exactly one of guard-import, stub-function, replace-function, set-attribute,
+# set-argument, replace-requirement, replace-text, remove-file.
+# [[patch]]
+# name = "no-run-time-install"
+# file = "scripts/setup.py"
+# stub-function = "install_everything"
+# because = "it calls pip at every start"
+
+# Variables for the environment; {{project}} and {{environment}} stand for those folders.
+[environment]
+PYTHONNOUSERSITE = "1"
+
+# Something outside Python.
+# [[system]]
+# name = "ffmpeg"
+# because = "what calls it"
+# install = {{ apt = "apt install ffmpeg", brew = "brew install ffmpeg" }}
+
+# What proves the stack on the GPU (`envdoctor smoke`).
+[smoke]
+kernels = ["gemm-float32"]
+workloads = []
+settings = []
+
+# Where a part goes when a kernel that it needs fails.
+# [[placement]]
+# component = "decoder"
+# needs = ["gemm-float32"]
+# otherwise = "cpu"
+# set = {{ file = "inference.py", attribute = "device" }}
+
+# What this profile cannot do, said plainly.
+# [[caution]]
+# text = "Not run on this hardware"
+"""
+
+
+def new_profile_text(
+    name: str,
+    *,
+    summary: str = "",
+    os: OperatingSystem = OperatingSystem.LINUX,
+    arch: Arch = Arch.X86_64,
+    python: str = ">=3.10,<3.13",
+    backend: Backend = Backend.CPU,
+) -> str:
+    """Return a commented profile that validates. Raises ProfileError where ``name`` is not a profile name."""
+    fault = PROFILE_NAME.check(name)
+    if fault is not None:
+        raise ProfileError(name, [Fault("profile.name", fault)])
+    return _TEXT.format(
+        schema_path=PurePosixPath(".") / SCHEMA_FILE,
+        name=name,
+        summary=summary or "What this is, and on which machines",
+        os=os.value,
+        arch=arch.value,
+        python=python,
+        backend=backend.value,
+    )

@@ -1,0 +1,241 @@
+"""What holds of every shipped profile."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from packaging.requirements import Requirement
+
+from envdoctor.model.profile import PatchKind, Profile
+from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.profile import load_profile, python_choices, target_for, validate
+from envdoctor.profile.catalogue import catalogue, recognise
+from envdoctor.profile.location import shipped_folder, shipped_names
+from envdoctor.profile.schema import SCHEMA_FILE, schema, schema_text
+from envdoctor.profile.show import show_text
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+UPSTREAM = ROOT.parent / "shared" / "upstream"
+PROMISED = {
+    "xtts-zluda",
+    "rvc-zluda",
+    "diffrhythm2-directml",
+    "diffrhythm2-rocm",
+    "diffrhythm2-wsl2",
+    "diffrhythm2-cpu",
+    "kokoro-coreml",
+    "amphion-cuda13-aarch64",
+}
+every_profile = pytest.mark.parametrize("profile", catalogue(), ids=lambda profile: profile.name)
+every_file = pytest.mark.parametrize("name", shipped_names())
+
+
+def test_all_that_are_promised_are_there() -> None:
+    assert {profile.name for profile in catalogue()} == PROMISED
+
+
+@every_file
+def test_a_file_is_called_as_its_profile_and_has_no_fault(name: str) -> None:
+    path = shipped_folder() / f"{name}.toml"
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+
+    assert document["profile"]["name"] == name
+    assert validate([str(path)]) == {str(path): ()}
+    jsonschema.validate(document, schema(), jsonschema.Draft202012Validator)
+
+
+@every_profile
+def test_everything_has_its_reason(profile: Profile) -> None:
+    reasoned = [*profile.requires, *profile.excludes, *profile.overrides, *profile.patches, *profile.system]
+    reasoned += [*profile.indexes, *profile.couplings]
+
+    assert all(item.because.strip() for item in reasoned)
+    assert profile.cautions
+
+
+@every_profile
+def test_overrides_pin_something(profile: Profile) -> None:
+    for override in profile.overrides:
+        assert Requirement(override.requirement.text).specifier
+        assert override.replaces
+
+
+@every_profile
+def test_torch_is_never_overridden_without_its_companion(profile: Profile) -> None:
+    """An override of torch alone tears torchaudio off: it resolves, and crashes."""
+    pinned = {item.requirement.name for item in (*profile.overrides, *profile.requires)}
+    if "torch" in {item.requirement.name for item in profile.overrides}:
+        assert "torchaudio" in pinned
+    assert any("torch" in coupling.names for coupling in profile.couplings)
+
+
+@every_profile
+def test_a_patched_text_does_not_hold_what_was_looked_for(profile: Profile) -> None:
+    """Otherwise a second application could not tell that the first has been."""
+    for patch in profile.patches:
+        if patch.kind is PatchKind.REPLACE_TEXT:
+            assert patch.find and patch.replace is not None
+            assert patch.find not in patch.replace
+
+
+@every_profile
+def test_patches_have_names_of_their_own(profile: Profile) -> None:
+    assert all(patch.name for patch in profile.patches)
+
+
+@every_profile
+def test_it_has_a_page(profile: Profile) -> None:
+    assert profile.documentation == f"docs/profiles/{profile.name}.md"
+    page = (ROOT / profile.documentation).read_text(encoding="utf-8")
+    assert page.startswith(f"# {profile.name}\n")
+
+
+@every_profile
+def test_it_means_a_target(profile: Profile) -> None:
+    target = target_for(profile)
+
+    assert target.python == python_choices(profile)[0]
+    assert target.backend is profile.target.backend
+    assert target.tag_priorities()
+
+
+@every_profile
+def test_it_can_be_read_by_a_person(profile: Profile) -> None:
+    text = show_text(profile)
+
+    for override in profile.overrides:
+        assert override.because in text
+    for caution in profile.cautions:
+        assert caution in text
+
+
+@every_profile
+def test_its_kernels_and_workloads_exist(profile: Profile) -> None:
+    where = "envdoctor.adapters.smoke.catalogue"
+    if importlib.util.find_spec(where) is None:
+        pytest.skip("this build has no kernel catalogue")
+    smoke = importlib.import_module(where)
+    kernels = {entry.name for entry in smoke.KERNELS}
+    workloads = {entry.name for entry in smoke.WORKLOADS}
+
+    assert set(profile.smoke.kernels) <= kernels
+    assert set(profile.smoke.workloads) <= workloads
+
+
+def test_the_schema_file_is_current() -> None:
+    """Write it again with ``schema_text()`` after a change of the grammar."""
+    shipped = (shipped_folder() / SCHEMA_FILE).read_text(encoding="utf-8")
+
+    assert shipped == schema_text()
+    jsonschema.Draft202012Validator.check_schema(json.loads(shipped))
+
+
+def overrides(name: str) -> dict[str, tuple[str, ...]]:
+    return {str(item.requirement): item.replaces for item in load_profile(name).overrides}
+
+
+def test_xtts_overrides_two_requirements() -> None:
+    assert overrides("xtts-zluda") == {
+        "transformers>=4.42,<4.43": ("project",),
+        "faster-whisper==1.1.0": ("project", "whisperx"),
+    }
+
+
+def test_directml_keeps_torch_directml_first_and_unpinned() -> None:
+    own = [item for item in load_profile("diffrhythm2-directml").requires if item.requirement.name == "torch-directml"]
+
+    assert [(str(item.requirement), str(item.requirement.origin)) for item in own] == [
+        ("torch-directml", "profile diffrhythm2-directml: requires[0]")
+    ]
+    assert overrides("diffrhythm2-directml") == {"torch==2.4.1": ("project",), "torchaudio==2.4.1": ("project",)}
+
+
+def test_kokoro_takes_a_pair_that_coremltools_was_tested_with() -> None:
+    profile = load_profile("kokoro-coreml")
+    for python, pair in (
+        ((3, 11), {"torch==2.5.0", "coremltools==8.3.0"}),
+        ((3, 12), {"torch==2.7.0", "coremltools==9.0"}),
+    ):
+        environment = target_for(profile, python=python).marker_environment()
+        chosen = {
+            f"{item.requirement.name}{item.requirement.specifier}"
+            for item in profile.requires
+            if item.requirement.marker is not None and item.requirement.marker.evaluate(environment)
+        }
+        assert chosen == pair
+
+
+def test_thor_is_ubuntu_24_04_with_sm_110() -> None:
+    target = target_for(load_profile("amphion-cuda13-aarch64"))
+
+    assert (target.glibc, target.gpu_architecture, target.python) == ((2, 39), "sm_110", (3, 12))
+    assert "manylinux_2_39_aarch64" in target.platforms()
+
+
+def test_a_preferred_python_comes_before_newer_ones() -> None:
+    assert python_choices(load_profile("diffrhythm2-directml")) == [(3, 11), (3, 12), (3, 10)]
+    assert python_choices(load_profile("xtts-zluda")) == [(3, 11), (3, 10)]
+
+
+def test_another_system_drops_what_belongs_to_the_declared_one() -> None:
+    target = target_for(load_profile("diffrhythm2-wsl2"), os=OperatingSystem.MACOS, backend=Backend.CPU, python=(3, 11))
+
+    assert (target.os, target.arch, target.wsl, target.glibc) == (OperatingSystem.MACOS, Arch.X86_64, False, (2, 28))
+    moved = target_for(load_profile("kokoro-coreml"), os=OperatingSystem.LINUX)
+    assert moved.arch is Arch.AARCH64
+
+
+def test_files_and_requirements_mark_a_project() -> None:
+    (best, *_) = recognise(["scripts/modeldownloader.py", "xtts_webui.py"], ["coqui_tts"])
+
+    assert best.profile.name == "xtts-zluda"
+    assert best.reason == "has `scripts/modeldownloader.py`, `xtts_webui.py` and asks for `coqui-tts`"
+
+
+def test_one_common_requirement_marks_nothing() -> None:
+    assert recognise(["setup.py"], ["torch", "pyopenjtalk"]) == []
+
+
+def test_variants_of_a_stack_match_equally_and_the_systems_own_comes_first() -> None:
+    matches = recognise(lambda: ["diffrhythm2/cfm.py"], [], prefer_os=OperatingSystem.WINDOWS)
+
+    assert matches[0].profile.name == "diffrhythm2-directml"
+    assert len({match.score for match in matches}) == 1
+    assert [match.profile.name for match in matches[1:]] == ["diffrhythm2-cpu", "diffrhythm2-rocm", "diffrhythm2-wsl2"]
+
+
+@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the upstream requirement files are not beside this checkout")
+@pytest.mark.parametrize(
+    ("folder", "stack"),
+    [
+        ("xtts-webui", "xtts-"),
+        ("diffrhythm2", "diffrhythm2-"),
+        ("advanced-rvc", "rvc-"),
+        ("kokoro", "kokoro-"),
+        ("amphion/maskgct", "amphion-"),
+        ("amphion/vevo", "amphion-"),
+        ("amphion/dualcodec", "amphion-"),
+    ],
+)
+def test_real_requirement_files_are_recognised(folder: str, stack: str) -> None:
+    names = []
+    for path in (UPSTREAM / folder).iterdir():
+        for line in path.read_text(encoding="utf-8-sig").splitlines():
+            text = line.strip().strip('",')
+            try:
+                names.append(Requirement(text).name)
+            except ValueError:
+                continue
+
+    assert {match.profile.name.startswith(stack) for match in recognise([], names)} == {True}
