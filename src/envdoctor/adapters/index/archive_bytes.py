@@ -12,8 +12,8 @@ from envdoctor.adapters.index.zip_directory import Window
 
 __all__ = ["ArchiveBytes", "HttpBytes", "LocalBytes", "NoBytes", "local_path"]
 
-TAIL = 48 * 1024
-"""Bytes of a first read: the directory and the dist-info folder of most wheels."""
+_TAIL = (48 * 1024, 384 * 1024)
+"""Least and most bytes of a first read; between them it grows with the file, as directories do."""
 WHOLE = 48 * 1024 * 1024
 """Bytes of a file that is taken whole where its server cannot do ranges."""
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
@@ -49,7 +49,7 @@ class LocalBytes:
             size = self._path.stat().st_size
         except OSError as error:
             raise NoBytes(error.strerror or str(error)) from None
-        start = max(0, size - TAIL)
+        start = max(0, size - _tail_length(size))
         return Window(start, self.fetch(start, size))
 
     def fetch(self, start: int, stop: int) -> bytes:
@@ -76,9 +76,9 @@ class HttpBytes:
     def tail(self) -> Window:
         """Return the file's last bytes, in one request."""
         if self._size is None:
-            asked = f"bytes=-{TAIL}"
+            asked = f"bytes=-{_TAIL[0]}"
         else:
-            asked = f"bytes={max(0, self._size - TAIL)}-{max(0, self._size - 1)}"
+            asked = f"bytes={max(0, self._size - _tail_length(self._size))}-{max(0, self._size - 1)}"
         return self._ask(asked)
 
     def fetch(self, start: int, stop: int) -> bytes:
@@ -109,6 +109,10 @@ class HttpBytes:
             self._size = len(reply.content)
             return Window(0, reply.content)
         raise NoBytes(f"its server answered {reply.status}")
+
+
+def _tail_length(size: int) -> int:
+    return min(max(size // 128, _TAIL[0]), _TAIL[1])
 
 
 def local_path(url: str) -> Path | None:

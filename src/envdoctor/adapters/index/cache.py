@@ -63,7 +63,7 @@ class Cache:
 
     def __init__(self, directory: Path | None, note: Callable[[str], None] = lambda _text: None) -> None:
         self._path = None if directory is None else directory / f"index-{_SCHEMA}.sqlite3"
-        self._note = note
+        self.note = note
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._writable = True
@@ -131,7 +131,7 @@ class Cache:
 
     def _give_up(self, reason: str) -> None:
         self._writable = False
-        self._note(f"working without a cache: `{self._path}` cannot be used ({reason})")
+        self.note(f"working without a cache: `{self._path}` cannot be used ({reason})")
 
     def _prune(self) -> None:
         """Once a day, drop what nobody has wanted anew for long."""

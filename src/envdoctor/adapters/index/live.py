@@ -15,6 +15,7 @@ They say so (``stand_in``), and the index is listed in ``unreachable``.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterable
 from dataclasses import replace
@@ -248,13 +249,12 @@ class LiveIndex:
         """Ask the project files' indexes in turn for a project that the default index does not have."""
         missed: IndexUnavailable | None = None
         for source, _labels in self._sources.extra:
-            try:
-                return source.load(name)
-            except ProjectNotFound:
-                continue
-            except IndexUnavailable as error:
-                self._missed(error)
-                missed = missed or error
+            with contextlib.suppress(ProjectNotFound):
+                try:
+                    return source.load(name)
+                except IndexUnavailable as error:
+                    self._missed(error)
+                    missed = missed or error
         if missed is not None:
             raise missed
         raise ProjectNotFound(name, self._sources.default.name)

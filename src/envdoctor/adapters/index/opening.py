@@ -83,7 +83,7 @@ def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
     everything: list[Source] = [default, *(entry[0] for entry in bound.values()), *(entry[0] for entry in extra)]
     for each in everything:
         each.fetched = live.fetched
-    transport.note = live.note
+    transport.note = cache.note = live.note
     for text in early:
         live.note(text)
     return live

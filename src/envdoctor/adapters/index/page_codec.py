@@ -1,86 +1,184 @@
 """Pages in the cache's compact form.
 
-What a page repeats (versions, ``requires-python``, the common start of URLs) is stored once, so that a page of
-thousands of files is read back in milliseconds without parsing a file name again.
+A page is stored in columns: joined texts come apart with one ``split`` each, and digests as bytes with one ``hex``,
+which is several times faster than JSON of a record per file (84 000 files of 70 pages: 0.2 s in place of 0.6 s).
+What a page repeats (versions, ``requires-python``, the common start of URLs) is stored once, already parsed.
+
+Layout: length of the packed text (4 bytes, big endian), the packed text, then 32 bytes of SHA-256 a file. The text is
+a JSON head and the columns, separated by NUL.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os.path
+import struct
 import zlib
-from urllib.parse import quote
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from envdoctor.adapters.index.listing import FileRow, Listing
+from envdoctor.adapters.index.listing import Listing
 from envdoctor.model.candidate import DistributionFile, FileKind, ProjectPage
 
-__all__ = ["decode_page", "encode_page"]
+__all__ = ["NOT_A_PAGE", "decode_page", "encode_page"]
+
+NOT_A_PAGE = (ValueError, KeyError, TypeError, IndexError, zlib.error, struct.error)
+"""What reading damaged bytes may raise."""
 
 _Pairs = tuple[tuple[str, str], ...]
+_NO_DIGEST = bytes(32)
+_UNWRITABLE = ("\n", "\0")
+_VERSIONS: dict[str, Version] = {}
 
 
 def encode_page(listing: Listing) -> bytes:
-    """Return the compact form of a listing."""
+    """Return the compact form of a listing. A file whose name or URL holds a line break is left out."""
+    rows = [row for row in listing.rows if not any(mark in row.filename + row.url for mark in _UNWRITABLE)]
     versions: dict[str, int] = {}
     pythons: dict[str | None, int] = {None: 0}
-    prefix = os.path.commonprefix([row.url for row in listing.rows]).rpartition("/")[0]  # noqa: RUF071 - of texts
-    prefix = prefix + "/" if prefix else ""
-    files = []
-    for row in listing.rows:
+    prefix = os.path.commonprefix([row.url for row in rows]).rpartition("/")[0]  # noqa: RUF071 - of texts
+    head: dict[str, Any] = {"u": prefix, "s": listing.skipped, "y": {}, "x": {}, "m": {}, "w": {}}
+    digests = bytearray()
+    folders: list[str] = []
+    for number, row in enumerate(rows):
         tail = row.url[len(prefix) :]
-        name = quote(row.filename)
-        folder = tail[: -len(name)] if tail.endswith(name) else [tail]
-        files.append(
-            [
-                row.filename,
-                versions.setdefault(row.version, len(versions)),
-                folder,
-                _pack(row.hashes),
-                row.size,
-                pythons.setdefault(row.requires_python, len(pythons)),
-                row.yanked,
-                row.upload_time,
-                (_pack(row.sidecar_hashes) or 1) if row.sidecar else 0,
-            ]
-        )
-    table = {"u": prefix, "v": list(versions), "p": list(pythons), "f": files, "s": listing.skipped}
-    return zlib.compress(json.dumps(table, separators=(",", ":")).encode(), 1)
+        if tail.endswith(row.filename):
+            folders.append(tail[: -len(row.filename)])
+        else:
+            folders.append("")
+            head["w"][number] = row.url
+        digest = _sha256(row.hashes)
+        digests += digest or _NO_DIGEST
+        if digest is None:
+            head["x"][number] = row.hashes
+        if row.yanked is not None:
+            head["y"][number] = row.yanked
+        if row.sidecar:
+            head["m"][number] = row.sidecar_hashes
+    columns = [
+        [row.filename for row in rows],
+        folders,
+        [str(versions.setdefault(row.version, len(versions))) for row in rows],
+        [str(pythons.setdefault(row.requires_python, len(pythons))) for row in rows],
+        ["" if row.size is None else str(row.size) for row in rows],
+        [(row.upload_time or "").replace("\n", "") for row in rows],
+    ]
+    head["v"], head["p"], head["n"] = list(versions), list(pythons), len(rows)
+    text = "\0".join([json.dumps(head, separators=(",", ":")), *("\n".join(column) for column in columns)])
+    packed = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+    return struct.pack(">I", len(packed)) + packed + digests
 
 
 def decode_page(body: bytes, project: NormalizedName, index: str) -> ProjectPage:
-    """Return the page. Raises ValueError, zlib.error, KeyError or TypeError where the bytes are not one."""
-    table = json.loads(zlib.decompress(body))
-    prefix: str = table["u"]
-    versions = [_version(text) for text in table["v"]]
-    pythons: list[str | None] = table["p"]
-    wheel, sdist = FileKind.WHEEL, FileKind.SDIST
-    files = []
-    for name, version, folder, hashes, size, python, yanked, uploaded, side in table["f"]:
-        files.append(
-            DistributionFile(
+    """Return the page. Raises one of ``NOT_A_PAGE`` where the bytes are not one."""
+    (length,) = struct.unpack_from(">I", body)
+    text = zlib.decompress(body[4 : 4 + length]).decode("utf-8", "surrogatepass")
+    head_text, *texts = text.split("\0")
+    head = json.loads(head_text)
+    count: int = head["n"]
+    skipped = tuple(head["s"])
+    if count == 0:
+        return ProjectPage(project, (), index, skipped)
+    digests = body[4 + length :].hex()
+    names, folders, version_column, python_column, sizes, times = (column.split("\n") for column in texts)
+    if len(digests) != count * 64 or not len(names) == len(folders) == len(sizes) == count:
+        raise ValueError("a page of another length")
+    versions = {str(number): _version(text) for number, text in enumerate(head["v"])}
+    pythons = {str(number): text for number, text in enumerate(head["p"])}
+    prefix, odd_urls, odd_hashes, yanked, sidecars = head["u"], head["w"], head["x"], head["y"], head["m"]
+    with _no_collection():
+        files = [
+            _new_file(
                 project,
-                versions[version],
-                name,
-                wheel if name.endswith(".whl") else sdist,
-                prefix + (folder + quote(name) if isinstance(folder, str) else folder[0]),
+                versions[version_column[i]],
+                names[i],
+                prefix + folders[i] + names[i],
                 index,
-                _unpack(hashes),
-                size,
-                pythons[python],
-                yanked,
-                uploaded,
-                bool(side),
-                False,
-                _unpack(side) if isinstance(side, (str, list)) else (),
+                (("sha256", digests[64 * i : 64 * i + 64]),),
+                int(sizes[i]) if sizes[i] else None,
+                pythons[python_column[i]],
+                times[i] or None,
             )
-        )
-    return ProjectPage(project, tuple(files), index, tuple(table["s"]))
+            for i in range(count)
+        ]
+        _set_url, _set_hashes = _SETTERS["url"], _SETTERS["hashes"]
+        for number, url in odd_urls.items():
+            _set_url(files[int(number)], url)
+        for number, pairs in odd_hashes.items():
+            _set_hashes(files[int(number)], _pairs(pairs))
+        for number, reason in yanked.items():
+            _SETTERS["yanked"](files[int(number)], reason)
+        for number, pairs in sidecars.items():
+            _SETTERS["sidecar"](files[int(number)], True)
+            _SETTERS["sidecar_hashes"](files[int(number)], _pairs(pairs))
+    return ProjectPage(project, tuple(files), index, skipped)
 
 
-_VERSIONS: dict[str, Version] = {}
+_SETTERS: dict[str, Any] = {name: getattr(DistributionFile, name).__set__ for name in DistributionFile.__slots__}
+"""The slots' own setters: a frozen dataclass's ``__init__`` takes twice as long, and pages have thousands of files."""
+
+
+def _make_new_file() -> Any:
+    new, kind_wheel, kind_sdist = object.__new__, FileKind.WHEEL, FileKind.SDIST
+    s_project, s_version, s_name, s_kind = (_SETTERS[n] for n in ("project", "version", "filename", "kind"))
+    s_url, s_index, s_hashes, s_size = (_SETTERS[n] for n in ("url", "index", "hashes", "size"))
+    s_python, s_time = _SETTERS["requires_python"], _SETTERS["upload_time"]
+    known = {
+        "project",
+        "version",
+        "filename",
+        "kind",
+        "url",
+        "index",
+        "hashes",
+        "size",
+        "requires_python",
+        "upload_time",
+    }
+    others = [(_SETTERS[name], field.default) for name, field in DistributionFile.__dataclass_fields__.items()
+              if name not in known]  # fmt: skip
+
+    def new_file(
+        project: str, version: Version, name: str, url: str, index: str, hashes: _Pairs, size: int | None,
+        python: str | None, time: str | None,
+    ) -> DistributionFile:  # fmt: skip
+        file = new(DistributionFile)
+        s_project(file, project)
+        s_version(file, version)
+        s_name(file, name)
+        s_kind(file, kind_wheel if name.endswith(".whl") else kind_sdist)
+        s_url(file, url)
+        s_index(file, index)
+        s_hashes(file, hashes)
+        s_size(file, size)
+        s_python(file, python)
+        s_time(file, time)
+        for setter, default in others:
+            setter(file, default)
+        return file
+
+    return new_file
+
+
+_new_file = _make_new_file()
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector from walking thousands of new, living objects again and again."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _version(text: str) -> Version:
@@ -90,27 +188,15 @@ def _version(text: str) -> Version:
     return version
 
 
-def _pack(pairs: _Pairs) -> str | list[list[str]]:
-    if len(pairs) == 1 and pairs[0][0] == "sha256":
-        return pairs[0][1]
-    return [list(pair) for pair in pairs]
+def _sha256(hashes: _Pairs) -> bytes | None:
+    """Return the digest where SHA-256 is the only hash."""
+    if len(hashes) != 1 or hashes[0][0] != "sha256" or len(hashes[0][1]) != 64:
+        return None
+    try:
+        return bytes.fromhex(hashes[0][1])
+    except ValueError:
+        return None
 
 
-def _unpack(packed: str | list[list[str]]) -> _Pairs:
-    if isinstance(packed, str):
-        return (("sha256", packed),)
-    return tuple((name, digest) for name, digest in packed)
-
-
-def page_of(listing: Listing, project: NormalizedName, index: str) -> ProjectPage:
-    """Return a listing as a page, by the same way that a cached one takes."""
-    return decode_page(encode_page(listing), project, index)
-
-
-def rows_of(page: ProjectPage) -> tuple[FileRow, ...]:
-    """Return a page's files as rows."""
-    return tuple(
-        FileRow(f.filename, f.url, f.hashes, f.size, f.requires_python, f.yanked, f.upload_time, f.sidecar,
-                f.sidecar_hashes, str(f.version))
-        for f in page.files
-    )  # fmt: skip
+def _pairs(stored: list[list[str]]) -> _Pairs:
+    return tuple((name, digest) for name, digest in stored)

@@ -26,7 +26,7 @@ from envdoctor.adapters.index.listing import (
     read_links,
     read_listing,
 )
-from envdoctor.adapters.index.page_codec import decode_page, encode_page
+from envdoctor.adapters.index.page_codec import NOT_A_PAGE, decode_page, encode_page
 from envdoctor.adapters.index.transport import Reply, Transport, TransportError
 from envdoctor.model.candidate import ProjectPage
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
@@ -35,7 +35,6 @@ __all__ = ["FlatSource", "PageSource", "Source"]
 
 _DEAD_FOR = 300.0
 """Seconds for which a host that did not answer is left alone, by later processes too."""
-_ANOTHER_READER = (ValueError, KeyError, TypeError, IndexError, zlib.error)
 
 
 @dataclass(slots=True)
@@ -81,7 +80,7 @@ class PageSource:
             raise ProjectNotFound(name, self.name)
         try:
             return decode_page(cached.body, name, self.name)
-        except _ANOTHER_READER:
+        except NOT_A_PAGE:
             return None
 
     def _fetch(self, name: NormalizedName, cached: CachedPage | None) -> ProjectPage:
@@ -196,7 +195,7 @@ Source = PageSource | FlatSource
 def _unpacked(body: bytes) -> list[FileRow] | None:
     try:
         rows = [FileRow(*row) for row in json.loads(zlib.decompress(body))]
-    except _ANOTHER_READER:
+    except NOT_A_PAGE:
         return None
     return [
         row._replace(hashes=_pairs(row.hashes), sidecar_hashes=_pairs(row.sidecar_hashes)) for row in rows
