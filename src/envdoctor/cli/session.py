@@ -25,7 +25,7 @@ class Session:
     """A request with the ports behind it; a context manager that closes them."""
 
     request: CheckRequest
-    index: AnyIndex
+    indexes: tuple[AnyIndex, ...]
     progress: SilentProgress | StderrProgress
     index_urls: Mapping[str, str]
     """Index names to URLs, as a lock names them."""
@@ -37,7 +37,8 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.progress.close()
-        self.index.close()
+        for index in self.indexes:
+            index.close()
 
 
 def open_session(
@@ -62,6 +63,8 @@ def open_session(
     read = composition.read(project, chosen, settings, target)
     progress = open_progress(quiet=quiet)
     index = composition.open_ports(index_choice, chosen, read, progress)
+    bound = chosen is not None and bool(chosen.indexes)
+    plain = composition.open_ports(index_choice, None, read, progress) if bound else index
     request = CheckRequest(
         target=target,
         today=datetime.now(tz=timezone.utc).date(),
@@ -73,8 +76,10 @@ def open_session(
         locked=composition.read_lock(lock_folder or project, chosen.name if chosen else None),
         index=index,
         archives=index,
+        plain_index=plain,
+        plain_archives=plain,
         build_risk=index.build_risk,
         progress=progress,
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
     )
-    return Session(request, index, progress, composition.index_urls(index_choice, chosen))
+    return Session(request, (index, plain), progress, composition.index_urls(index_choice, chosen))

@@ -60,7 +60,7 @@ class Report:
     def verdict(self) -> Verdict:
         """``broken`` over ``unknown`` over ``degraded`` over ``healthy``."""
         severities = {finding.severity for finding in self.open_findings}
-        if Severity.ERROR in severities:
+        if Severity.ERROR in severities or (self.conflicts and self.resolution is None):
             return Verdict.BROKEN
         if not self.complete:
             return Verdict.UNKNOWN

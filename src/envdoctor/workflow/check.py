@@ -22,6 +22,7 @@ from envdoctor.model.target import Target
 from envdoctor.ports import ArchiveReader, Index, Progress
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.problem import Problem
+from envdoctor.workflow.as_they_stand import changes_anything, found_as_they_stand
 from envdoctor.workflow.prescription import choose_python, problem_of
 from envdoctor.workflow.settings import Settings
 from envdoctor.workflow.waivers import accepted_by_lock, expired_waivers, waive
@@ -44,6 +45,9 @@ class CheckRequest:
     locked: LockedProject | None = None
     index: Index | None = None
     archives: ArchiveReader | None = None
+    plain_index: Index | None = None
+    """The index without the profile's bound indexes; None: the same."""
+    plain_archives: ArchiveReader | None = None
     build_risk: Callable[[DistributionFile], BuildRisk] | None = None
     environment: InstalledEnvironment | None = None
     facts: Facts = Facts()  # noqa: RUF009 - immutable
@@ -109,9 +113,21 @@ def prescribe(request: CheckRequest) -> Prescription:
             rejections=diagnosis.rejections,
         )
     findings = examine(examination)
+    if problem is not None and diagnosis is not None and not diagnosis.conflicts and changes_anything(request.profile):
+        findings = (*findings, *_as_they_stand(request, problem, examination, findings))
     done = time.perf_counter()
     target = problem.target if problem else request.target
     return Prescription(target, diagnosis, findings, resolved - started, done - resolved)
+
+
+def _as_they_stand(
+    request: CheckRequest, problem: Problem, examination: Examination, findings: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
+    index = request.plain_index or request.index
+    archives = request.plain_archives or request.archives
+    if request.project is None or index is None:
+        return ()
+    return found_as_they_stand(problem, len(request.project.requirements), examination, findings, index, archives)
 
 
 def _problem(request: CheckRequest) -> Problem | None:

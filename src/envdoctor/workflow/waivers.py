@@ -9,6 +9,7 @@ from envdoctor.lock.reading import LockedProject
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Finding, Remedy, Severity, Waiver
 from envdoctor.model.origin import FileOrigin
+from envdoctor.workflow.as_they_stand import AS_THEY_STAND
 from envdoctor.workflow.settings import WaiverSetting
 
 __all__ = ["accepted_by_lock", "expired_waivers", "waive"]
@@ -48,6 +49,8 @@ def accepted_by_lock(
     for finding in findings:
         # A rule that speaks of a conflict gives the conflict's id as the place of its evidence.
         waiver = next((settled[seen.where] for seen in finding.evidence if seen.where in settled), None)
+        if waiver is None and locked is not None and any(seen.where == AS_THEY_STAND for seen in finding.evidence):
+            waiver = Waiver("the lock does not take what the project's own requirements would give", locked.path)
         marked.append(finding.waive(waiver) if waiver and finding.waived is None else finding)
     return tuple(marked)
 
