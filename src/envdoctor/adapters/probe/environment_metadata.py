@@ -96,7 +96,7 @@ def parse_headers(data: bytes) -> Headers:
     for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         if line[:1] in (b" ", b"\t"):
             if key in _INTERESTING:
-                value += b" " + line.strip()
+                value = value.rstrip() + b" " + line.strip()
             continue
         if key in _INTERESTING:
             _take(headers, key, value)

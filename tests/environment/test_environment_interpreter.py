@@ -1,0 +1,175 @@
+"""Interpreters that answer, and those that do not; imports that fail in every way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from envdoctor.adapters.probe.environment import read_environment
+from envdoctor.adapters.probe.interpreter import ask_interpreter
+from envdoctor.adapters.probe.interpreter_child import run_bounded
+from envdoctor.adapters.probe.interpreter_imports import probe_import
+from envdoctor.model.finding import Severity
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the interpreters made here are shell scripts")
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_this_interpreter_answers(clean):
+    answer = ask_interpreter(sys.executable, environment=clean)
+    assert answer.facts is not None
+    assert tuple(answer.facts["version"]) == sys.version_info[:3]
+    assert answer.facts["extension_suffixes"]
+    assert "" not in answer.facts["path"]
+    assert not answer.problems
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_other_versions_of_python_answer(version, clean):
+    found = shutil.which(f"python{version}")
+    if found is None or subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode:
+        pytest.skip(f"there is no Python {version} on PATH that starts")
+    answer = ask_interpreter(found, timeout_s=20, environment={**os.environ, "PYTHONPATH": ""})
+    assert answer.facts is not None
+    assert ".".join(map(str, answer.facts["version"][:2])) == version
+    assert not answer.problems
+
+
+def test_an_interpreter_that_is_too_old_is_told(tmp_path, diagnose, clean):
+    facts = {"version": [2, 7, 18], "prefix": "/x", "base_prefix": "/x", "path": [], "platform": "linux2"}
+    answer = json.dumps({**facts, "executable": "x"})
+    old = script(tmp_path / "bin" / "python", f"printf '<<envdoctor-answer\\n%s\\nenvdoctor-answer>>\\n' '{answer}'")
+    environment = read_environment(old, environ=clean)
+    assert environment.python == (2, 7)
+    (finding,) = diagnose(environment, "ENV010")
+    assert finding.severity is Severity.WARNING
+    assert "Python 2.7 is older than 3.8" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "detail"),
+    [
+        ("exit 3", "interpreter-failed", "exit status 3"),
+        ("echo cannot load libpython >&2; exit 127", "interpreter-failed", "exit status 127: cannot load libpython"),
+        ("kill -ABRT $$", "interpreter-failed", "SIGABRT"),
+        ("echo garbage", "interpreter-failed", "its answer could not be read"),
+        ("echo '<<envdoctor-answer\n{]\nenvdoctor-answer>>'", "interpreter-failed", "its answer could not be read"),
+        ("echo '<<envdoctor-answer\n[]\nenvdoctor-answer>>'", "interpreter-failed", "its answer could not be read"),
+        ("sleep 60", "interpreter-timeout", "did not end within 0.4 s"),
+        ("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxx; done", "interpreter-timeout", "did not end within 0.4 s"),
+    ],
+)
+def test_an_interpreter_that_fails_leaves_the_folder(venv, venv_site, diagnose, clean, text, kind, detail):
+    venv_site.add("foo", "1.0")
+    script(venv / "bin" / "python", text)
+    begin = time.monotonic()
+    environment = read_environment(venv, timeout_s=0.4, environ=clean)
+    assert time.monotonic() - begin < 8
+    assert [item.name for item in environment.distributions] == ["foo"]
+    assert environment.source == "folder"
+    assert environment.python == sys.version_info[:2]
+    assert [(problem.kind, problem.detail) for problem in environment.problems] == [(kind, detail)]
+    assert [finding.severity for finding in diagnose(environment, "ENV010")] == [Severity.ERROR]
+
+
+def test_a_file_that_cannot_be_executed(venv, clean):
+    program = venv / "bin" / "python"
+    program.unlink()
+    program.write_bytes(b"\x7fELF nothing")
+    program.chmod(0o755)
+    environment = read_environment(venv, environ=clean)
+    assert [problem.kind for problem in environment.problems] == ["interpreter-failed"]
+
+
+def test_a_sitecustomize_that_breaks_the_start_is_told_and_gone_round(venv, venv_site, clean):
+    (venv_site.folder / "sitecustomize.py").write_text("import os; os._exit(7)\n", encoding="utf-8")
+    venv_site.add("foo", "1.0")
+    environment = read_environment(venv, environ=clean)
+    assert [(problem.kind, problem.detail) for problem in environment.problems] == [
+        ("interpreter-failed", "exit status 7")
+    ]
+    assert environment.python_full == ".".join(map(str, sys.version_info[:3]))
+    assert environment.source == "folder"
+    assert environment.search_path == ()
+
+
+def test_a_sitecustomize_that_prints_does_no_harm(venv, venv_site, clean):
+    noise = "import sys; print('<<hello>>' * 1000); sys.stderr.write('oh')\n"
+    (venv_site.folder / "sitecustomize.py").write_text(noise, encoding="utf-8")
+    assert read_environment(venv, environ=clean).problems == ()
+
+
+def test_grandchildren_do_not_keep_us_waiting(tmp_path):
+    program = script(tmp_path / "p", "sleep 30 & echo done")
+    begin = time.monotonic()
+    outcome = run_bounded([str(program)], timeout_s=10)
+    assert time.monotonic() - begin < 5
+    assert outcome.status == "exited"
+    assert outcome.stdout == b"done\n"
+
+
+def test_the_output_that_is_kept_is_bounded(tmp_path):
+    program = script(tmp_path / "p", "yes | head -c 3000000; echo end")
+    outcome = run_bounded([str(program)], timeout_s=20, limit_bytes=1000)
+    assert len(outcome.stdout) == 1000
+    assert outcome.stdout.endswith(b"end\n")
+
+
+MODULES = {
+    "aborts": "import os; os.abort()",
+    "hangs": "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)",
+    "raises": "raise OSError('libcudart.so.12: cannot open shared object file')",
+    "exits": "import sys; sys.exit(3)",
+    "vanishes": "import os; os._exit(0)",
+    "needs_other": "import something_that_is_not_there",
+    "works": "__version__ = '2.6.0'",
+    "floods": "import sys\nwhile True: sys.stderr.write('x' * 10000)",
+}
+
+
+@pytest.mark.parametrize(
+    ("module", "status", "detail"),
+    [
+        ("aborts", "crashed", "SIGABRT"),
+        ("hangs", "timed-out", "did not end within 1.5 s"),
+        ("raises", "raised", "OSError: libcudart.so.12: cannot open shared object file"),
+        ("exits", "raised", "SystemExit: 3"),
+        ("vanishes", "crashed", "exit status 0"),
+        ("needs_other", "raised", "ModuleNotFoundError: No module named 'something_that_is_not_there'"),
+        ("works", "imported", ""),
+        ("floods", "timed-out", "did not end within 1.5 s"),
+        ("nowhere", "missing", "ModuleNotFoundError: No module named 'nowhere'"),
+    ],
+)
+def test_an_import_is_survived_and_named(tmp_path, clean, module, status, detail):
+    for name, text in MODULES.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    begin = time.monotonic()
+    outcome = probe_import(sys.executable, module, 1.5, environment={**clean, "PYTHONPATH": str(tmp_path)})
+    assert (outcome.status, outcome.detail) == (status, detail)
+    assert time.monotonic() - begin < 6
+    assert len(outcome.output) <= 4000
+    assert outcome.version == ("2.6.0" if module == "works" else None)
+
+
+def test_an_interpreter_that_is_not_there_runs_nothing():
+    assert probe_import("/nonexistent/python", "torch").status == "not-run"
+
+
+def test_only_names_of_modules_are_imported():
+    with pytest.raises(ValueError, match="is not the name of a module"):
+        probe_import(sys.executable, "os; print(1)")
