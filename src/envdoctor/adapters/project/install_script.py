@@ -66,7 +66,7 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
         _follow(script, draft, command)
         call = read_pip_command(command.words)
         if call is not None:
-            following = listed[at + 1] if at + 1 < len(listed) else None
+            following = listed[at + 1 : at + 3]
             _run(draft, script, call, command, following)
     if required and len(draft.commands) == before:
         raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
@@ -121,7 +121,7 @@ def _follow(script: _Script, draft: Draft, command: Command) -> None:
             return
 
 
-def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, following: Command | None) -> None:
+def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, following: list[Command]) -> None:
     script.steps += 1
     step = script.steps
     origin = FileOrigin(script.file.shown, command.words[0].line)
@@ -157,16 +157,16 @@ def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, foll
             _requirement(draft, script, word, circumstances)
 
 
-def _checked(script: _Script, command: Command, following: Command | None) -> bool:
+def _checked(script: _Script, command: Command, following: list[Command]) -> bool:
     if command.ends == "&&":
         return True
     if command.ends == "||":
-        return following is None or bool(_LEAVES.match(following.words[0].text))
+        return not following or bool(_LEAVES.match(following[0].words[0].text))
     if command.ends in {"|", "|&", "&"} or (script.dockerfile and command.ends == ";"):
         return False
     if script.stops_on_error:
         return True
-    return following is not None and any(_LOOKS_AT_STATUS.search(word.text) for word in following.words)
+    return any(_LOOKS_AT_STATUS.search(word.text) for later in following for word in later.words)
 
 
 def _keep_options(draft: Draft, script: _Script, call: PipCommand, step: int) -> None:

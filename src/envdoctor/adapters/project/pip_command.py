@@ -30,7 +30,8 @@ _IGNORED_WITH_VALUE = frozenset(
      "--progress-bar", "--upgrade-strategy", "--cache-dir", "--timeout", "--retries", "--proxy", "--cert",
      "--client-cert", "--log", "--exists-action", "--report", "--root-user-action", "--use-feature", "--use-deprecated",
      "--config-settings", "--global-option", "--python", "--torch-backend", "--override", "--overrides",
-     "--index-strategy", "--prerelease", "--exclude-newer", "--resolution", "--no-build-isolation-package", "--hash", "--link-mode", "--install-option",
+     "--index-strategy", "--prerelease", "--exclude-newer", "--resolution",
+     "--no-build-isolation-package", "--hash", "--link-mode", "--install-option",
      "--default-timeout", "--keyring-provider", "--python-platform", "--reinstall-package", "--refresh-package"}
 )  # fmt: skip
 _SHORT_WITH_VALUE = {
@@ -83,8 +84,7 @@ def _tool(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
             return None
         if _PIP.match(name):
             before = words[at - 1].text if at else ""
-            if before == "-m" or not before.startswith("-"):
-                return ("uv" if name == "pip" and before.lower().endswith(("uv", "uv.exe")) else "pip"), words[at + 1 :]
+            return ("uv" if before.lower().endswith(("uv", "uv.exe")) else "pip"), words[at + 1 :]
         if name in _CONDA and at + 1 < len(words) and words[at + 1].text != "run":
             return "conda", words[at + 1 :]
     return None

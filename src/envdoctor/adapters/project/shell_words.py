@@ -143,6 +143,7 @@ class _Reader:
         start = self.at
         line = self.lines[start]
         parts: list[str] = []
+        depth = 0
         while self.at < len(self.text):
             character = self.text[self.at]
             if character in _QUOTES[self.dialect]:
@@ -150,6 +151,11 @@ class _Reader:
             elif character == self._escape() and self.at + 1 < len(self.text):
                 parts.append(self.text[self.at + 1])
                 self.at += 2
+            elif character in "({" or (character in ")}" and depth):
+                # Brackets that a word opens belong to it: $(date), ${NAME}, %ProgramFiles(x86)%.
+                depth += 1 if character in "({" else -1
+                parts.append(character)
+                self.at += 1
             elif character.isspace() or self._separates():
                 break
             elif _REDIRECTION.match(self.text, self.at):
@@ -165,10 +171,6 @@ class _Reader:
         return Word("" if text.isdigit() else text, line, "" if text.isdigit() else redirected)
 
     def _separates(self) -> bool:
-        character = self.text[self.at]
-        # Parentheses and braces inside a word belong to it: $(date), ${NAME}, %~dp0(x86).
-        if character in "(){}":
-            return False
         return _SEPARATOR[self.dialect].match(self.text, self.at) is not None
 
     def _escape(self) -> str:

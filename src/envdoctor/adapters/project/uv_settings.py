@@ -45,13 +45,13 @@ def apply_sources(draft: Draft, document: TomlDocument, start: int) -> None:
     """Give the requirements from position ``start`` on the index or place that ``[tool.uv.sources]`` names."""
     sources = document.table(draft, "tool", "uv", "sources")
     by_name = {canonicalize_name(key): key for key in sources}
-    urls = {entry.get("name"): entry.get("url") for entry in _indexes(document)}
+    urls = {entry["name"]: entry.get("url") for entry in _indexes(document) if isinstance(entry.get("name"), str)}
     for at, requirement in enumerate(draft.requirements[start:], start=start):
         key = by_name.get(requirement.name)
         if key is None:
             continue
         source = _chosen(draft, document, key, sources[key])
-        url = urls.get(source.get("index")) if source else None
+        url = urls.get(str(source.get("index"))) if source else None
         if isinstance(url, str):
             draft.requirements[at] = replace(requirement, index_url=url)
         elif source and isinstance(source.get("git"), str):
