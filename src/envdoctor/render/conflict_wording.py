@@ -11,7 +11,7 @@ from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Override, Repair
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
-from envdoctor.render.wording import joined, restated, versions
+from envdoctor.render.wording import joined, restated
 
 __all__ = [
     "RepairLine",
@@ -78,10 +78,12 @@ def chain(conflict: Conflict, side: ClashSide) -> list[str]:
         return [str(side.requirement)]
     names = list(side.via) or [origin.name]
     top = next((str(item) for item in conflict.core if item.name == names[0]), names[0])
-    speaker = f"{origin.name} {versions(side.versions_considered) or origin.version}"
+    # The versions considered all refuse, but not all with the same bound: only one can be quoted.
+    count = len(side.versions_considered)
+    others = f"; none of the {count} versions considered fits" if count > 1 else ""
     if origin.coupling:
-        return [top, *names[1:], f"needs {side.requirement}, the binaries of {speaker} do"]
-    return [top, *names[1:], f"wants {side.requirement}, says {speaker}"]
+        return [top, *names[1:], f"needs {side.requirement}, the binaries of {origin} do{others}"]
+    return [top, *names[1:], f"wants {side.requirement}, says {origin}{others}"]
 
 
 def rejection_lines(clash: Clash) -> list[str]:
