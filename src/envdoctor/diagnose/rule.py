@@ -31,6 +31,8 @@ class Rule:
     """What it does, why it is bad, an example, references; Markdown."""
     needs: frozenset[str] = frozenset()
     """Fields of the Examination that must be there; otherwise the rule does not run."""
+    ranks: bool = False
+    """Its findings tell a broken resolution from a working one, and it looks at nothing but the resolution."""
 
 
 def _modules() -> Iterable[ModuleType]:

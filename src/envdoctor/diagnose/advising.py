@@ -1,0 +1,70 @@
+"""Advisories over an examination."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from envdoctor.diagnose.advisory import Advisory
+from envdoctor.diagnose.advisory_reading import AdvisoryBook, shipped_advisories
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.package_view import Scene, scenes
+from envdoctor.diagnose.predicate import Situation
+from envdoctor.diagnose.source_scan import SourceScan, scan_of
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.model.finding import Finding
+
+__all__ = ["advise", "read_log", "undecided"]
+
+
+def _possible(advisory: Advisory, scene: Scene) -> bool:
+    return all(any(name in scene.packages for name in group) for group in advisory.needs)
+
+
+def _situations(examination: Examination, scan: SourceScan | None) -> list[Situation]:
+    if scan is None and examination.sources is not None:
+        scan = scan_of(examination.sources)
+    return [Situation(scene, scan) for scene in scenes(examination, shipped_wheel_facts())]
+
+
+def advise(
+    examination: Examination, *, scan: SourceScan | None = None, advisories: Iterable[Advisory] | None = None
+) -> Iterator[Finding]:
+    """Yield a finding for every advisory whose predicate is true in the plan or in the environment, once each."""
+    seen: set[tuple[str, str]] = set()
+    situations = _situations(examination, scan)
+    for advisory in shipped_advisories().advisories if advisories is None else advisories:
+        for situation in situations:
+            if not _possible(advisory, situation.scene):
+                continue
+            outcome = advisory.judge(situation)
+            if not outcome.value:
+                continue
+            finding = advisory.finding(situation, outcome)
+            if (key := (finding.rule, finding.message)) not in seen:
+                seen.add(key)
+                yield finding
+
+
+def undecided(examination: Examination, *, scan: SourceScan | None = None) -> list[tuple[Advisory, tuple[str, ...]]]:
+    """Return the advisories that could not be judged, each with what was not known."""
+    found: list[tuple[Advisory, tuple[str, ...]]] = []
+    situations = _situations(examination, scan)
+    for advisory in shipped_advisories().advisories:
+        possible = [item for item in situations if _possible(advisory, item.scene)]
+        outcomes = [advisory.judge(item) for item in possible if not advisory.log_only]
+        if outcomes and not any(outcome.value for outcome in outcomes):
+            missing = dict.fromkeys(name for outcome in outcomes if outcome.value is None for name in outcome.missing)
+            if missing:
+                found.append((advisory, tuple(missing)))
+    return found
+
+
+def read_log(log: str, book: AdvisoryBook | None = None) -> Iterator[Finding]:
+    """Yield a finding for every advisory with a symptom that a line of the log shows."""
+    lines = log.splitlines()
+    for advisory in (book or shipped_advisories()).advisories:
+        for pattern in advisory.symptoms:
+            hit = next(((at, line) for at, line in enumerate(lines, 1) if pattern.search(line)), None)
+            if hit:
+                yield advisory.finding_of_log(hit[1].strip(), hit[0])
+                break

@@ -1,0 +1,137 @@
+"""Known issues as data: what an advisory is, and how it becomes a finding."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from envdoctor.diagnose.package_view import Place
+from envdoctor.diagnose.predicate import AllOf, AnyOf, Atom, Outcome, Predicate, Situation
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
+
+__all__ = ["Advisory", "AdvisoryExample", "Confidence", "needed_packages"]
+
+
+class Confidence(enum.Enum):
+    """How an advisory is known."""
+
+    EXECUTED = "executed"
+    METADATA = "metadata"
+    MAINTAINER = "maintainer"
+    SEVERAL_REPORTS = "several-reports"
+    SINGLE_REPORT = "single-report"
+    BACKGROUND = "background"
+
+
+@dataclass(frozen=True, slots=True)
+class AdvisoryExample:
+    """The smallest situation in which an advisory fires, or only nearly does."""
+
+    fires: bool
+    data: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Advisory:
+    """One known issue."""
+
+    code: str
+    id: str
+    severity: Severity
+    message: str
+    """One sentence; ``{torch}`` stands for the version of torch, ``{python}`` for the target's."""
+    cause: str
+    remedy: Remedy
+    evidence: tuple[str, ...]
+    confidence: Confidence
+    when: Predicate
+    source: str
+    """The data file that it stands in."""
+    targets: tuple[str, ...] = ()
+    symptoms: tuple[re.Pattern[str], ...] = ()
+    references: tuple[str, ...] = ()
+    subject: str | None = None
+    needs: tuple[frozenset[str], ...] = ()
+    """Sets of package names; unless one of each set is there, the predicate cannot be true."""
+    log_only: bool = False
+    """No fact decides it; only a log shows it."""
+    examples: tuple[AdvisoryExample, ...] = field(default=(), compare=False)
+
+    def judge(self, situation: Situation) -> Outcome:
+        """Ask the predicate."""
+        return self.when.ask(situation)
+
+    def finding(self, situation: Situation, outcome: Outcome) -> Finding:
+        """Return the finding of a situation in which the predicate is true."""
+        subject = self.subject or outcome.subject or self.id
+        known = (Evidence(item, f"advisory {self.code}") for item in self.evidence)
+        return Finding(
+            rule=self.code,
+            name=self.id,
+            severity=self.severity,
+            subject=subject,
+            message=self._worded(situation),
+            evidence=(*outcome.evidence, *known),
+            remedy=self.remedy,
+            location=outcome.location or _asked_line(situation, subject),
+        )
+
+    def finding_of_log(self, line: str, number: int) -> Finding:
+        """Return the finding of a log line that shows a symptom."""
+        return Finding(
+            rule=self.code,
+            name=self.id,
+            severity=self.severity if self.severity is not Severity.INFO else Severity.WARNING,
+            subject=self.subject or self.id,
+            message=f"the log shows a known issue: {_first_sentence(self.cause)}",
+            evidence=(
+                Evidence(line[:200], f"log line {number}"),
+                *(Evidence(item, self.code) for item in self.evidence),
+            ),
+            remedy=self.remedy,
+        )
+
+    def _worded(self, situation: Situation) -> str:
+        scene = situation.scene
+        target = scene.examination.target
+        values = {"python": target.python_version if target else "?", "os": target.os.value if target else "?"}
+        values["arch"] = target.arch.value if target else "?"
+        values["backend"] = target.backend.value if target else "?"
+        values |= {name: str(view.version) for name, view in scene.packages.items()}
+        return re.sub(r"\{([\w-]+)\}", lambda match: values.get(match.group(1), "(absent)"), self.message)
+
+
+def _first_sentence(text: str) -> str:
+    sentence = re.split(r"(?<=[a-z\)`])\.\s", text, maxsplit=1)[0].rstrip(".")
+    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
+
+
+def _asked_line(situation: Situation, subject: str) -> FileOrigin | None:
+    if situation.scene.place is Place.INSTALLED or situation.scene.examination.project is None:
+        return None
+    for requirement in situation.scene.examination.project.requirements:
+        if requirement.name == subject and isinstance(requirement.origin, FileOrigin):
+            return requirement.origin
+    return None
+
+
+def _atoms(predicate: Predicate) -> Iterator[tuple[frozenset[str], ...]]:
+    if isinstance(predicate, Atom):
+        if predicate.needs_package:
+            yield (predicate.needs_package,)
+    elif isinstance(predicate, AllOf):
+        for part in predicate.parts:
+            yield from _atoms(part)
+
+
+def needed_packages(predicate: Predicate) -> tuple[frozenset[str], ...]:
+    """Return sets of names; unless at least one of each set is there, the predicate cannot be true."""
+    if isinstance(predicate, AnyOf):
+        each = [needed_packages(part) for part in predicate.parts]
+        if all(each):
+            return (frozenset().union(*(group for groups in each for group in groups[:1])),)
+        return ()
+    return tuple(group for groups in _atoms(predicate) for group in groups)

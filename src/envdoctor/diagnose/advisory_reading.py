@@ -1,0 +1,205 @@
+"""Advisory files: TOML to advisories, all faults at once, and what must hold over all files together."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from envdoctor.diagnose.advisory import Advisory, AdvisoryExample, Confidence, needed_packages
+from envdoctor.diagnose.package_atoms import PACKAGE_ATOMS, table_atom
+from envdoctor.diagnose.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
+from envdoctor.diagnose.shipped import advisories_folder
+from envdoctor.diagnose.toml_row import Faults, Row
+from envdoctor.diagnose.version_table import VersionTable, read_table
+from envdoctor.diagnose.world_atoms import WORLD_ATOMS, project_atom
+from envdoctor.model.finding import Applicability, Remedy, Severity
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["AdvisoryBook", "InvalidAdvisories", "read_advisories", "shipped_advisories"]
+
+_CODE = re.compile(r"ADV\d{3}")
+_NEVER = Atom("never", lambda _situation: FALSE)
+
+
+class InvalidAdvisories(Exception):
+    """Advisory files have faults; ``faults`` lists each with file and key path."""
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(self.faults))
+
+
+@dataclass(frozen=True, slots=True)
+class AdvisoryBook:
+    """All advisories, by code, with the tables they use."""
+
+    advisories: tuple[Advisory, ...]
+    tables: Mapping[str, VersionTable]
+
+
+@dataclass(frozen=True, slots=True)
+class _Vocabulary:
+    tables: Mapping[str, VersionTable]
+    projects: Mapping[str, tuple[str, ...]]
+
+
+def _predicate(data: object, path: str, faults: Faults, words: _Vocabulary) -> Predicate:
+    row = Row(data, path, faults)
+    kinds = [key for key in (*_COMPOSITES, *_ATOMS) if row.has(key)]
+    if len(kinds) != 1:
+        asked = f"has {' and '.join(kinds)}" if kinds else "asks nothing"
+        row.fault("", f"{asked}; it must ask exactly one of {', '.join((*_COMPOSITES, *_ATOMS))}")
+        return _NEVER
+    kind = kinds[0]
+    if kind in _COMPOSITES:
+        return _composite(kind, row, words)
+    if kind == "table":
+        atom = table_atom(row, words.tables)
+    elif kind == "project":
+        atom = project_atom(row, words.projects)
+    else:
+        atom = (PACKAGE_ATOMS | WORLD_ATOMS)[kind](row)
+    row.done()
+    return atom
+
+
+def _composite(kind: str, row: Row, words: _Vocabulary) -> Predicate:
+    value = row.take(kind)
+    row.done()
+    if kind == "not":
+        return NotOf(_predicate(value, f"{row.path}.not", row.faults, words))
+    if not isinstance(value, list) or not value:
+        row.fault(kind, "must be a list of conditions")
+        return _NEVER
+    parts = tuple(_predicate(item, f"{row.path}.{kind}[{at}]", row.faults, words) for at, item in enumerate(value))
+    return AllOf(parts) if kind == "all" else AnyOf(parts)
+
+
+_COMPOSITES = ("all", "any", "not")
+_ATOMS = (*PACKAGE_ATOMS, *WORLD_ATOMS, "table", "project")
+
+
+def _remedy(row: Row) -> Remedy:
+    choice = row.choice("applicability", [item.value for item in Applicability], "display")
+    remedy = Remedy(row.text("summary", required=True), Applicability(choice), row.texts("commands"))
+    row.done()
+    return remedy
+
+
+def _examples(row: Row) -> tuple[AdvisoryExample, ...]:
+    found: list[AdvisoryExample] = []
+    for key in ("fires", "silent"):
+        value = row.take(key)
+        if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
+            row.fault(key, "must be a list of at least one example")
+            continue
+        found += [AdvisoryExample(key == "fires", item) for item in value]
+    return tuple(found)
+
+
+def _advisory(data: object, path: str, faults: Faults, words: _Vocabulary) -> Advisory:
+    row = Row(data, path, faults)
+    code = row.text("code", required=True)
+    if code and not _CODE.fullmatch(code):
+        row.fault("code", "must be ADV and three digits")
+    symptoms = row.texts("symptom")
+    for symptom in symptoms:
+        Row({"symptom": symptom}, path, faults).pattern("symptom")
+    log_only = not row.has("when")
+    if log_only and not symptoms:
+        row.fault("when", "is missing, and there is no symptom either")
+    when = _NEVER if log_only else _predicate(row.take("when"), f"{path}.when", faults, words)
+    advisory = Advisory(
+        code=code,
+        id=row.text("id", required=True),
+        severity=Severity(row.choice("severity", [item.value for item in Severity])),
+        message=row.text("message", required=True),
+        cause=row.text("cause", required=True),
+        remedy=_remedy(Row(row.take("remedy"), f"{path}.remedy", faults)),
+        evidence=row.texts("evidence", required=True),
+        confidence=Confidence(row.choice("confidence", [item.value for item in Confidence])),
+        when=when,
+        needs=needed_packages(when),
+        source=faults.file,
+        targets=row.texts("targets"),
+        symptoms=tuple(re.compile(item) for item in symptoms if not faults.found),
+        references=row.texts("references"),
+        subject=row.text("subject") or None,
+        log_only=log_only,
+        examples=_examples(row),
+    )
+    row.done()
+    return advisory
+
+
+def _vocabulary(documents: Mapping[str, dict[str, Any]], collected: list[str]) -> _Vocabulary:
+    tables: dict[str, VersionTable] = {}
+    projects: dict[str, tuple[str, ...]] = {}
+    for file, document in documents.items():
+        faults = Faults(file)
+        for at, data in enumerate(document.get("table", [])):
+            table = read_table(Row(data, f"table[{at}]", faults))
+            if table and tables.setdefault(table.name, table) is not table:
+                faults.add(f"table[{at}].name", f"`{table.name}` is there twice")
+        for at, data in enumerate(document.get("project", [])):
+            row = Row(data, f"project[{at}]", faults)
+            projects[row.text("name", required=True)] = row.texts("recognise", required=True)
+            row.done()
+        for key in document.keys() - {"table", "project", "advisory"}:
+            faults.add(key, "unknown key")
+        collected += faults.found
+    return _Vocabulary(tables, projects)
+
+
+def _twice(advisories: Iterable[tuple[str, Advisory]]) -> list[str]:
+    seen: dict[str, str] = {}
+    found: list[str] = []
+    for path, advisory in advisories:
+        for value in (advisory.code, advisory.id):
+            if value in seen:
+                found.append(f"{advisory.source}: {path}: `{value}` is already used by {seen[value]}")
+            seen[value] = f"{advisory.source}: {path}"
+    return found
+
+
+def _document(path: Path, faults: list[str]) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        faults.append(f"{path.name}: {error}")
+        return {}
+
+
+def read_advisories(folder: Path) -> AdvisoryBook:
+    """Read every ``*.toml`` of a folder. Raises InvalidAdvisories with all faults of all files."""
+    documents: dict[str, dict[str, Any]] = {}
+    faults: list[str] = []
+    for path in sorted(folder.glob("*.toml")):
+        documents[path.name] = _document(path, faults)
+    words = _vocabulary(documents, faults)
+    found: list[tuple[str, Advisory]] = []
+    for file, document in documents.items():
+        collected = Faults(file)
+        for at, data in enumerate(document.get("advisory", [])):
+            path_of_row = f"advisory[{at}]"
+            found.append((path_of_row, _advisory(data, path_of_row, collected, words)))
+        faults += collected.found
+    faults += _twice(found)
+    if faults:
+        raise InvalidAdvisories(faults)
+    return AdvisoryBook(tuple(sorted((item for _, item in found), key=lambda item: item.code)), words.tables)
+
+
+@lru_cache(maxsize=1)
+def shipped_advisories() -> AdvisoryBook:
+    """Return the advisories that ship with the package."""
+    return read_advisories(advisories_folder())

@@ -1,0 +1,53 @@
+"""The text of ``envdoctor rule CODE``."""
+
+from __future__ import annotations
+
+from envdoctor.diagnose.advisory import Advisory
+from envdoctor.diagnose.advisory_reading import shipped_advisories
+from envdoctor.diagnose.rule import rule
+
+__all__ = ["catalogue", "documentation"]
+
+
+def _of_advisory(advisory: Advisory) -> str:
+    lines = [
+        f"# {advisory.code} {advisory.id}",
+        "",
+        f"Severity: {advisory.severity.value}. Known from: {advisory.confidence.value}. File: `{advisory.source}`.",
+        "",
+        "## What is wrong",
+        "",
+        advisory.cause,
+        "",
+        "## What to do",
+        "",
+        advisory.remedy.summary,
+    ]
+    lines += ["", *(f"    {command}" for command in advisory.remedy.commands)] if advisory.remedy.commands else []
+    lines += ["", "## Evidence", "", *(f"- {item}" for item in advisory.evidence)]
+    if advisory.symptoms:
+        lines += ["", "## Seen in logs as", "", *(f"- `{item.pattern}`" for item in advisory.symptoms)]
+    if advisory.references:
+        lines += ["", "## References", "", *(f"- {item}" for item in advisory.references)]
+    return "\n".join(lines) + "\n"
+
+
+def documentation(code: str) -> str | None:
+    """Return the Markdown documentation of a rule or advisory by code or name, None where there is none."""
+    found = rule(code)
+    if found is not None:
+        return f"# {found.code} {found.name}\n\n{found.documentation.strip()}\n"
+    wanted = code.casefold()
+    for advisory in shipped_advisories().advisories:
+        if wanted in (advisory.code.casefold(), advisory.id):
+            return _of_advisory(advisory)
+    return None
+
+
+def catalogue() -> list[tuple[str, str, str, str]]:
+    """Return ``(code, name, severity, summary)`` of every rule and advisory, by code."""
+    from envdoctor.diagnose.rule import all_rules
+
+    rows = [(item.code, item.name, item.severity.value, item.summary) for item in all_rules()]
+    rows += [(item.code, item.id, item.severity.value, item.message) for item in shipped_advisories().advisories]
+    return sorted(rows)

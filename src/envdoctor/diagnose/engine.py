@@ -1,0 +1,87 @@
+"""The second look: all rules and advisories over one examination."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from envdoctor.diagnose.advising import advise, read_log
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule, all_rules
+from envdoctor.diagnose.source_scan import scan_of
+from envdoctor.model.finding import Evidence, Finding, Severity
+
+__all__ = ["examine", "judge"]
+
+
+def _ready(rule: Rule, examination: Examination) -> bool:
+    return all(getattr(examination, name) not in (None, (), "") for name in rule.needs)
+
+
+def _internal(code: str, error: Exception) -> Finding:
+    return Finding(
+        rule=code,
+        name="internal",
+        severity=Severity.INFO,
+        subject=code,
+        message=f"rule {code} could not finish and says nothing: {type(error).__name__}",
+        evidence=(Evidence(str(error)[:300]),),
+    )
+
+
+def _guarded(rule: Rule, examination: Examination) -> Iterator[Finding]:
+    """One rule's findings; a rule that fails must not take the diagnosis with it."""
+    try:
+        yield from rule.find(examination)
+    except Exception as error:  # noqa: BLE001
+        yield _internal(rule.code, error)
+
+
+def _advised(examination: Examination) -> Iterator[Finding]:
+    try:
+        yield from advise(examination)
+        if examination.log:
+            yield from read_log(examination.log)
+    except Exception as error:  # noqa: BLE001
+        yield _internal("ADV", error)
+
+
+def _order(finding: Finding) -> tuple[int, str, int, str, str]:
+    place = finding.location
+    return (
+        finding.severity.rank,
+        place.path if place else "~",
+        (place.line or 0) if place else 0,
+        finding.rule,
+        finding.subject,
+    )
+
+
+def examine(examination: Examination) -> tuple[Finding, ...]:
+    """Run every rule whose needs are met and every advisory; the worst findings first, each once.
+
+    A rule that raises becomes an ``internal`` finding. Never raises.
+    """
+    if examination.sources is not None:
+        examination = replace(examination, sources=scan_of(examination.sources))
+    found = [item for rule in all_rules() if _ready(rule, examination) for item in _guarded(rule, examination)]
+    found += _advised(examination)
+    unique = {(item.rule, item.subject, item.message): item for item in found}
+    return tuple(sorted(unique.values(), key=_order))
+
+
+def judge(examination: Examination) -> int:
+    """Return how many known breakages a resolution has.
+
+    Counted are findings at warning or above of the rules that rank, and of advisories.
+
+    Looks at the resolution, the target and the profile alone: no archive, no index, no source.
+    """
+    bare = replace(
+        examination, sources=None, archives=None, index=None, environment=None, log=None, conflicts=(), project=None
+    )
+    rules = [rule for rule in all_rules() if rule.ranks and _ready(rule, bare)]
+    found = [item for rule in rules for item in _guarded(rule, bare)]
+    found += _advised(bare)
+    unique = {(item.rule, item.subject, item.message) for item in found if item.severity is not Severity.INFO}
+    return len(unique)

@@ -1,0 +1,93 @@
+"""Which planned or installed distribution gives a top-level module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.utils import canonicalize_name
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.shipped import data_file
+from envdoctor.model.candidate import FileKind
+from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
+
+__all__ = ["ModuleOwners"]
+
+_SUFFIXES = (".py", ".so", ".pyd")
+
+
+class ModuleOwners:
+    """Answers whether a module is provided; listings of wheels are read only where names alone do not tell."""
+
+    def __init__(self, examination: Examination) -> None:
+        self._archives = examination.archives
+        self._packages = {
+            item.name: item for item in (examination.resolution.packages if examination.resolution else ())
+        }
+        self._names = set(self._packages)
+        self._modules: set[str] = set()
+        if examination.environment is not None:
+            for item in examination.environment.distributions:
+                self._names.add(item.name)
+                self._modules.update(item.top_level)
+        self._listed: set[str] = set()
+        self._unread = False
+
+    @staticmethod
+    def projects_of(module: str) -> tuple[str, ...]:
+        """Return the projects that are known to give ``module``, the usual one first."""
+        return tuple(data_file("import-names")["modules"].get(module, ()))
+
+    def provides(self, module: str) -> bool | None:
+        """Return whether some distribution gives ``module``; None where that cannot be known."""
+        known = self.projects_of(module)
+        if module in self._modules or canonicalize_name(module) in self._names or self._names & set(known):
+            return True
+        if any(self._lists(package, module) for package in self._alike(module)):
+            return True
+        if known:
+            return False
+        if self._archives is None:
+            return None
+        if any(self._lists(package, module) for package in self._packages.values()):
+            return True
+        return None if self._unread else False
+
+    def _alike(self, module: str) -> Iterator[ResolvedPackage]:
+        """Yield packages whose name shares a word with the module."""
+        words = {word for word in canonicalize_name(module).split("-") if len(word) > 2}
+        for name, package in self._packages.items():
+            if words & set(name.split("-")) or canonicalize_name(module) in name:
+                yield package
+
+    def _lists(self, package: ResolvedPackage, module: str) -> bool:
+        if package.name not in self._listed:
+            self._listed.add(package.name)
+            self._modules.update(self._read(self._archives, package))
+        return module in self._modules
+
+    def _read(self, archives: ArchiveReader | None, package: ResolvedPackage) -> set[str]:
+        if archives is None:
+            return set()
+        try:
+            names = archives.names(package.file)
+        except (MetadataUnavailable, IndexUnavailable):
+            self._unread = True
+            return set()
+        depth = 1 if package.file.kind is FileKind.SDIST else 0
+        return {module for name in names if (module := _top_level(name, depth))}
+
+
+def _top_level(name: str, depth: int) -> str | None:
+    """Return the module that an archive member makes importable; sdists have a folder above, and maybe ``src``."""
+    parts = name.split("/")[depth:]
+    if depth and parts[:1] == ["src"]:
+        parts = parts[1:]
+    if len(parts) > 2 and parts[0].endswith(".data") and parts[1] in ("purelib", "platlib"):
+        parts = parts[2:]
+    if not parts or not parts[0] or ".dist-info" in parts[0] or parts[0].endswith((".data", ".libs")):
+        return None
+    if len(parts) > 1:
+        return parts[0]
+    return parts[0].split(".")[0] if parts[0].endswith(_SUFFIXES) else None

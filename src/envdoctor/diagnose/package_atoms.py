@@ -1,0 +1,197 @@
+"""Questions about packages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatch
+
+from packaging.version import Version
+
+from envdoctor.diagnose.package_view import PackageView, Place
+from envdoctor.diagnose.predicate import FALSE, Atom, Outcome, Situation, yes
+from envdoctor.diagnose.toml_row import Row
+from envdoctor.diagnose.version_table import VersionTable
+from envdoctor.diagnose.wheel_facts import contains
+
+__all__ = ["PACKAGE_ATOMS", "table_atom"]
+
+_PLACES: dict[str, tuple[Place, ...]] = {"plan": (Place.PLAN, Place.ASKED), "installed": (Place.INSTALLED,)}
+_FLAGS = ("yanked", "source_only", "asked")
+
+
+def _unknown(what: str) -> Outcome:
+    return Outcome(None, missing=(what,))
+
+
+def _label_matches(label: str, wanted: tuple[str, ...]) -> bool:
+    return any(fnmatch(label, pattern) for pattern in wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class _PackageQuestion:
+    """What ``{ package = ... }`` asks."""
+
+    names: tuple[str, ...]
+    version: str
+    places: tuple[Place, ...]
+    """Empty: any."""
+    label: tuple[str, ...]
+    extra: str
+    index: str
+    flags: tuple[tuple[str, bool], ...]
+
+    def _fits(self, found: PackageView) -> bool | None:
+        if self.version and not contains(self.version, found.version):
+            return False
+        if self.extra and self.extra not in found.extras:
+            return False if found.place is not Place.INSTALLED else None
+        answers: list[bool | None] = [_flag(getattr(found, key), wanted) for key, wanted in self.flags]
+        if self.label:
+            answers.append(None if found.label is None else _label_matches(found.label, self.label))
+        if self.index:
+            answers.append(None if found.index is None else fnmatch(found.index, self.index))
+        if False in answers:
+            return False
+        return None if None in answers else True
+
+    def ask(self, situation: Situation) -> Outcome:
+        """Answer for the first of the names that fits."""
+        scene = situation.scene
+        if scene.place is None or (self.places and scene.place not in self.places):
+            return _unknown(f"packages ({' or '.join(self.names)})")
+        undecided = scene.place is Place.ASKED
+        for name in self.names:
+            found = scene.get(name)
+            answer = self._fits(found) if found else False
+            if found and answer:
+                said = f", build {found.label} (from {found.label_source})" if self.label else ""
+                return yes(f"{found}{said}", found.where, subject=found.name)
+            undecided = undecided or answer is None
+        return _unknown(f"build or version of {' or '.join(self.names)}") if undecided else FALSE
+
+
+def _flag(value: bool | None, wanted: bool) -> bool | None:
+    return None if value is None else value is wanted
+
+
+def _package(row: Row) -> Atom:
+    question = _PackageQuestion(
+        names=row.texts("package", required=True),
+        version=row.specifier("version"),
+        places=_PLACES.get(row.choice("in", ("plan", "installed", "any"), "any"), ()),
+        label=row.texts("label"),
+        extra=row.text("extra"),
+        index=row.text("index"),
+        flags=tuple((key, row.flag(key, default=False)) for key in _FLAGS if row.has(key)),
+    )
+    return Atom("package", question.ask, frozenset(question.names))
+
+
+def _absent(row: Row) -> Atom:
+    name = row.text("absent", required=True)
+
+    def ask(situation: Situation) -> Outcome:
+        scene = situation.scene
+        if scene.get(name) is not None:
+            return FALSE
+        if scene.place in (None, Place.ASKED):
+            return _unknown(f"whether {name} is there")
+        return yes(f"{name} is not there", "the resolution" if scene.place is Place.PLAN else "the environment")
+
+    return Atom("absent", ask)
+
+
+def _count(row: Row) -> Atom:
+    names, least = row.texts("count", required=True), row.number("at_least", 2)
+
+    def ask(situation: Situation) -> Outcome:
+        found = [view for name in names if (view := situation.scene.get(name))]
+        if len(found) >= least:
+            return yes(", ".join(map(str, found)), found[0].where, subject=found[0].name)
+        return FALSE if situation.scene.place not in (None, Place.ASKED) else _unknown("packages")
+
+    return Atom("count", ask, frozenset(names))
+
+
+def _override(row: Row) -> Atom:
+    name = row.text("override", required=True)
+
+    def ask(situation: Situation) -> Outcome:
+        examination = situation.scene.examination
+        if situation.scene.place is not Place.PLAN or examination.resolution is None:
+            return _unknown(f"overrides of {name}")
+        used = examination.resolution.repair
+        overrides = [item for repair in examination.repairs if repair.id == used for item in repair.overrides]
+        declared = [item.requirement for item in (examination.profile.overrides if examination.profile else ())]
+        names = {item.requirement.name for item in overrides} | {item.name for item in declared}
+        package = situation.scene.get(name)
+        if name in names or (package is not None and package.set_aside):
+            return yes(f"an override of {name} is in force", "the resolution", subject=name)
+        return FALSE
+
+    return Atom("override", ask)
+
+
+def _installed_file(row: Row) -> Atom:
+    pattern = row.text("installed_file", required=True)
+
+    def ask(situation: Situation) -> Outcome:
+        environment = situation.scene.examination.environment
+        if environment is None or situation.scene.place is not Place.INSTALLED:
+            return _unknown("installed files")
+        listed = [view.files for view in situation.scene.packages.values() if view.files is not None]
+        for path in (path for files in listed for path in files):
+            if fnmatch(path, pattern):
+                return yes(path, "installed files")
+        return FALSE if listed else _unknown("installed files")
+
+    return Atom("installed_file", ask)
+
+
+PACKAGE_ATOMS = {
+    "package": _package,
+    "absent": _absent,
+    "count": _count,
+    "override": _override,
+    "installed_file": _installed_file,
+}
+
+
+def _object_version(table: VersionTable, situation: Situation) -> tuple[Version | None, str]:
+    """Return the version that a table's second column is about, and how to call it."""
+    scene, target = situation.scene, situation.scene.examination.target
+    if table.object == "python":
+        return (Version(target.python_version), f"Python {target.python_version}") if target else (None, "Python")
+    if table.object == "cuda":
+        torch = scene.get("torch")
+        major = torch.cuda_major if torch else None
+        return (Version(str(major)), f"{torch} built for CUDA {major}") if major else (None, "CUDA of torch")
+    found = scene.get(table.object)
+    return (found.version, f"{found}, {found.where}") if found else (None, table.object)
+
+
+def table_atom(row: Row, tables: Mapping[str, VersionTable]) -> Atom:
+    """Read ``{ table = "torchvision-torch", fits = false }``."""
+    name, fits = row.text("table", required=True), row.flag("fits", default=False)
+    table = tables.get(name)
+    if table is None:
+        row.fault("table", f"there is no table `{name}`")
+        return Atom("table", lambda _situation: FALSE)
+
+    def ask(situation: Situation) -> Outcome:
+        subject = situation.scene.get(table.subject)
+        if subject is None:
+            return FALSE if situation.scene.place is not None else _unknown(table.subject)
+        wanted = table.wanted(subject.version)
+        version, called = _object_version(table, situation)
+        if wanted is None or version is None:
+            return _unknown(called)
+        if contains(wanted, version) is not fits:
+            return FALSE
+        thing = {"cuda": "CUDA", "python": "Python"}.get(table.object, table.object)
+        seen = yes(f"{subject}, {subject.where}, goes with {thing} {wanted}", table.evidence, subject=subject.name)
+        return Outcome(True, (*seen.evidence, *yes(called).evidence), subject=subject.name)
+
+    needs = frozenset({table.subject})
+    return Atom("table", ask, needs)

@@ -1,0 +1,182 @@
+"""One look at a package, whether it is planned, installed or only asked for."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.wheel_facts import WheelFacts
+from envdoctor.model.candidate import FileKind
+from envdoctor.model.environment import InstalledEnvironment
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution
+
+__all__ = ["PackageView", "Place", "Scene", "scenes"]
+
+_CUDA_SUFFIX = re.compile(r"^nvidia-.*-cu(\d{2})$")
+
+
+class Place(enum.Enum):
+    """Where a set of packages is."""
+
+    PLAN = "plan"
+    """In the resolution."""
+    INSTALLED = "installed"
+    ASKED = "asked"
+    """Pinned exactly by a person, where no resolution exists; other packages are unknown there."""
+
+
+_WHERE = {Place.PLAN: "in the resolution", Place.INSTALLED: "installed", Place.ASKED: "asked for"}
+
+
+@dataclass(frozen=True, slots=True)
+class PackageView:
+    """What predicates may ask of one package."""
+
+    name: str
+    version: Version
+    place: Place
+    label: str | None = None
+    """Build label: ``cpu``, ``cu118``, ``rocm6.3``; None where nothing tells."""
+    label_source: str = ""
+    extras: frozenset[str] = frozenset()
+    source_only: bool | None = None
+    index: str | None = None
+    yanked: bool = False
+    asked: bool = False
+    """A person asks for it by name."""
+    set_aside: tuple[Requirement, ...] = ()
+    files: tuple[str, ...] | None = None
+
+    @property
+    def cuda_major(self) -> int | None:
+        """Major version of the CUDA that it was built for; None for other builds or where unknown."""
+        match = re.fullmatch(r"cu(\d{2})\d*", self.label or "")
+        return int(match.group(1)) if match else None
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+    @property
+    def where(self) -> str:
+        """Words for the place."""
+        return _WHERE[self.place]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The packages of one place, together with everything else that is known."""
+
+    examination: Examination
+    place: Place | None
+    """None: no set of packages is known at all."""
+    packages: Mapping[str, PackageView] = field(default_factory=dict)
+
+    def get(self, name: str) -> PackageView | None:
+        """Return the package called ``name`` (normalised), or None."""
+        return self.packages.get(name)
+
+
+def _label_of_dependencies(dependencies: Iterable[Requirement]) -> str | None:
+    for dependency in dependencies:
+        if match := _CUDA_SUFFIX.match(dependency.name):
+            return f"cu{match.group(1)}"
+        if dependency.name == "cuda-toolkit":
+            clauses = [item.version for item in dependency.specifier if item.operator in ("==", "~=")]
+            return f"cu{clauses[0].split('.')[0]}" if clauses else None
+    return None
+
+
+def _bound_label(examination: Examination, index: str) -> str | None:
+    indexes = examination.profile.indexes if examination.profile else ()
+    return next((item.local_label for item in indexes if item.name == index), None)
+
+
+def _planned(resolution: Resolution, examination: Examination, facts: WheelFacts) -> dict[str, PackageView]:
+    packages: dict[str, PackageView] = {}
+    for item in resolution.packages:
+        label, source = item.version.local, "its version"
+        if label is None and item.file.index != "default":
+            label, source = _bound_label(examination, item.file.index), f"index {item.file.index}"
+        if label is None and item.name == "torch":
+            label, source = _label_of_dependencies(item.dependencies), "its dependencies"
+        if label is None and item.file.index == "default" and examination.target is not None:
+            label, source = (
+                facts.build_label(item.name, item.version, examination.target),
+                "what is known of its wheels",
+            )
+        packages[item.name] = PackageView(
+            item.name,
+            item.version,
+            Place.PLAN,
+            label=label,
+            label_source=source if label else "",
+            extras=item.extras,
+            source_only=item.file.kind is FileKind.SDIST,
+            index=item.file.index,
+            yanked=item.file.yanked is not None,
+            asked=any(wanted.origin.kind != "distribution" for wanted in item.wanted_by),
+            set_aside=item.set_aside,
+        )
+    return packages
+
+
+def _is_conda(environment: InstalledEnvironment) -> bool:
+    """Conda's builds carry no label, whatever they were built for."""
+    return environment.source == "conda list" or environment.details.get("kind") == "conda"
+
+
+def _installed(
+    environment: InstalledEnvironment, examination: Examination, facts: WheelFacts
+) -> dict[str, PackageView]:
+    packages: dict[str, PackageView] = {}
+    for item in environment.distributions:
+        try:
+            version = Version(item.version)
+        except InvalidVersion:
+            continue
+        label, source = version.local, "its version"
+        if item.name == "torch" and label is None:
+            label, source = _torch_build_fact(examination), "facts"
+        if label is None and examination.target is not None and not _is_conda(environment):
+            label, source = facts.build_label(item.name, version, examination.target), "what is known of its wheels"
+        files = None if item.files is None else tuple(entry.path for entry in item.files)
+        view = PackageView(item.name, version, Place.INSTALLED, label=label, label_source=source, files=files)
+        packages.setdefault(item.name, view)
+    return packages
+
+
+def _torch_build_fact(examination: Examination) -> str | None:
+    text = examination.facts.value("torch.version")
+    return str(text).partition("+")[2] or None if text else None
+
+
+def _asked(examination: Examination) -> dict[str, PackageView]:
+    packages: dict[str, PackageView] = {}
+    requirements = examination.project.requirements if examination.project else ()
+    environment = examination.target.marker_environment() if examination.target else None
+    for requirement in requirements:
+        pins = [item for item in requirement.specifier if item.operator == "==" and not item.version.endswith(".*")]
+        if not pins or (requirement.marker and environment and not requirement.marker.evaluate(environment)):
+            continue
+        version = Version(pins[0].version)
+        view = PackageView(requirement.name, version, Place.ASKED, extras=requirement.extras, asked=True)
+        packages.setdefault(requirement.name, replace(view, label=version.local, label_source="its version"))
+    return packages
+
+
+def scenes(examination: Examination, facts: WheelFacts) -> list[Scene]:
+    """Return one scene per place that holds packages; a single empty one where there is no such place."""
+    found: list[Scene] = []
+    if examination.resolution is not None:
+        found.append(Scene(examination, Place.PLAN, _planned(examination.resolution, examination, facts)))
+    if examination.environment is not None:
+        found.append(Scene(examination, Place.INSTALLED, _installed(examination.environment, examination, facts)))
+    if not found and examination.project is not None:
+        found.append(Scene(examination, Place.ASKED, _asked(examination)))
+    return found or [Scene(examination, None)]

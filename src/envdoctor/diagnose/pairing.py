@@ -1,0 +1,45 @@
+"""Binaries that belong together, by the shipped tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from envdoctor.diagnose.advisory_reading import shipped_advisories
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
+from envdoctor.diagnose.version_table import VersionTable
+from envdoctor.diagnose.wheel_facts import contains, shipped_wheel_facts
+
+__all__ = ["PAIR_TABLES", "Misfit", "misfits", "plan_scene"]
+
+PAIR_TABLES = ("torchaudio-torch", "torchvision-torch", "torchcodec-torch", "torch-directml-torch")
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Two packages of one place that a table does not let stand together."""
+
+    subject: PackageView
+    object: PackageView
+    wanted: str
+    table: VersionTable
+
+
+def plan_scene(examination: Examination) -> Scene | None:
+    """Return the packages of the resolution, None where there is none."""
+    found = scenes(examination, shipped_wheel_facts())
+    return next((scene for scene in found if scene.place is Place.PLAN), None)
+
+
+def misfits(scene: Scene, names: tuple[str, ...]) -> Iterator[Misfit]:
+    """Yield the pairs of a scene that the named tables speak against."""
+    tables = shipped_advisories().tables
+    for name in names:
+        table = tables[name]
+        subject, object_ = scene.get(table.subject), scene.get(table.object)
+        if subject is None or object_ is None:
+            continue
+        wanted = table.wanted(subject.version)
+        if wanted is not None and not contains(wanted, object_.version):
+            yield Misfit(subject, object_, wanted, table)

@@ -1,0 +1,125 @@
+"""Three-valued predicates over packages, target, facts and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from envdoctor.diagnose.package_view import Scene
+from envdoctor.diagnose.source_scan import SourceScan
+from envdoctor.model.finding import Evidence
+from envdoctor.model.origin import FileOrigin
+
+__all__ = ["FALSE", "UNKNOWN", "AllOf", "AnyOf", "Atom", "NotOf", "Outcome", "Predicate", "Situation", "yes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An answer: True, False, or None for unknown; with what was seen where it is True."""
+
+    value: bool | None
+    evidence: tuple[Evidence, ...] = ()
+    location: FileOrigin | None = None
+    subject: str | None = None
+    missing: tuple[str, ...] = ()
+    """What was not known, where the value is None."""
+
+
+FALSE = Outcome(False)
+UNKNOWN = Outcome(None)
+
+
+def yes(what: str = "", where: str = "", *, location: FileOrigin | None = None, subject: str | None = None) -> Outcome:
+    """Return a true outcome with one piece of evidence."""
+    return Outcome(True, (Evidence(what, where),) if what else (), location, subject)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a predicate is asked about: the packages of one place and the project's sources."""
+
+    scene: Scene
+    scan: SourceScan | None = None
+
+
+class Predicate(Protocol):
+    """Something that can be asked."""
+
+    def ask(self, situation: Situation) -> Outcome:
+        """Answer, never raising for what is merely not known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One question; ``needs_package`` names packages without which the answer cannot be True."""
+
+    kind: str
+    question: Callable[[Situation], Outcome]
+    needs_package: frozenset[str] = frozenset()
+    """At least one of these must be there; empty: no such bound."""
+
+    def ask(self, situation: Situation) -> Outcome:
+        """Answer."""
+        return self.question(situation)
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """True when all are; False as soon as one is, whatever is unknown."""
+
+    parts: tuple[Predicate, ...]
+
+    def ask(self, situation: Situation) -> Outcome:
+        """Answer; the evidence is that of all parts."""
+        unknown: list[str] = []
+        seen: list[Outcome] = []
+        undecided = False
+        for part in self.parts:
+            outcome = part.ask(situation)
+            if outcome.value is False:
+                return FALSE
+            undecided = undecided or outcome.value is None
+            unknown += outcome.missing
+            seen.append(outcome)
+        if undecided:
+            return Outcome(None, missing=tuple(unknown))
+        evidence = tuple(dict.fromkeys(item for outcome in seen for item in outcome.evidence))
+        location = next((outcome.location for outcome in seen if outcome.location), None)
+        subject = next((outcome.subject for outcome in seen if outcome.subject), None)
+        return Outcome(True, evidence, location, subject)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """True when one is; False when all are."""
+
+    parts: tuple[Predicate, ...]
+
+    def ask(self, situation: Situation) -> Outcome:
+        """Answer; the evidence is that of the first part that is True."""
+        unknown: list[str] = []
+        undecided = False
+        for part in self.parts:
+            outcome = part.ask(situation)
+            if outcome.value:
+                return outcome
+            undecided = undecided or outcome.value is None
+            unknown += outcome.missing
+        return Outcome(None, missing=tuple(unknown)) if undecided else FALSE
+
+
+@dataclass(frozen=True, slots=True)
+class NotOf:
+    """The opposite; unknown stays unknown."""
+
+    part: Predicate
+    said: str = field(default="")
+
+    def ask(self, situation: Situation) -> Outcome:
+        """Answer; a negation has no evidence but its words."""
+        outcome = self.part.ask(situation)
+        if outcome.value is None:
+            return outcome
+        return FALSE if outcome.value else yes(self.said)

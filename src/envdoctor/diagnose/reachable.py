@@ -1,0 +1,77 @@
+"""Which of a project's Python files a run of it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from envdoctor.diagnose.source_scan import ImportSite, SourceScan
+
+__all__ = ["local_modules", "reachable_files"]
+
+_ASIDE = frozenset(
+    {"tests", "test", "testing", "examples", "example", "docs", "doc", "benchmarks", "tools", "scripts", "notebooks"}
+)
+_NOT_ENTRIES = frozenset({"setup.py", "conftest.py", "noxfile.py", "fabfile.py", "conf.py"})
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _aside(path: str) -> bool:
+    parts = path.split("/")
+    return any(part in _ASIDE for part in parts[:-1]) or parts[-1].startswith("test_") or parts[-1] in _NOT_ENTRIES
+
+
+def local_modules(paths: Iterable[str]) -> frozenset[str]:
+    """Return the names that the project's own files and folders may be imported by, wherever they stand."""
+    names: set[str] = set()
+    for path in paths:
+        parts = path.removesuffix(".py").split("/")
+        names.update(parts[:-1])
+        names.add(parts[-1])
+    return frozenset(names)
+
+
+def _entries(scan: SourceScan, folders: frozenset[str]) -> list[str]:
+    """Scripts beside the requirements files; where there are none, everything but tests, examples and tools."""
+    files = [path for path in scan.by_path if not _aside(path)]
+    scripts = [path for path in files if _folder(path) in folders]
+    return scripts or files
+
+
+def _targets(site: ImportSite, scan: SourceScan) -> Iterator[str]:
+    """Files that an import may load: beside the importing file, or from the root or a ``src`` folder."""
+    here = _folder(site.path)
+    module = site.module
+    if module.startswith("."):
+        dots = len(module) - len(module.lstrip("."))
+        bases = ["/".join(here.split("/")[: len(here.split("/")) - dots + 1])]
+        module = module.lstrip(".")
+    else:
+        bases = ["", "src", here]
+    parts = [part for part in module.split(".") if part]
+    for base in dict.fromkeys(bases):
+        prefix = [part for part in base.split("/") if part]
+        for end in range(len(parts) + 1):
+            stem = "/".join([*prefix, *parts[:end]])
+            for path in (f"{stem}.py", f"{stem}/__init__.py"):
+                if path in scan.by_path and (end or site.module.startswith(".")):
+                    yield path
+        package = "/".join([*prefix, *parts])
+        if site.names:
+            yield from (path for name in site.names if (path := f"{package}/{name}.py".lstrip("/")) in scan.by_path)
+
+
+def reachable_files(scan: SourceScan, requirement_files: Iterable[str]) -> list[str]:
+    """Return the paths of the files that the project's entry scripts reach by imports, in functions too."""
+    folders = frozenset({"", *(_folder(path) for path in requirement_files)})
+    queue = _entries(scan, folders)
+    seen = set(queue)
+    for path in queue:
+        for site in scan.imports(path):
+            for target in _targets(site, scan):
+                if target not in seen:
+                    seen.add(target)
+                    queue.append(target)
+    return sorted(seen)

@@ -1,0 +1,79 @@
+"""Requirements that people wrote cannot hold together.
+
+## What it does
+
+Reports each minimal set of requirements that people wrote and that cannot hold together.
+
+## Why is this bad
+
+No installer can satisfy the set; `pip` stops at the first clash and says nothing of the others.
+
+## Example
+
+```
+transformers==4.36.2
+coqui-tts==0.24.2      # needs transformers>=4.42,<4.43
+```
+
+Take one line away, or override it: the repairs of the report are the smallest sets that were resolved to the end.
+
+## References
+
+- PyPA, Dependency specifiers: https://packaging.python.org/specifications/dependency-specifiers/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.conflict import ClashSide, Conflict
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import DistributionOrigin
+
+
+def _side(side: ClashSide) -> str:
+    way = f" (by way of {' -> '.join(side.via)})" if len(side.via) > 1 else ""
+    if isinstance(side.requirement.origin, DistributionOrigin):
+        return f"{side.requirement.origin} needs `{side.requirement.pep508}`{way}"
+    return f"{side.requirement.origin} asks for `{side.requirement}`"
+
+
+def _remedy(conflict: Conflict, examination: Examination) -> Remedy | None:
+    for repair in examination.repairs:
+        if conflict.id in repair.resolves:
+            changes = ", ".join(f"`{item.requirement.pep508}`" for item in repair.overrides)
+            return Remedy(f"repair {repair.id} overrides {changes}")
+    return Remedy("let go of one of these requirements, or give them separate environments")
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    for conflict in examination.conflicts:
+        if len(conflict.core) < 2:
+            continue
+        names = [f"`{item}` ({item.origin})" for item in conflict.core]
+        sides = "; ".join(_side(side) for side in conflict.clash.sides)
+        package = conflict.clash.package
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=package,
+            message=f"{', '.join(names[:-1])} and {names[-1]} cannot hold together: they disagree about `{package}`",
+            evidence=(Evidence(sides, conflict.id),),
+            remedy=_remedy(conflict, examination),
+            location=next((line for item in conflict.core if (line := line_of(item))), None),
+        )
+
+
+RULE = Rule(
+    code="RES001",
+    name="conflicting-requirements",
+    severity=Severity.ERROR,
+    summary="Requirements that people wrote cannot hold together",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"conflicts"}),
+)

@@ -1,0 +1,56 @@
+"""Two lines say the same thing.
+
+## What it does
+
+Reports lines that say the same thing twice.
+
+## Why is this bad
+
+Whoever edits one of them later leaves the other behind, and the two begin to conflict.
+
+## Example
+
+```
+accelerate==0.25.0
+...
+accelerate==0.25.0
+```
+
+## References
+
+- pip, Requirements file format: https://pip.pypa.io/en/stable/reference/requirements-file-format/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    for first, second in examination.project.duplicates if examination.project else ():
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=second.name,
+            message=f"`{second}` is listed twice: at {first.origin} and again at {second.origin}",
+            evidence=(Evidence(str(first), str(first.origin)), Evidence(str(second), str(second.origin))),
+            remedy=Remedy(f"delete the line at {second.origin}"),
+            location=line_of(second),
+        )
+
+
+RULE = Rule(
+    code="RES003",
+    name="duplicate-requirement",
+    severity=Severity.WARNING,
+    summary="Two lines say the same thing",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"project"}),
+)

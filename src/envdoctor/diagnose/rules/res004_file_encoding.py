@@ -1,0 +1,57 @@
+"""A requirements file that is not plain UTF-8.
+
+## What it does
+
+Reports a requirements file that is not plain UTF-8: UTF-16, a byte order mark, or bytes of an older code page.
+The file was decoded and read all the same.
+
+## Why is this bad
+
+Tools that expect UTF-8 see NUL bytes or an invisible character before the first name, and read nothing or nonsense.
+
+## Example
+
+A file saved by a Windows editor as "Unicode" is UTF-16 LE; `gradio==4.43.0` may have an invisible U+FEFF before it.
+
+## References
+
+- pip, Requirements file format, Encoding: https://pip.pypa.io/en/stable/reference/requirements-file-format/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.project import ReadingProblemKind
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    for problem in examination.project.problems if examination.project else ():
+        if problem.kind is not ReadingProblemKind.ENCODING:
+            continue
+        said = problem.message.casefold()
+        only_mark = ("byte order mark" in said or "bom" in said) and "utf-16" not in said and "utf-32" not in said
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=Severity.INFO if only_mark else RULE.severity,
+            subject=problem.origin.path,
+            message=f"`{problem.origin.path}` has an unusual encoding: {problem.message.rstrip('.')}",
+            evidence=(Evidence(problem.message, problem.origin.path),),
+            remedy=Remedy("save the file as UTF-8 without a byte order mark"),
+            location=problem.origin,
+        )
+
+
+RULE = Rule(
+    code="RES004",
+    name="file-encoding",
+    severity=Severity.WARNING,
+    summary="A requirements file that is not plain UTF-8",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"project"}),
+)

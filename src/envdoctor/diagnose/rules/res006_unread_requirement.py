@@ -1,0 +1,64 @@
+"""Part of the project's requirements could not be read.
+
+## What it does
+
+Reports what could not be read of a project's files: a missing `-r` file, an unknown option, an unset variable,
+requirements that only running code would tell.
+
+## Why is this bad
+
+What was not read was not checked either: the diagnosis speaks of less than what will be installed.
+
+## Example
+
+`-r requirements/base.txt` where there is no such file.
+
+## References
+
+- pip, Requirements file format: https://pip.pypa.io/en/stable/reference/requirements-file-format/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.project import ReadingProblemKind
+
+_SEVERITY = {
+    ReadingProblemKind.MISSING_FILE: Severity.ERROR,
+    ReadingProblemKind.UNKNOWN_OPTION: Severity.WARNING,
+    ReadingProblemKind.MISSING_VARIABLE: Severity.WARNING,
+    ReadingProblemKind.OUTSIDE_PROJECT: Severity.WARNING,
+    ReadingProblemKind.DYNAMIC: Severity.INFO,
+    ReadingProblemKind.UNSUPPORTED: Severity.INFO,
+}
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    for problem in examination.project.problems if examination.project else ():
+        severity = _SEVERITY.get(problem.kind)
+        if severity is None:
+            continue
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=severity,
+            subject=problem.origin.path,
+            message=problem.message.rstrip("."),
+            evidence=(Evidence(problem.text.strip() or problem.message, str(problem.origin)),),
+            location=problem.origin,
+        )
+
+
+RULE = Rule(
+    code="RES006",
+    name="unread-requirement",
+    severity=Severity.ERROR,
+    summary="Part of the project's requirements could not be read",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"project"}),
+)

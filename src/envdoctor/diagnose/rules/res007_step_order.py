@@ -1,0 +1,113 @@
+"""A script installs what a later step removes or replaces.
+
+## What it does
+
+Reports an install script in which an early step installs what a later step removes or replaces.
+
+## Why is this bad
+
+The first download is wasted (a CUDA build of torch is gigabytes), and everything that was resolved beside it was
+resolved against another version.
+
+## Example
+
+```
+pip install -r requirements.txt        # brings the newest torch
+pip uninstall torch torchvision -y
+pip install torch==2.3.0 --index-url https://download.pytorch.org/whl/cu118
+```
+
+## References
+
+- pip, User guide: https://pip.pypa.io/en/stable/user_guide/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as ParsedRequirement
+from packaging.utils import canonicalize_name
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import InstallCommand, Project
+
+
+def _argument_names(command: InstallCommand) -> set[str]:
+    names: set[str] = set()
+    for argument in command.arguments:
+        if argument.startswith("-"):
+            continue
+        try:
+            names.add(canonicalize_name(ParsedRequirement(argument).name))
+        except InvalidRequirement:
+            continue
+    return names - {"pip"}
+
+
+def _installed_names(command: InstallCommand, project: Project) -> set[str]:
+    names = _argument_names(command) - {canonicalize_name(item) for item in command.requirement_files}
+    for requirement in project.requirements:
+        origin = requirement.origin
+        if not isinstance(origin, FileOrigin):
+            continue
+        own = requirement.step == command.step and origin.path == command.origin.path
+        by_file = any(origin.path == item or origin.path.endswith("/" + item) for item in command.requirement_files)
+        if own or by_file:
+            names.add(requirement.name)
+    return names
+
+
+def _finding(first: InstallCommand, later: InstallCommand, names: list[str]) -> Finding:
+    what = "removes" if later.verb == "uninstall" else "installs again from elsewhere"
+    listed = ", ".join(f"`{name}`" for name in names)
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=names[0],
+        message=(
+            f"step order: {first.origin} installs {listed}, which {later.origin} {what}; "
+            "the first download is wasted, and what was resolved beside it was resolved against another version"
+        ),
+        evidence=(
+            Evidence(" ".join(("pip", first.verb, *first.arguments)), str(first.origin)),
+            Evidence(" ".join(("pip", later.verb, *later.arguments)), str(later.origin)),
+        ),
+        remedy=Remedy("install the version that stays first, or everything in one command"),
+        location=first.origin,
+    )
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    project = examination.project
+    if project is None:
+        return
+    reported: set[tuple[str, str]] = set()
+    for first, later in combinations(project.commands, 2):
+        if first.origin.path != later.origin.path or first.verb != "install":
+            continue
+        mine = _installed_names(first, project)
+        other = _argument_names(later)
+        if later.verb == "install" and not any(item.startswith(("--index-url", "-i")) for item in later.arguments):
+            continue
+        names = [name for name in sorted(mine & other) if (first.origin.path, name) not in reported]
+        if names:
+            reported |= {(first.origin.path, name) for name in names}
+            yield _finding(first, later, names)
+
+
+RULE = Rule(
+    code="RES007",
+    name="step-order",
+    severity=Severity.WARNING,
+    summary="A script installs what a later step removes or replaces",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"project"}),
+)

@@ -1,0 +1,70 @@
+"""A script goes on after pip has failed.
+
+## What it does
+
+Reports install scripts that go on after `pip` has failed, above all where `--quiet` hides the failure.
+
+## Why is this bad
+
+The script ends as if all were well, with no torch or with half of the packages; the error shows much later.
+
+## Example
+
+```
+pip install torch==2.3.0 --index-url ... --quiet
+pip install onnxruntime --quiet
+```
+
+In a batch file add `|| exit /b 1`; in a shell script `set -e`.
+
+## References
+
+- GNU Bash manual, The Set Builtin: https://www.gnu.org/software/bash/manual/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.project import InstallCommand
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    by_file: dict[str, list[InstallCommand]] = {}
+    for command in examination.project.commands if examination.project else ():
+        if command.verb == "install" and not command.checked:
+            by_file.setdefault(command.origin.path, []).append(command)
+    for path, commands in by_file.items():
+        quiet = [item for item in commands if item.quiet]
+        first = (quiet or commands)[0]
+        how = f"{len(quiet)} of them quiet, " if quiet else ""
+        lines = ", ".join(str(item.origin.line) for item in commands)
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=Severity.WARNING if quiet else Severity.INFO,
+            subject=path,
+            message=(
+                f"`{path}` does not check whether {len(commands)} `pip install` commands succeed ({how}lines {lines}), "
+                "so it goes on without the package"
+            ),
+            evidence=tuple(
+                Evidence(" ".join(("pip", item.verb, *item.arguments)), str(item.origin)) for item in commands
+            ),
+            remedy=Remedy("stop at the first failure: `|| exit /b 1` in a batch file, `set -e` in a shell script"),
+            location=first.origin,
+        )
+
+
+RULE = Rule(
+    code="RES008",
+    name="unchecked-install",
+    severity=Severity.WARNING,
+    summary="A script goes on after pip has failed",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"project"}),
+)

@@ -1,0 +1,80 @@
+"""A requirement that the default index cannot meet.
+
+## What it does
+
+Reports requirements that only an extra index can meet: those with a local version label such as `+cu118`.
+
+## Why is this bad
+
+The default index carries no local versions. Without the index the line cannot be met; with an index option in the
+middle of a file, it holds for every package, and another project of the same name may come from there.
+
+## Example
+
+```
+--extra-index-url https://download.pytorch.org/whl/cu118
+torch==2.0.1+cu118
+```
+
+## References
+
+- PyPA, Local version identifiers: https://packaging.python.org/specifications/version-specifiers/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.project import IndexOptionKind
+from envdoctor.model.requirement import Requirement
+
+_NAMING = (IndexOptionKind.INDEX_URL, IndexOptionKind.EXTRA_INDEX_URL, IndexOptionKind.FIND_LINKS)
+
+
+def _label(requirement: Requirement) -> str | None:
+    return next((item.version.partition("+")[2] for item in requirement.specifier if "+" in item.version), None)
+
+
+def _places(examination: Examination, requirement: Requirement) -> Iterator[str]:
+    if requirement.index_url:
+        yield f"the index of its own command, {requirement.index_url}"
+    for option in examination.project.index_options if examination.project else ():
+        if option.kind in _NAMING:
+            yield f"{option.url} (given at {option.origin})"
+    for index in examination.profile.indexes if examination.profile else ():
+        if requirement.name in index.packages:
+            yield f"{index.url} (index {index.name} of the profile)"
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    for requirement in examination.project.requirements if examination.project else ():
+        label = _label(requirement)
+        if label is None:
+            continue
+        places = list(_places(examination, requirement))
+        message = f"`{requirement}` needs an extra index: builds labelled `+{label}` are not on the default index"
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=Severity.INFO if places else Severity.WARNING,
+            subject=requirement.name,
+            message=f"{message}; only {places[0]} has it" if places else f"{message}, and the project names no other",
+            evidence=(Evidence(str(requirement), str(requirement.origin)),),
+            remedy=Remedy(f"bind `{requirement.name}` to the index that has `+{label}` builds, and nothing else to it"),
+            location=line_of(requirement),
+        )
+
+
+RULE = Rule(
+    code="RES009",
+    name="needs-extra-index",
+    severity=Severity.WARNING,
+    summary="A requirement that the default index cannot meet",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"project"}),
+)

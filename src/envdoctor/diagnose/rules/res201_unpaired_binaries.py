@@ -1,0 +1,97 @@
+"""Binaries that were not built for each other.
+
+## What it does
+
+Reports binaries in a resolution that were not built for each other: torch with torchaudio, torchvision, torchcodec
+or torch-directml of another release, or with another build label.
+
+## Why is this bad
+
+Their shared libraries call into each other. The result installs without an error and dies at import:
+"undefined symbol", "WinError 127", "operator torchvision::nms does not exist".
+
+## Example
+
+torchaudio 2.11.0 declares no torch at all, so a resolver puts it beside torch 2.1.0. An override of torch alone
+erases the exact pins of its companions too.
+
+## References
+
+- PyTorch, Previous versions: https://pytorch.org/get-started/previous-versions/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.package_view import PackageView, Scene
+from envdoctor.diagnose.pairing import PAIR_TABLES, misfits, plan_scene
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+_COMPANIONS = ("torchaudio", "torchvision", "torchcodec")
+
+
+def _overridden(examination: Examination, torch: PackageView) -> bool:
+    used = examination.resolution.repair if examination.resolution else None
+    overrides = [item for repair in examination.repairs if repair.id == used for item in repair.overrides]
+    return bool(torch.set_aside) or any(item.requirement.name == "torch" for item in overrides)
+
+
+def _versions(examination: Examination, scene: Scene) -> Iterator[Finding]:
+    for item in misfits(scene, PAIR_TABLES):
+        torn = _overridden(examination, item.object)
+        why = "; an override of torch alone has torn the pair apart" if torn else ""
+        chain = chain_to(examination.resolution, item.subject.name) if examination.resolution else None
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=item.subject.name,
+            message=(
+                f"`{item.subject.name}` {item.subject.version} was not built for `torch` {item.object.version} "
+                f"but for {item.wanted} (ABI mismatch){why}"
+            ),
+            evidence=(Evidence(item.table.evidence, f"table {item.table.name}"),),
+            remedy=Remedy(f"move `torch` and `{item.subject.name}` together: torch{item.wanted}"),
+            location=chain.location if chain else None,
+        )
+
+
+def _labels(scene: Scene) -> Iterator[Finding]:
+    torch = scene.get("torch")
+    for name in _COMPANIONS if torch else ():
+        found = scene.get(name)
+        # Only labels that versions show: what is known of torch's own wheels says nothing of its companions'.
+        labels = (torch.version.local, found.version.local) if torch and found else (None, None)
+        if torch and found and None not in labels and labels[0] != labels[1]:
+            yield Finding(
+                rule=RULE.code,
+                name=RULE.name,
+                severity=RULE.severity,
+                subject=name,
+                message=f"`{name}` {found.version} and `torch` {torch.version} are different builds (ABI mismatch)",
+                evidence=(Evidence(f"+{labels[1]} beside +{labels[0]}", "versions"),),
+                remedy=Remedy("take both from the same index"),
+            )
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    scene = plan_scene(examination)
+    if scene is not None:
+        yield from _versions(examination, scene)
+        yield from _labels(scene)
+
+
+RULE = Rule(
+    code="RES201",
+    name="unpaired-binaries",
+    severity=Severity.ERROR,
+    summary="Binaries that were not built for each other",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"resolution"}),
+    ranks=True,
+)

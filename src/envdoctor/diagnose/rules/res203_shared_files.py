@@ -1,0 +1,98 @@
+"""Two distributions own the same files.
+
+## What it does
+
+Reports distributions of one resolution that own the same files, with the number of files where their listings can
+be read.
+
+## Why is this bad
+
+The one installed last wins, in an order that nobody chose; taking one away takes files of the other with it.
+
+## Example
+
+`onnxruntime` and `onnxruntime-gpu` both own the folder `onnxruntime/`: the GPU provider comes and goes, and after an
+uninstall `onnxruntime` has no attribute `InferenceSession`.
+
+## References
+
+- PyPA, Recording installed projects: https://packaging.python.org/specifications/recording-installed-packages/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_facts import Family, shipped_wheel_facts
+from envdoctor.model.candidate import FileKind
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable
+
+
+def _names(examination: Examination, package: ResolvedPackage) -> frozenset[str] | None:
+    if examination.archives is None or package.file.kind is not FileKind.WHEEL or package.file.stand_in:
+        return None
+    try:
+        names = examination.archives.names(package.file)
+    except (MetadataUnavailable, IndexUnavailable):
+        return None
+    return frozenset(name for name in names if ".dist-info/" not in name and not name.endswith("/"))
+
+
+def _shared(examination: Examination, packages: list[ResolvedPackage]) -> tuple[str, ...] | None:
+    """Return the files that all of them own, None where a listing cannot be read."""
+    listings = [_names(examination, package) for package in packages]
+    known = [listing for listing in listings if listing is not None]
+    return tuple(sorted(frozenset.intersection(*known))) if len(known) == len(packages) else None
+
+
+def _finding(
+    examination: Examination, resolution: Resolution, family: Family, found: list[ResolvedPackage]
+) -> Finding | None:
+    shared = _shared(examination, found)
+    if shared is not None and not shared:
+        return None
+    names = " and ".join(f"`{item.name}` {item.version}" for item in found)
+    count = f"{len(shared)} files" if shared else "the same files"
+    where = f"`{family.tree}/`"
+    chain = chain_to(resolution, found[-1].name)
+    seen = tuple(Evidence(path, "in each of them") for path in (shared or ())[:4])
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=found[0].name,
+        message=f"{names} own {count} in {where} (file conflict): the one installed last wins",
+        evidence=seen or (Evidence(f"these distributions all own {where}", "what is known of their wheels"),),
+        remedy=Remedy(f"keep {family.keep}; in an environment that has both, uninstall both and install one"),
+        location=chain.location,
+    )
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    resolution = examination.resolution
+    if resolution is None:
+        return
+    packages = {item.name: item for item in resolution.packages}
+    for family in shipped_wheel_facts().families:
+        found = [packages[name] for name in sorted(packages.keys() & set(family.names))]
+        if len(found) > 1:
+            finding = _finding(examination, resolution, family, found)
+            if finding:
+                yield finding
+
+
+RULE = Rule(
+    code="RES203",
+    name="shared-files",
+    severity=Severity.ERROR,
+    summary="Two distributions own the same files",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"resolution"}),
+    ranks=True,
+)

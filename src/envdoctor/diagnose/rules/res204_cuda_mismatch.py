@@ -1,0 +1,108 @@
+"""Parts that were built for different CUDA or cuDNN majors.
+
+## What it does
+
+Reports parts of one resolution that were built for different CUDA or cuDNN majors: onnxruntime-gpu beside torch,
+ctranslate2's cuDNN beside torch's, `nvidia-*-cu12` beside `nvidia-*-cu13`.
+
+## Why is this bad
+
+One of them finds no library that it can load and falls back to the CPU, or two copies of one library meet in a
+process, which then aborts.
+
+## Example
+
+onnxruntime-gpu 1.31 needs CUDA 13; torch 2.7 brings CUDA 12.
+
+## References
+
+- ONNX Runtime, CUDA execution provider: https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from packaging.version import Version
+
+from envdoctor.diagnose.advisory_reading import shipped_advisories
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.package_view import Scene
+from envdoctor.diagnose.pairing import misfits, plan_scene
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_facts import contains
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.target import Backend
+
+_NVIDIA = re.compile(r"nvidia-.+-cu(\d{2})")
+
+
+def _finding(subject: str, message: str, evidence: tuple[Evidence, ...], remedy: str) -> Finding:
+    return Finding(RULE.code, RULE.name, RULE.severity, subject, message, evidence, Remedy(remedy))
+
+
+def _onnxruntime(scene: Scene) -> Iterator[Finding]:
+    table = shipped_advisories().tables["onnxruntime-gpu-cuda"]
+    gpu, torch = scene.get("onnxruntime-gpu"), scene.get("torch")
+    wanted = table.wanted(gpu.version) if gpu else None
+    if gpu is None or torch is None or torch.cuda_major is None or wanted is None:
+        return
+    if not contains(wanted, Version(str(torch.cuda_major))):
+        major = wanted.removeprefix("==")
+        yield _finding(
+            "onnxruntime-gpu",
+            f"`onnxruntime-gpu` {gpu.version} needs CUDA {major}, "
+            f"and `torch` {torch.version} brings CUDA {torch.cuda_major}",
+            (
+                Evidence(table.evidence, "table onnxruntime-gpu-cuda"),
+                Evidence(f"torch build {torch.label}", torch.label_source),
+            ),
+            f"take the `onnxruntime-gpu` that was built for CUDA {torch.cuda_major}",
+        )
+
+
+def _nvidia(scene: Scene) -> Iterator[Finding]:
+    majors: dict[str, list[str]] = {}
+    for name in scene.packages:
+        if match := _NVIDIA.fullmatch(name):
+            majors.setdefault(match.group(1), []).append(name)
+    if len(majors) > 1:
+        sides = " beside ".join(f"CUDA {major} ({', '.join(names[:3])})" for major, names in sorted(majors.items()))
+        yield _finding(
+            min(name for names in majors.values() for name in names),
+            f"the resolution has libraries of {sides}",
+            tuple(Evidence(", ".join(names), f"CUDA {major}") for major, names in sorted(majors.items())),
+            "keep the libraries that torch asks for",
+        )
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    scene = plan_scene(examination)
+    if scene is None or examination.target is None or examination.target.backend is not Backend.CUDA:
+        return
+    yield from _onnxruntime(scene)
+    yield from _nvidia(scene)
+    if examination.target.arch.value != "x86_64":
+        return
+    for item in misfits(scene, ("ctranslate2-torch",)):
+        cudnn = "9" if item.wanted.startswith(">=") else "8"
+        yield _finding(
+            "ctranslate2",
+            f"`ctranslate2` {item.subject.version} loads cuDNN {cudnn}, "
+            f"and `torch` {item.object.version} brings another",
+            (Evidence(item.table.evidence, "table ctranslate2-torch"),),
+            "ctranslate2 4.4.0 goes with torch below 2.4, 4.5.0 and later with torch 2.4 and later",
+        )
+
+
+RULE = Rule(
+    code="RES204",
+    name="cuda-mismatch",
+    severity=Severity.WARNING,
+    summary="Parts that were built for different CUDA or cuDNN majors",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"resolution", "target"}),
+    ranks=True,
+)

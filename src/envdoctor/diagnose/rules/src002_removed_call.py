@@ -1,0 +1,70 @@
+"""A call that the planned version no longer has.
+
+## What it does
+
+Reports calls in the project's sources that the planned or installed version of a package no longer has.
+
+## Why is this bad
+
+Everything resolves and installs; the program dies when it reaches the line.
+
+## Example
+
+`torchaudio.info(path)` with torchaudio 2.9 or later, `np.float` with numpy 1.24 or later.
+
+## References
+
+- The advisories say where each removal is documented or was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.package_view import PackageView, scenes
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.shipped import data_file
+from envdoctor.diagnose.source_scan import Hit, scan_of
+from envdoctor.diagnose.wheel_facts import contains, shipped_wheel_facts
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
+
+
+def _finding(row: dict[str, str], package: PackageView, hits: list[Hit]) -> Finding:
+    more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
+    where = f"{hits[0].path}:{hits[0].line}{more}"
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=package.name,
+        message=f"`{row['call']}` is gone in `{package.name}` {package.version}; used at {where}",
+        evidence=tuple(Evidence(hit.text[:160], f"{hit.path}:{hit.line}") for hit in hits[:5]),
+        remedy=Remedy(row["instead"]),
+        location=FileOrigin(hits[0].path, hits[0].line),
+    )
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    if examination.sources is None:
+        return
+    scan = scan_of(examination.sources)
+    for scene in scenes(examination, shipped_wheel_facts()):
+        for row in data_file("removed-calls")["removed"]:
+            package = scene.get(row["package"])
+            if package is not None and contains(row["version"], package.version):
+                hits = scan.search(row["pattern"])
+                if hits:
+                    yield _finding(row, package, hits)
+
+
+RULE = Rule(
+    code="SRC002",
+    name="removed-call",
+    severity=Severity.WARNING,
+    summary="A call that the planned version no longer has",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"sources"}),
+)

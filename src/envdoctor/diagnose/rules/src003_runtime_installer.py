@@ -1,0 +1,71 @@
+"""The program installs packages while it runs.
+
+## What it does
+
+Reports project sources that run `pip` while the program runs.
+
+## Why is this bad
+
+A working environment changes behind the lock's back at the next start: a package comes back that was left out on
+purpose, or a newer one replaces a pin.
+
+## Example
+
+`subprocess.check_call([sys.executable, "-m", "pip", "install", "--upgrade", "tts"])`
+
+## References
+
+- pip, User guide, Using pip from your program: https://pip.pypa.io/en/stable/user_guide/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.source_scan import scan_of
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
+
+_CALL = (
+    r"(?:subprocess\.(?:run|call|check_call|check_output|Popen)|os\.system|os\.popen|run_cmd|run_pip)\s*\("
+    r"[^#\n]{0,80}(?:\n[^#\n]{0,80}){0,4}?"
+    r"(?:\bpip3?\s+install\b|[\"']pip3?[\"']\s*,\s*[\"']install[\"'])"
+    r"|\bpip\.(?:main|_internal\.main)\s*\("
+)
+
+
+def _is_tooling(path: str) -> bool:
+    name = path.rsplit("/", 1)[-1]
+    return name == "setup.py" or path.startswith(("tests/", "test/", "docs/"))
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    if examination.sources is None:
+        return
+    for hit in scan_of(examination.sources).search(_CALL):
+        if _is_tooling(hit.path):
+            continue
+        where = FileOrigin(hit.path, hit.line)
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=hit.path,
+            message=f"`{hit.path}` installs packages with pip while the program runs (line {hit.line})",
+            evidence=(Evidence(hit.text[:160], str(where)),),
+            remedy=Remedy("stub that function, and let the lock decide what is installed"),
+            location=where,
+        )
+
+
+RULE = Rule(
+    code="SRC003",
+    name="runtime-installer",
+    severity=Severity.WARNING,
+    summary="The program installs packages while it runs",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"sources"}),
+)

@@ -1,0 +1,66 @@
+"""A CUDA device named outright in the sources.
+
+## What it does
+
+Lists places in the sources that name a CUDA device outright, where the target's backend is not CUDA.
+
+## Why is this bad
+
+The component goes to a device that is not there, whatever the settings of the program say. (ROCm and ZLUDA answer to
+the name `cuda`; there it matters only where a component must run on the CPU.)
+
+## Example
+
+`pipeline.to("cuda:0")`
+
+## References
+
+- PyTorch, torch.device: https://pytorch.org/docs/stable/tensor_attributes.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.source_scan import Hit, scan_of
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.target import Backend
+
+_DEVICE = r"""["']cuda:\d+["']|\.to\(\s*["']cuda["']\s*[,)]|\.cuda\(\s*\)|device\s*=\s*["']cuda["']"""
+_GUARDED = ("is_available", " if ", "argparse", "add_argument")
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    if examination.sources is None or examination.target is None or examination.target.backend is Backend.CUDA:
+        return
+    backend = examination.target.backend.value
+    by_file: dict[str, list[Hit]] = {}
+    for hit in scan_of(examination.sources).search(_DEVICE):
+        if not any(word in hit.text for word in _GUARDED):
+            by_file.setdefault(hit.path, []).append(hit)
+    for path, hits in sorted(by_file.items()):
+        lines = ", ".join(str(line) for line in dict.fromkeys(hit.line for hit in hits))
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=path,
+            message=f"`{path}` names a CUDA device outright (line {lines}); the backend is {backend}",
+            evidence=tuple(Evidence(hit.text[:120], f"{path}:{hit.line}") for hit in hits[:5]),
+            remedy=Remedy("pass the device in, so that a placement can move the component"),
+            location=FileOrigin(path, hits[0].line),
+        )
+
+
+RULE = Rule(
+    code="SRC004",
+    name="hard-coded-device",
+    severity=Severity.INFO,
+    summary="A CUDA device named outright in the sources",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"sources", "target"}),
+)

@@ -1,0 +1,108 @@
+"""What pins that a repair moves would have demanded, where that is source only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as ParsedRequirement
+from packaging.tags import Tag
+from packaging.utils import InvalidWheelFilename, NormalizedName, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.origin import DistributionOrigin, written_by_a_person
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.target import Target
+from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
+
+__all__ = ["SourceOnlyDemand", "demands_of_moved_pins"]
+
+_UNANSWERED = (IndexUnavailable, MetadataUnavailable, ProjectNotFound)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOnlyDemand:
+    """A pin of a person demands versions of a project that are source only on the target."""
+
+    name: NormalizedName
+    version: Version
+    filename: str
+    pin: Requirement
+    demand: Requirement
+
+
+def _pinned(requirement: Requirement) -> Version | None:
+    exact = [item for item in requirement.specifier if item.operator == "==" and not item.version.endswith("*")]
+    return Version(exact[0].version) if exact and written_by_a_person(requirement.origin) else None
+
+
+def _moved_pins(examination: Examination) -> Iterator[tuple[Requirement, Version]]:
+    """Exact pins of people that the resolution does not hold to, or that stand in a conflict."""
+    candidates: list[Requirement] = [item for conflict in examination.conflicts for item in conflict.core]
+    candidates += [
+        item for repair in examination.repairs for override in repair.overrides for item in override.sets_aside
+    ]
+    if examination.resolution:
+        candidates += [item for package in examination.resolution.packages for item in package.set_aside]
+    for requirement in dict.fromkeys(candidates):
+        version = _pinned(requirement)
+        package = examination.resolution.get(requirement.name) if examination.resolution else None
+        if version is not None and (package is None or package.version != version):
+            yield requirement, version
+
+
+def _fits(file: DistributionFile, tags: Iterable[Tag]) -> bool:
+    try:
+        return not parse_wheel_filename(file.filename)[3].isdisjoint(tags)
+    except InvalidWheelFilename:
+        return False
+
+
+def _source_only(index: Index, wanted: ParsedRequirement, target: Target) -> DistributionFile | None:
+    """Return the newest sdist that meets ``wanted``, None where a wheel does or nothing is known."""
+    tags = frozenset(target.tag_priorities())
+    files = [
+        item for item in index.page(canonicalize_name(wanted.name)).files if wanted.specifier.contains(item.version)
+    ]
+    if any(item.kind is FileKind.WHEEL and _fits(item, tags) for item in files):
+        return None
+    sdists = [item for item in files if item.kind is FileKind.SDIST]
+    return max(sdists, key=lambda item: item.version, default=None)
+
+
+def _demands(index: Index, pin: Requirement, version: Version, target: Target) -> Iterator[SourceOnlyDemand]:
+    files = [item for item in index.page(pin.name).files if item.version == version]
+    wheels = [item for item in files if item.kind is FileKind.WHEEL]
+    if not files:
+        return
+    metadata = index.metadata((wheels or files)[0])
+    environment = target.marker_environment()
+    for text in metadata.requires_dist:
+        try:
+            wanted = ParsedRequirement(text)
+        except InvalidRequirement:
+            continue
+        if not wanted.specifier or (wanted.marker and not wanted.marker.evaluate(environment)):
+            continue
+        try:
+            sdist = _source_only(index, wanted, target)
+        except _UNANSWERED:
+            continue
+        if sdist is not None:
+            origin = DistributionOrigin(pin.name, str(version))
+            demand = Requirement(canonicalize_name(wanted.name), origin, wanted.specifier)
+            yield SourceOnlyDemand(demand.name, sdist.version, sdist.filename, pin, demand)
+
+
+def demands_of_moved_pins(examination: Examination) -> Iterator[SourceOnlyDemand]:
+    """Yield what the moved pins demand and the target could only build, from pages and metadata of the index."""
+    index, target = examination.index, examination.target
+    if index is None or target is None:
+        return
+    for pin, version in _moved_pins(examination):
+        with suppress(*_UNANSWERED):
+            yield from _demands(index, pin, version, target)

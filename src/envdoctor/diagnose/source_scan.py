@@ -1,0 +1,193 @@
+"""The project's sources, each read once, searched many times."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import lru_cache
+
+from envdoctor.diagnose.examination import Sources
+from envdoctor.model.project import SourceFile
+
+__all__ = ["Hit", "ImportSite", "SourceScan", "scan_of"]
+
+_IMPORT = re.compile(
+    r"^(?P<indent>[ \t]*)"
+    r"(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import\b(?P<taken>[^#\n]*)|import[ \t]+(?P<names>\w[^#\n]*))",
+    re.MULTILINE,
+)
+_NAME = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place where a pattern matches."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSite:
+    """One import statement, found without parsing the file."""
+
+    path: str
+    line: int
+    module: str
+    """Dotted; relative imports keep their dots."""
+    indented: bool
+    names: tuple[str, ...] = ()
+    """What ``from`` takes out of the module, as far as the first line says."""
+
+
+def _line_of(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
+
+
+class SourceScan:
+    """Searches over one project; nothing is read before it is asked for, and nothing twice.
+
+    It can stand for the ``Sources`` that it was made from, so that all rules share one.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._python: dict[str, SourceFile] | None = None
+        self._other: dict[str, SourceFile | None] = {}
+        self._imports: dict[str, tuple[ImportSite, ...]] = {}
+        self._everything: str | None = None
+
+    @property
+    def by_path(self) -> dict[str, SourceFile]:
+        """The project's Python files by path."""
+        if self._python is None:
+            self._python = {item.path: item for item in self._sources.python_files()}
+        return self._python
+
+    def python_files(self) -> Iterator[SourceFile]:
+        """Yield the project's Python files, as ``Sources`` does."""
+        yield from self.by_path.values()
+
+    def read(self, path: str) -> SourceFile | None:
+        """Return one file, as ``Sources`` does."""
+        if path in self.by_path:
+            return self.by_path[path]
+        if path not in self._other:
+            self._other[path] = self._sources.read(path)
+        return self._other[path]
+
+    def glob(self, pattern: str) -> Iterator[str]:
+        """Yield paths that match, as ``Sources`` does."""
+        yield from self._sources.glob(pattern)
+
+    def exists(self, path: str) -> bool:
+        """Return whether the project has that file, or one that matches that pattern."""
+        if any(char in path for char in "*?["):
+            return next(iter(self._sources.glob(path)), None) is not None
+        return self.read(path) is not None
+
+    def _files(self, pattern: str) -> Iterator[SourceFile]:
+        python = self.by_path
+        if pattern.endswith(".py"):
+            loose = pattern.replace("**/", "")
+            yield from (item for item in python.values() if fnmatch(item.path, pattern) or fnmatch(item.path, loose))
+            return
+        for path in self._sources.glob(pattern):
+            if item := self.read(path):
+                yield item
+
+    def search(self, pattern: str, files: str = "**/*.py") -> list[Hit]:
+        """Return where the regular expression matches in the files of a glob; lines that are comments do not count."""
+        compiled = _compiled(pattern)
+        if files == "**/*.py" and not compiled.search(self._all_python()):
+            return []
+        hits: list[Hit] = []
+        for item in self._files(files):
+            for match in compiled.finditer(item.text):
+                start = item.text.rfind("\n", 0, match.start()) + 1
+                end = item.text.find("\n", match.start())
+                text = item.text[start : end if end >= 0 else None].strip()
+                if not (item.path.endswith(".py") and text.startswith("#")):
+                    hits.append(Hit(item.path, _line_of(item.text, match.start()), text))
+        return hits
+
+    def _all_python(self) -> str:
+        if self._everything is None:
+            self._everything = "\n".join(item.text for item in self.by_path.values())
+        return self._everything
+
+    def imports(self, path: str) -> tuple[ImportSite, ...]:
+        """Return the import statements of one file, those in functions included."""
+        if path not in self._imports:
+            item = self.by_path.get(path)
+            self._imports[path] = tuple(_imports(item)) if item else ()
+        return self._imports[path]
+
+    def top_level_imports(self, path: str) -> list[ImportSite]:
+        """Return the imports that running the module always reaches, unguarded; the file is parsed."""
+        item = self.by_path.get(path)
+        if item is None:
+            return []
+        try:
+            tree = ast.parse(item.text)
+        except (SyntaxError, ValueError, RecursionError):
+            return []
+        return list(_unguarded(tree.body, path))
+
+    def unguarded(self, module: str) -> list[ImportSite]:
+        """Return the unguarded top-level imports of ``module`` or of what is inside it, over the whole project."""
+        found: list[ImportSite] = []
+        if module.partition(".")[0] not in self._all_python():
+            return found
+        for path in self.by_path:
+            if any(_inside(site.module, module) and not site.indented for site in self.imports(path)):
+                found += [site for site in self.top_level_imports(path) if _inside(site.module, module)]
+        return found
+
+
+def _inside(imported: str, module: str) -> bool:
+    return imported == module or imported.startswith(module + ".")
+
+
+def _imports(item: SourceFile) -> Iterator[ImportSite]:
+    for match in _IMPORT.finditer(item.text):
+        line = _line_of(item.text, match.start())
+        indented = bool(match["indent"])
+        if match["source"]:
+            taken = tuple(_NAME.findall(match["taken"]))
+            yield ImportSite(item.path, line, match["source"], indented, taken)
+            continue
+        for part in match["names"].split(","):
+            module = part.split(" as ")[0].strip(" ();\t\r\\")
+            if re.fullmatch(r"[\w.]+", module):
+                yield ImportSite(item.path, line, module, indented)
+
+
+def _suppresses(node: ast.With) -> bool:
+    """``contextlib.suppress`` guards as ``try`` does; other context managers do not."""
+    return any("suppress" in ast.dump(entry.context_expr) for entry in node.items)
+
+
+def _unguarded(body: list[ast.stmt], path: str) -> Iterator[ImportSite]:
+    for node in body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield ImportSite(path, node.lineno, alias.name, indented=False)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            yield ImportSite(path, node.lineno, node.module, indented=False)
+        elif isinstance(node, ast.With) and not _suppresses(node):
+            yield from _unguarded(node.body, path)
+
+
+def scan_of(sources: Sources) -> SourceScan:
+    """Return the scan that these sources are, or a new one over them."""
+    return sources if isinstance(sources, SourceScan) else SourceScan(sources)

@@ -1,0 +1,133 @@
+"""What is known of wheels without opening them: builds, kernels, families that share files, what sdists need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from envdoctor.diagnose.shipped import data_file
+from envdoctor.model.target import Target
+
+__all__ = ["BuildNeed", "Family", "KernelSet", "WheelFacts", "contains", "shipped_wheel_facts"]
+
+
+@lru_cache(maxsize=4096)
+def _specifier(text: str) -> SpecifierSet:
+    return SpecifierSet(text)
+
+
+@lru_cache(maxsize=65536)
+def contains(specifier: str, version: Version) -> bool:
+    """Return whether ``version`` is in ``specifier``; pre-releases count as versions, local labels are ignored."""
+    return _specifier(specifier).contains(version, prereleases=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    package: str
+    os: str
+    arch: tuple[str, ...]
+    version: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSet:
+    """GPU architectures that builds of one label carry."""
+
+    package: str
+    label: str
+    version: str
+    architectures: tuple[str, ...]
+    ptx: str | None = None
+    """The architecture of the PTX that they carry, which newer cards can compile."""
+    arch: tuple[str, ...] = ()
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Distributions that own the same files."""
+
+    names: tuple[str, ...]
+    tree: str
+    """The folder that they share."""
+    keep: str
+    """Which one to keep, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildNeed:
+    """What building an sdist takes."""
+
+    package: str
+    needs: tuple[str, ...]
+    version: str = ""
+    instead: str = ""
+    """A way around the build."""
+
+
+@dataclass(frozen=True, slots=True)
+class WheelFacts:
+    """The shipped tables."""
+
+    builds: tuple[_Build, ...]
+    kernels: tuple[KernelSet, ...]
+    families: tuple[Family, ...]
+    needs: Mapping[str, tuple[BuildNeed, ...]]
+
+    def build_label(self, package: str, version: Version, target: Target) -> str | None:
+        """Return the build label of the default index's wheel for ``target``, None where it is not known."""
+        for item in self.builds:
+            if item.package != package or item.os != target.os.value or target.arch.value not in item.arch:
+                continue
+            if contains(item.version, version):
+                return item.label
+        return None
+
+    def kernel_set(self, package: str, label: str, version: Version, arch: str) -> KernelSet | None:
+        """Return the architectures of a build, None where they are not known."""
+        for item in self.kernels:
+            fits = item.package == package and item.label == label and contains(item.version, version)
+            if fits and (not item.arch or arch in item.arch):
+                return item
+        return None
+
+    def build_need(self, package: str, version: Version) -> BuildNeed | None:
+        """Return what building that version takes, None where it is not known."""
+        found = (item for item in self.needs.get(package, ()) if contains(item.version, version))
+        return next(found, None)
+
+
+@lru_cache(maxsize=1)
+def shipped_wheel_facts() -> WheelFacts:
+    """Return the tables of ``advisories/data/wheels.toml`` and ``build-needs.toml``."""
+    wheels = data_file("wheels")
+    needs: dict[str, tuple[BuildNeed, ...]] = {}
+    for row in data_file("build-needs")["need"]:
+        need = BuildNeed(row["package"], tuple(row["needs"]), row.get("version", ""), row.get("instead", ""))
+        needs[need.package] = (*needs.get(need.package, ()), need)
+    return WheelFacts(
+        builds=tuple(
+            _Build(row["package"], row["os"], tuple(row["arch"]), row["version"], row["label"])
+            for row in wheels["build"]
+        ),
+        kernels=tuple(
+            KernelSet(
+                row["package"],
+                row["label"],
+                row.get("version", ""),
+                tuple(row["architectures"]),
+                row.get("ptx"),
+                tuple(row.get("arch", ())),
+                row["evidence"],
+            )
+            for row in wheels["kernels"]
+        ),
+        families=tuple(Family(tuple(row["names"]), row["tree"], row["keep"]) for row in wheels["family"]),
+        needs=needs,
+    )

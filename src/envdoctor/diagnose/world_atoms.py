@@ -1,0 +1,253 @@
+"""Questions about target, host, profile and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatch
+
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.predicate import FALSE, Atom, Outcome, Situation, yes
+from envdoctor.diagnose.toml_row import Row
+from envdoctor.diagnose.wheel_facts import contains
+from envdoctor.model.fact import Fact, FactState
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+
+__all__ = ["WORLD_ATOMS", "card_architectures", "project_atom"]
+
+
+def _unknown(what: str) -> Outcome:
+    return Outcome(None, missing=(what,))
+
+
+def _of_target(kind: str, wanted: frozenset[str], get: Callable[[Target], str]) -> Atom:
+    def ask(situation: Situation) -> Outcome:
+        target = situation.scene.examination.target
+        if target is None:
+            return _unknown(kind)
+        return yes(f"{kind}: {get(target)}", "target") if get(target) in wanted else FALSE
+
+    return Atom(kind, ask)
+
+
+def _os(row: Row) -> Atom:
+    return _of_target("os", row.choices("os", [item.value for item in OperatingSystem]), lambda target: target.os.value)
+
+
+def _arch(row: Row) -> Atom:
+    wanted = row.choices("arch", [item.value for item in Arch])
+    return _of_target("arch", wanted, lambda target: target.arch.value)
+
+
+def _backend(row: Row) -> Atom:
+    wanted = row.choices("backend", [item.value for item in Backend])
+    return _of_target("backend", wanted, lambda target: target.backend.value)
+
+
+def _python(row: Row) -> Atom:
+    wanted = row.specifier("python")
+
+    def ask(situation: Situation) -> Outcome:
+        target = situation.scene.examination.target
+        if target is None:
+            return _unknown("Python")
+        fits = contains(wanted, Version(target.python_version))
+        return yes(f"Python {target.python_version}", "target") if fits else FALSE
+
+    return Atom("python", ask)
+
+
+def _glibc(row: Row) -> Atom:
+    wanted = row.specifier("glibc")
+
+    def ask(situation: Situation) -> Outcome:
+        target = situation.scene.examination.target
+        if target is None:
+            return _unknown("glibc")
+        if target.os is not OperatingSystem.LINUX:
+            return FALSE
+        level = ".".join(map(str, target.glibc))
+        return yes(f"glibc {level}", "target") if contains(wanted, Version(level)) else FALSE
+
+    return Atom("glibc", ask)
+
+
+def _wsl(row: Row) -> Atom:
+    wanted = row.flag("wsl", default=True)
+
+    def ask(situation: Situation) -> Outcome:
+        examination = situation.scene.examination
+        target = examination.target
+        fact = examination.facts.value("host.wsl")
+        if target is None and fact is None:
+            return _unknown("WSL")
+        is_wsl = bool(fact) or (target is not None and target.wsl)
+        if is_wsl is not wanted:
+            return FALSE
+        return yes("WSL", "target") if is_wsl else yes()
+
+    return Atom("wsl", ask)
+
+
+def _facts(examination: Examination, pattern: str) -> Iterator[Fact]:
+    if "*" not in pattern:
+        yield examination.facts.get(pattern)
+        return
+    # A pattern's star stands for an index in brackets, which fnmatch would read as a set of characters.
+    escaped = pattern.replace("[", "\x00").replace("]", "\x01")
+    for fact in examination.facts:
+        if fnmatch(fact.name.replace("[", "\x00").replace("]", "\x01"), escaped):
+            yield fact
+
+
+def card_architectures(examination: Examination) -> list[str]:
+    """Return the cards' architectures as ``sm_110`` or ``gfx1030``: measured, else the target's, else the profile's."""
+    found: list[str] = []
+    for name in ("gpu[*].architecture", "gpu[*].compute_capability"):
+        for fact in _facts(examination, name):
+            if fact.state is FactState.KNOWN:
+                text = str(fact.value)
+                is_number = text.replace(".", "").isdigit() and "." in text
+                found.append(f"sm_{text.replace('.', '')}" if is_number else text)
+    if not found and examination.target and examination.target.gpu_architecture:
+        found.append(examination.target.gpu_architecture)
+    if not found and examination.profile:
+        found += examination.profile.target.gpu_architectures
+    return list(dict.fromkeys(found))
+
+
+def _gpu(row: Row) -> Atom:
+    wanted = row.texts("gpu", required=True)
+
+    def ask(situation: Situation) -> Outcome:
+        cards = card_architectures(situation.scene.examination)
+        if not cards:
+            return _unknown("the card's architecture")
+        for card in cards:
+            if any(fnmatch(card, pattern) for pattern in wanted):
+                return yes(f"GPU {card}", "target", subject=None)
+        return FALSE
+
+    return Atom("gpu", ask)
+
+
+def _fact(row: Row) -> Atom:
+    pattern = row.text("fact", required=True)
+    version, state = row.specifier("version"), row.choice("state", ("known", "absent", "any"), "any")
+    equals, matches = row.take("equals"), row.texts("matches")
+
+    def judge(fact: Fact) -> bool | None:
+        if fact.state is FactState.UNKNOWN:
+            return None
+        if state != "any" or fact.state is FactState.ABSENT:
+            wanted = "known" if state == "any" else state
+            if fact.state.value != wanted:
+                return False
+        if equals is not None and fact.value != equals:
+            return False
+        values = fact.value if isinstance(fact.value, list | tuple) else [fact.value]
+        if matches and not any(fnmatch(str(value), item) for value in values for item in matches):
+            return False
+        if version:
+            try:
+                return contains(version, Version(str(fact.value)))
+            except InvalidVersion:
+                return None
+        return True
+
+    def ask(situation: Situation) -> Outcome:
+        answers = [(fact, judge(fact)) for fact in _facts(situation.scene.examination, pattern)]
+        for fact, answer in answers:
+            if answer:
+                said = "absent" if fact.state is FactState.ABSENT else fact.value
+                return yes(f"{fact.name}: {said}", fact.source or "facts")
+        return FALSE if answers and all(answer is False for _, answer in answers) else _unknown(pattern)
+
+    return Atom("fact", ask)
+
+
+def _env_unset(row: Row) -> Atom:
+    name = row.text("env_unset", required=True)
+
+    def ask(situation: Situation) -> Outcome:
+        examination = situation.scene.examination
+        if examination.profile is not None and name in examination.profile.environment:
+            return FALSE
+        fact = examination.facts.get(f"environment.{name}")
+        if fact.state is FactState.UNKNOWN:
+            return _unknown(f"variable {name}")
+        return yes(f"{name} is not set", "environment") if fact.state is FactState.ABSENT else FALSE
+
+    return Atom("env_unset", ask)
+
+
+def _imports(row: Row) -> Atom:
+    module = row.text("imports", required=True)
+
+    def ask(situation: Situation) -> Outcome:
+        if situation.scan is None:
+            return _unknown("sources")
+        sites = situation.scan.unguarded(module)
+        if not sites:
+            return FALSE
+        where = FileOrigin(sites[0].path, sites[0].line)
+        return yes(f"{len(sites)} unguarded import(s) of {module}", str(where), location=where)
+
+    return Atom("imports", ask)
+
+
+def _source(row: Row) -> Atom:
+    pattern, files = row.pattern("source", required=True), row.texts("files") or ("**/*.py",)
+
+    def ask(situation: Situation) -> Outcome:
+        if situation.scan is None:
+            return _unknown("sources")
+        hits = [hit for glob in files for hit in situation.scan.search(pattern, glob)]
+        if not hits:
+            return FALSE
+        places = [FileOrigin(hit.path, hit.line) for hit in hits]
+        seen = tuple(
+            item
+            for hit, place in zip(hits[:5], places, strict=False)
+            for item in yes(hit.text[:120], str(place)).evidence
+        )
+        return Outcome(True, seen, places[0])
+
+    return Atom("source", ask)
+
+
+WORLD_ATOMS = {
+    "os": _os,
+    "arch": _arch,
+    "backend": _backend,
+    "python": _python,
+    "glibc": _glibc,
+    "wsl": _wsl,
+    "gpu": _gpu,
+    "fact": _fact,
+    "env_unset": _env_unset,
+    "imports": _imports,
+    "source": _source,
+}
+
+
+def project_atom(row: Row, marks: Mapping[str, tuple[str, ...]]) -> Atom:
+    """Read ``{ project = "diffrhythm2" }``; a project is known by its files, or by the profile in use."""
+    name = row.text("project", required=True)
+    if name not in marks:
+        row.fault("project", f"there is no project `{name}`")
+
+    def ask(situation: Situation) -> Outcome:
+        profile = situation.scene.examination.profile
+        if profile is not None and name in (profile.name, profile.name.partition("-")[0], profile.extends):
+            return yes(f"project {name}", f"profile {profile.name}")
+        if situation.scan is None:
+            return _unknown("sources") if profile is None else FALSE
+        for mark in marks.get(name, ()):
+            if situation.scan.exists(mark):
+                return yes(f"project {name}", mark)
+        return FALSE
+
+    return Atom("project", ask)

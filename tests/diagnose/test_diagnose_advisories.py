@@ -1,0 +1,143 @@
+"""Every advisory fires where it must and stays silent where it nearly would; every row of the knowledge has a place."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from diagnose_fixtures import examination_of
+
+from envdoctor.diagnose.advising import advise, read_log, undecided
+from envdoctor.diagnose.advisory import Advisory
+from envdoctor.diagnose.advisory_reading import InvalidAdvisories, read_advisories, shipped_advisories
+from envdoctor.diagnose.documentation import catalogue, documentation
+from envdoctor.diagnose.rule import rule
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+KNOWLEDGE = Path(__file__).parents[3] / "shared" / "knowledge.json"
+ADVISORIES = shipped_advisories().advisories
+EXAMPLES = [
+    pytest.param(item, example, id=f"{item.code}-{'fires' if example.fires else 'silent'}-{at}")
+    for item in ADVISORIES
+    for at, example in enumerate(item.examples)
+]
+KNOWN_KEYS = {
+    "target", "wsl", "gpu", "glibc", "plan", "sdist", "extras", "asked", "sources", "installed", "files", "facts",
+    "absent", "log",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("advisory", "example"), EXAMPLES)
+def test_fires_and_stays_silent(advisory: Advisory, example) -> None:
+    assert set(example.data) <= KNOWN_KEYS
+    examination = examination_of(example.data)
+    found = list(advise(examination, advisories=[advisory]))
+    found += [item for item in read_log(examination.log or "") if item.rule == advisory.code]
+    assert bool(found) is example.fires, found
+    for finding in found:
+        assert "{" not in finding.message, finding.message
+        assert "(absent)" not in finding.message, finding.message
+        assert not finding.message.endswith(".")
+        assert finding.evidence
+        assert finding.remedy
+
+
+@pytest.mark.parametrize("advisory", ADVISORIES, ids=lambda item: item.code)
+def test_every_symptom_is_not_too_wide(advisory: Advisory) -> None:
+    for pattern in advisory.symptoms:
+        assert not pattern.search("")
+        assert not pattern.search("Successfully installed torch-2.4.1 torchaudio-2.4.1 numpy-1.26.4 av-12.3.0")
+        assert not pattern.search("Requirement already satisfied: transformers in ./venv/lib (4.42.4)")
+
+
+def test_every_row_of_the_knowledge_has_a_place() -> None:
+    if not KNOWLEDGE.exists():
+        pytest.skip("the table of known issues is not beside the repository")
+    covered = tomllib.loads((Path(__file__).parent / "knowledge_coverage.toml").read_text(encoding="utf-8"))
+    advised = {item.id for item in ADVISORIES}
+    rows = {row["id"] for row in json.loads(KNOWLEDGE.read_text(encoding="utf-8"))}
+    assert rows - advised - covered.keys() == set()
+    assert covered.keys() <= rows
+    codes = {item.code for item in ADVISORIES}
+    for entry in covered.values():
+        assert entry["why"]
+        assert not entry.get("rule") or rule(entry["rule"]) or entry["rule"] in codes
+
+
+def test_a_plan_and_an_environment_are_asked_apart() -> None:
+    planned = {"plan": ["gradio==4.43.0"], "installed": ["pydantic==2.14.4"]}
+    assert not [item for item in advise(examination_of(planned)) if item.name == "gradio4-pydantic-211"]
+
+
+def test_what_is_not_known_is_listed_and_does_not_fire() -> None:
+    examination = examination_of({"plan": ["torchcodec==0.11.1"]})
+    assert not [item for item in advise(examination) if item.name == "torchcodec-needs-ffmpeg-shared"]
+    unknown = {item.id: missing for item, missing in undecided(examination)}
+    assert unknown["torchcodec-needs-ffmpeg-shared"] == ("library.libavutil",)
+
+
+def test_documentation_of_an_advisory_by_code_and_by_id() -> None:
+    text = documentation("gradio4-pydantic-211")
+    assert text
+    assert text == documentation("adv042")
+    assert "pydantic" in text
+    assert documentation("NOPE") is None
+    assert any(row[1] == "gradio4-pydantic-211" for row in catalogue())
+
+
+BROKEN = """
+[[advisory]]
+code = "ADV1"
+id = "one"
+severity = "bad"
+message = "m"
+cause = "c"
+evidnce = ["e"]
+confidence = "metadata"
+remedy = { summary = "s", applicability = "perhaps" }
+when = { all = [ { package = "a", version = "1.x" }, { os = "windos" }, { not = { pakage = "b" } } ] }
+fires = []
+silent = [{ plan = [] }]
+"""
+
+
+def test_every_fault_of_a_file_is_told_with_its_key_path(tmp_path: Path) -> None:
+    (tmp_path / "broken.toml").write_text(BROKEN, encoding="utf-8")
+    with pytest.raises(InvalidAdvisories) as caught:
+        read_advisories(tmp_path)
+    faults = "\n".join(caught.value.faults)
+    for expected in (
+        "broken.toml: advisory[0].code: must be ADV and three digits",
+        "advisory[0].severity: `bad` is not one of",
+        "advisory[0].evidence: must be a string or a list of strings",
+        "advisory[0].evidnce: unknown key; did you mean `evidence`?",
+        "advisory[0].remedy.applicability: `perhaps`",
+        "advisory[0].when.all[0].version: `1.x` is not a version specifier",
+        "advisory[0].when.all[1].os: `windos` is not one of windows, linux, macos; did you mean `windows`?",
+        "advisory[0].when.all[2].not: asks nothing",
+        "advisory[0].fires: must be a list of at least one example",
+    ):
+        assert expected in faults
+
+
+def test_codes_and_ids_are_unique_over_all_files(tmp_path: Path) -> None:
+    good = BROKEN.replace('"ADV1"', '"ADV900"').replace('"bad"', '"error"').replace("evidnce", "evidence")
+    good = good.replace('"perhaps"', '"safe"').replace('"1.x"', '">1"').replace("windos", "windows")
+    good = good.replace("pakage", "package").replace("fires = []", "fires = [{ plan = [] }]")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.toml").write_text(good, encoding="utf-8")
+    with pytest.raises(InvalidAdvisories) as caught:
+        read_advisories(tmp_path)
+    assert [fault.split("`")[1] for fault in caught.value.faults] == ["ADV900", "one"]
+
+
+def test_a_file_that_is_not_toml_is_one_fault(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text("[[advisory\n", encoding="utf-8")
+    with pytest.raises(InvalidAdvisories, match=r"x\.toml: "):
+        read_advisories(tmp_path)
