@@ -43,3 +43,9 @@ def test_a_name_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(ProfileError) as caught:
         new_profile_text(name)
     assert caught.value.faults[0].key_path == "profile.name"
+
+
+def test_a_target_that_cannot_be_is_refused() -> None:
+    with pytest.raises(ProfileError) as caught:
+        new_profile_text("my-stack", os=OperatingSystem.MACOS, backend=Backend.ZLUDA)
+    assert caught.value.faults[0].message == "`zluda` exists on `windows` or `linux`, not on `macos`"

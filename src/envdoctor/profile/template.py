@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.profile.fault import Fault, ProfileError
 from envdoctor.profile.formats import PROFILE_NAME
+from envdoctor.profile.load import parse_profile
 from envdoctor.profile.schema import SCHEMA_FILE
 
 __all__ = ["new_profile_text"]
@@ -111,11 +112,14 @@ def new_profile_text(
     python: str = ">=3.10,<3.13",
     backend: Backend = Backend.CPU,
 ) -> str:
-    """Return a commented profile that validates. Raises ProfileError where ``name`` is not a profile name."""
+    """Return a commented profile that validates.
+
+    Raises ProfileError where ``name`` is not a profile name, or where the parts of the target do not go together.
+    """
     fault = PROFILE_NAME.check(name)
     if fault is not None:
         raise ProfileError(name, [Fault("profile.name", fault)])
-    return _TEXT.format(
+    text = _TEXT.format(
         schema_path=PurePosixPath(".") / SCHEMA_FILE,
         name=name,
         summary=summary or "What this is, and on which machines",
@@ -124,3 +128,5 @@ def new_profile_text(
         python=python,
         backend=backend.value,
     )
+    parse_profile(text, f"{name}.toml")
+    return text
