@@ -36,15 +36,16 @@ _ONLY_CONDA = re.compile(
 _SPECIFICATION = re.compile(
     r"^(?:[^\s:\[\]]+::)?(?P<name>[A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(?P<version>[^\[]*?)\s*(?P<brackets>\[.*\])?$"
 )
+_LONGEST = 500
 _BRACKET_VERSION = re.compile(r"version\s*=\s*['\"]?([^'\"\]]+)['\"]?")
 
 
 def read_conda_specification(draft: Draft, text: str, origin: FileOrigin, circumstances: Circumstances) -> None:
     """Read one entry: ``channel::name=1.2=build``, ``name >=1,<2``, ``python=3.10``."""
-    match = _SPECIFICATION.match(text.strip())
+    match = _SPECIFICATION.match(text.strip()) if len(text) <= _LONGEST else None
     specifier = _specifier(match["version"], match["brackets"]) if match else None
     if match is None or specifier is None:
-        message = f"`{text}` is not a package specification of conda that can be read"
+        message = f"`{text[:200]}` is not a package specification of conda that can be read"
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, text)
         return
     name = match["name"].lower()

@@ -1,0 +1,194 @@
+"""pip, uv and conda lines of shell scripts, batch files, PowerShell and Dockerfiles."""
+
+from __future__ import annotations
+
+import pytest
+
+from envdoctor.adapters.project import ProjectFileError
+from envdoctor.adapters.project.shell_words import Dialect, commands
+from envdoctor.model.project import IndexOptionKind, ReadingProblemKind
+from envdoctor.model.requirement import RequirementKind
+
+
+def names(project):
+    return [one.pep508 for one in project.requirements]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install torch==2.1 numpy",
+        "pip3 install torch==2.1 numpy",
+        "pip3.11 install 'torch==2.1' \"numpy\"",
+        "python -m pip install torch==2.1 numpy",
+        "python3.10 -s -m pip install -q torch==2.1 numpy",
+        "uv pip install torch==2.1 numpy",
+        "sudo -H pip install -Uq torch==2.1 numpy",
+        "FOO=1 pip install torch==2.1 numpy",
+        "if ! pip install torch==2.1 numpy; then exit 1; fi",
+        '"$PYTHON" -m pip install torch==2.1 numpy',
+        "./venv/bin/pip --no-cache-dir install --timeout 60 torch==2.1 numpy",
+        "conda run -n e pip install torch==2.1 numpy",
+        "cd /x && pip install \\\n  torch==2.1 \\\n numpy",
+        "(pip install torch==2.1 numpy) || true",
+    ],
+)
+def test_pip_in_a_posix_shell(read_files, line):
+    project = read_files({"install.sh": f"#!/bin/sh\n{line}\n"})
+    assert names(project) == ["torch==2.1", "numpy"]
+    assert not project.problems
+    assert [(one.step, one.verb, one.origin.line) for one in project.commands] == [(1, "install", 2)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install torch==2.1 numpy",
+        "python.exe -m pip install torch==2.1 numpy",
+        "%PYTHON% -m pip install torch==2.1 numpy",
+        "call pip install torch==2.1 numpy",
+        "@pip install torch==2.1 numpy >nul 2>&1",
+        '"%PYTHON%" -m pip install "torch==2.1" numpy',
+        ".\\venv\\Scripts\\python.exe -s -m pip install torch==2.1 numpy",
+        "pip install ^\r\n  torch==2.1 ^\r\n  numpy",
+        "if exist x ( pip install torch==2.1 numpy )",
+        "PIP.EXE install torch==2.1 numpy",
+    ],
+)
+def test_pip_in_a_batch_file(read_files, line):
+    project = read_files({"install.bat": f"@echo off\r\nrem pip install no\r\n:: pip install no\r\n{line}\r\n"})
+    assert names(project) == ["torch==2.1", "numpy"]
+    assert not project.problems
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install torch==2.1 numpy",
+        "& $PYTHON -m pip install `\n  'torch==2.1' \"numpy\"",
+        "python -m pip install torch==2.1 numpy; exit",
+    ],
+)
+def test_pip_in_powershell(read_files, line):
+    project = read_files({"install.ps1": f"# pip install no\n{line}\n"})
+    assert names(project) == ["torch==2.1", "numpy"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo pip install torch",
+        "apt-get install pip",
+        "# pip install torch",
+        "pip list",
+        "pip download torch",
+        "command -v pip install",
+    ],
+)
+def test_what_is_no_install(read_files, line):
+    with pytest.raises(ProjectFileError, match="no `pip install`"):
+        read_files({"install.sh": f"{line}\n"}, at="install.sh")
+
+
+def test_lines_of_words_and_dockerfile(read_files):
+    text = (
+        "FROM python:3.11\nARG TORCH=2.3.0\nENV CUDA cu121\nCOPY requirements.txt /app/\nRUN apt-get update && \\\n"
+        "    # a comment\n"
+        "    pip install --no-cache-dir torch==${TORCH} \\\n      --index-url https://index.example/${CUDA} && \\\n"
+        '    pip install -r /app/requirements.txt\nRUN ["pip", "install", "six"]\nCMD pip install never\n'
+    )
+    project = read_files({"Dockerfile": text, "requirements.txt": "numpy\n"}, at="Dockerfile")
+    assert [(one.pep508, str(one.origin), one.step, one.index_url) for one in project.requirements] == [
+        ("torch==2.3.0", "Dockerfile:7", 1, "https://index.example/cu121"),
+        ("numpy", "requirements.txt:1", 2, None),
+        ("six", "Dockerfile:10", 3, None),
+    ]
+    assert all(command.checked for command in project.commands)
+
+
+def test_options_of_a_command_belong_to_its_step(read_files):
+    text = (
+        "pip install a -f https://files.example/ --extra-index-url https://index.example/x --pre -c limits.txt\n"
+        "pip install --no-deps b -e . --no-index\n"
+    )
+    project = read_files({"install.sh": text, "limits.txt": "c<2\n", "setup.cfg": "[options]\n"}, at="install.sh")
+    assert [(one.kind, one.step) for one in project.index_options] == [
+        (IndexOptionKind.FIND_LINKS, 1),
+        (IndexOptionKind.EXTRA_INDEX_URL, 1),
+        (IndexOptionKind.NO_INDEX, 2),
+    ]
+    assert [(one.name, one.step) for one in project.options] == [("pre", 1)]
+    assert [(one.name, one.kind, one.no_deps) for one in project.requirements] == [
+        ("c", RequirementKind.CONSTRAINT, False),
+        ("a", RequirementKind.REQUIRE, False),
+        ("b", RequirementKind.REQUIRE, True),
+    ]
+
+
+def test_uninstalled_and_installed_again(read_files):
+    files = {
+        "install.sh": "pip install -r requirements.txt\npip uninstall -y Torch numpy\npip install torch==2.3.0\n",
+        "requirements.txt": "torch\nnumpy>=1.25\nscipy\n",
+    }
+    project = read_files(files)
+    assert names(project) == ["scipy", "torch==2.3.0"]
+    assert [str(one.origin) for one in project.superseded] == ["requirements.txt:1", "requirements.txt:2"]
+
+
+def test_unquoted_comparison_is_a_redirection(read_files):
+    project = read_files({"install.sh": "pip install torch>=2.0 numpy\n"})
+    assert names(project) == ["torch", "numpy"]
+    (problem,) = project.problems
+    assert (problem.kind, problem.suggestions) == (ReadingProblemKind.INVALID_REQUIREMENT, ('"torch>=2.0"',))
+
+
+def test_variables(read_files):
+    text = "V=2.1\nEXTRA='numpy scipy'\nW=$(compute)\npip install torch==$V $EXTRA a==${N:-3} b==$W c==$UNSET\n"
+    project = read_files({"install.sh": text})
+    assert names(project) == ["torch==2.1", "numpy", "scipy", "a==3"]
+    assert [problem.kind for problem in project.problems] == [ReadingProblemKind.MISSING_VARIABLE] * 2
+    batch = read_files({"x.bat": 'set "V=2.1"\r\nset W=3\r\npip install torch==%V% a==!W! b==%NO%\r\n'}, at="x.bat")
+    assert names(batch) == ["torch==2.1", "a==3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "checked"),
+    [
+        ("a.sh", "pip install a\n", False),
+        ("a.sh", "set -e\npip install a\n", True),
+        ("a.sh", "set -euo pipefail\npip install a\n", True),
+        ("a.sh", "pip install a || exit 1\n", True),
+        ("a.sh", "set -e\npip install a || true\n", False),
+        ("a.sh", "pip install a && echo ok\n", True),
+        ("a.bat", "pip install a\n", False),
+        ("a.bat", "pip install a\nif errorlevel 1 exit /b 1\n", True),
+        ("a.bat", "pip install a || goto fail\n", True),
+        ("a.ps1", "pip install a\nif ($LASTEXITCODE -ne 0) { exit }\n", True),
+    ],
+)
+def test_whether_a_failure_is_seen(read_files, name, text, checked):
+    assert read_files({name: text}, at=name).commands[0].checked is checked
+
+
+def test_conda_install(read_files):
+    text = "conda install -y -c pytorch pytorch=2.1 'numpy<2' cudatoolkit=11.8\n"
+    project = read_files({"install.sh": text})
+    assert names(project) == ["torch==2.1.*", "numpy<2"]
+    assert [problem.kind for problem in project.problems] == [ReadingProblemKind.UNSUPPORTED]
+
+
+def test_the_script_of_the_target_is_chosen(read_files):
+    files = {"install.sh": "pip install posix\n", "install.bat": "pip install windows\n", "requirements.txt": "torch\n"}
+    both = read_files(files)
+    assert (names(both), both.files_not_read) == (["torch"], ("install.bat", "install.sh"))
+    assert names(read_files(files, target_environment={"sys_platform": "win32"})) == ["windows", "torch"]
+    assert names(read_files(files, target_environment={"sys_platform": "linux"})) == ["posix", "torch"]
+
+
+def test_a_script_without_pip_does_not_disturb(read_files):
+    assert names(read_files({"setup.sh": "apt-get install x\n", "requirements.txt": "torch\n"})) == ["torch"]
+
+
+@pytest.mark.parametrize("dialect", list(Dialect))
+def test_unbalanced_quotes_end_with_the_line(dialect):
+    assert len(list(commands('echo "open\npip install a\n', dialect))) == 2

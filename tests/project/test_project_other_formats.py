@@ -1,0 +1,189 @@
+"""setup.cfg, setup.py, conda's environment.yml, Pipfile, inline metadata, and the choice among files."""
+
+from __future__ import annotations
+
+import pytest
+
+from envdoctor.adapters.project import ProjectFileError
+from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.requirement import RequirementKind
+
+
+def found(project):
+    return [(one.pep508, one.origin.line) for one in project.requirements]
+
+
+def test_setup_cfg(read_files):
+    text = (
+        "[metadata]\nname = mine\n[options]\npython_requires = >=3.8\ninstall_requires =\n    torch>=2  # why\n\n"
+        "    # comment\n    numpy; python_version < '3.12'\n    bad==1.\n[options.extras_require]\ndev = pytest; ruff\n"
+    )
+    project = read_files({"setup.cfg": text}, groups=["dev"])
+    assert found(project) == [("torch>=2", 6), ('numpy ; python_version < "3.12"', 9), ("pytest", 12), ("ruff", 12)]
+    assert (project.name, str(project.requires_python)) == ("mine", ">=3.8")
+    assert [problem.origin.line for problem in project.problems] == [10]
+
+
+def test_setup_cfg_that_names_a_file(read_files):
+    project = read_files({"setup.cfg": "[options]\ninstall_requires = file: deps.txt\n", "deps.txt": "torch\n"})
+    assert [str(one.origin) for one in project.requirements] == ["deps.txt:1"]
+
+
+def test_setup_py_literals_and_simple_variables(read_files):
+    text = (
+        "from setuptools import setup\nNAME = 'mine'\nbase = [\n  'torch>=2',\n]\nbase += ['numpy']\n"
+        "base.append('scipy')\n"
+        "more = ('tqdm',)\nsetup(name=NAME, python_requires='>=3.8',\n  install_requires=base + ['six', *more],\n)\n"
+    )
+    project = read_files({"setup.py": text})
+    assert found(project) == [("torch>=2", 4), ("numpy", 6), ("scipy", 7), ("six", 10), ("tqdm", 8)]
+    assert (project.name, str(project.requires_python)) == ("mine", ">=3.8")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "open('deps.txt').read().splitlines()",
+        "[l.strip() for l in open('deps.txt') if l]",
+        "load()",
+        "load('deps.txt')",
+        "Path(__file__).parent.joinpath('deps.txt').read_text().split('\\n')",
+        "required",
+        "open(os.path.join(here, 'deps.txt')).readlines()",
+    ],
+)
+def test_setup_py_that_reads_a_file(read_files, expression):
+    text = (
+        "import os\nhere = '.'\ndef load(name='x'):\n"
+        "    with open(name if name else 'deps.txt') as f:\n        return f.read().split()\n"
+        "with open('deps.txt') as handle:\n    required = handle.read().splitlines()\n"
+    )
+    if expression == "load()":
+        text = text.replace("name if name else 'deps.txt'", "'deps.txt'")
+    project = read_files({"setup.py": f"{text}setup(install_requires={expression})\n", "deps.txt": "torch\n"})
+    assert [str(one.origin) for one in project.requirements] == ["deps.txt:1"]
+    assert not project.problems
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "setup(install_requires=compute())",
+        "setup(**arguments)",
+        "setup(install_requires=[x for x in y])",
+        "r = ['a']\nif w:\n  r.append('b')\nsetup(install_requires=r)",
+        "a = b\nb = a\nsetup(install_requires=a)",
+        "setup(install_requires=['torch'] + extra())",
+    ],
+)
+def test_setup_py_that_computes(read_files, text):
+    project = read_files({"setup.py": text + "\n"})
+    assert [problem.kind for problem in project.problems] == [ReadingProblemKind.DYNAMIC]
+
+
+def test_conda_environment(read_files):
+    text = (
+        "# env\nname: tts\nchannels:\n- pytorch\n- conda-forge\ndependencies:\n- python=3.10\n- pytorch::pytorch=2.1\n"
+        "- numpy=1.26.4=py310h1  # build\n- scipy==1.10\n- pandas >=1,<3\n- 'librosa 0.9.2'\n"
+        "- pytorch-cuda=11.8\n- ffmpeg\n- pip\n"
+        "- pip:\n  - torchaudio==2.1\n  - -r extra.txt\n  - \"edge-tts; os_name == 'nt'\"\n"
+        "  - bad==1.\n- {a: b}\nvariables:\n  X: 1\nprefix: /opt/x\n"
+    )
+    project = read_files({"environment.yml": text, "extra.txt": "six\n"})
+    assert found(project) == [
+        ("torch==2.1.*", 8),
+        ("numpy==1.26.4", 9),
+        ("scipy==1.10", 10),
+        ("pandas<3,>=1", 11),
+        ("librosa==0.9.2", 12),
+        ("torchaudio==2.1", 17),
+        ("six", 1),
+        ('edge-tts ; os_name == "nt"', 19),
+    ]
+    assert (project.name, str(project.requires_python), project.requires_python_origin.line) == ("tts", "==3.10.*", 7)
+    unsupported, invalid = ReadingProblemKind.UNSUPPORTED, ReadingProblemKind.INVALID_REQUIREMENT
+    assert [(problem.origin.line, problem.kind) for problem in project.problems] == [
+        (13, unsupported),
+        (14, unsupported),
+        (20, invalid),
+        (21, invalid),
+    ]
+    assert project.requirements[0].text == "pytorch::pytorch=2.1"
+
+
+def test_conda_flow_list_and_other_yaml(read_files):
+    assert found(read_files({"environment.yml": "dependencies: [numpy=1.26, 'scipy']\n"})) == [
+        ("numpy==1.26.*", 1),
+        ("scipy", 1),
+    ]
+    with pytest.raises(ProjectFileError, match="no `dependencies`"):
+        read_files({"environment.yml": "version: 3\nservices:\n  a: b\n"})
+
+
+def test_pipfile(read_files):
+    text = (
+        '[[source]]\nname = "main"\nurl = "https://index.example/simple"\n[packages]\n'
+        'torch = {version = "==2.1", extras = ["x"]}\n'
+        'numpy = "*"\nwin = {version = ">=1", sys_platform = "== \'win32\'"}\n[dev-packages]\n'
+        'pytest = "*"\n[requires]\npython_version = "3.10"\n'
+    )
+    project = read_files({"Pipfile": text})
+    assert found(project) == [("torch[x]==2.1", 5), ("numpy", 6), ('win>=1 ; sys_platform == "win32"', 7)]
+    assert str(project.requires_python) == "==3.10.*"
+
+
+def test_inline_metadata(read_files):
+    text = (
+        "#!/usr/bin/env python\n# /// other\n# x\n# ///\n\n# /// script\n# requires-python = '>=3.11'\n"
+        "# dependencies = [\n"
+        "#   'torch',\n#\n#   'numpy<2',\n# ]\n# ///\nimport torch\n"
+    )
+    project = read_files({"tool.py": text}, at="tool.py")
+    assert found(project) == [("torch", 9), ("numpy<2", 11)]
+    assert str(project.requires_python) == ">=3.11"
+    for wrong, words in ((text + "\n# /// script\n# ///\n", "second"), ("import torch\n", "without inline metadata")):
+        with pytest.raises(ProjectFileError, match=words):
+            read_files({"tool.py": wrong}, at="tool.py")
+
+
+@pytest.mark.parametrize(
+    ("files", "read"),
+    [
+        (["requirements.txt", "setup.cfg", "environment.yml", "requirements-dev.txt"], ["requirements.txt"]),
+        (["setup.cfg", "environment.yml", "demo-requirements.txt"], ["setup.cfg"]),
+        (["requirements-gpu.txt"], ["requirements-gpu.txt"]),
+        (["requirements-cpu.txt", "requirements_gpu.txt", "requirements-dev.txt"], ["requirements_gpu.txt"]),
+        (["requirements/base.txt", "requirements/test.txt"], ["requirements/base.txt"]),
+        (["requirements-dev.txt"], ["requirements-dev.txt"]),
+        (["environment.yml"], ["environment.yml"]),
+        (["run.sh"], ["run.sh"]),
+        (["Dockerfile"], ["Dockerfile"]),
+    ],
+)
+def test_which_files_of_a_folder_are_read(read_files, files, read):
+    contents = {
+        ".txt": "torch\n",
+        ".cfg": "[options]\ninstall_requires = torch\n",
+        ".yml": "dependencies:\n- pytorch\n",
+        ".sh": "pip install torch\n",
+        "": "RUN pip install torch\n",
+    }
+    project = read_files({name: contents["." + name.partition(".")[2] if "." in name else ""] for name in files})
+    assert list(project.files) == read
+    rest = {name for name in files if "requirements" in name or name == "environment.yml"} - set(read)
+    assert set(project.files_not_read) == rest
+
+
+def test_named_files_take_the_place_of_found_ones(read_files):
+    files = {
+        "requirements.txt": "a\n",
+        "b.txt": "b\n",
+        "constraints-x.txt": "c<1\n",
+        "pyproject.toml": "[tool.envdoctor]\nx = 1\n",
+    }
+    project = read_files(files, files=["b.txt", "constraints-x.txt"])
+    assert [(one.name, one.kind) for one in project.requirements] == [
+        ("b", RequirementKind.REQUIRE),
+        ("c", RequirementKind.CONSTRAINT),
+    ]
+    assert project.settings == {"x": 1}
