@@ -55,8 +55,8 @@ def test_a_conflict_names_its_members_places_and_chains() -> None:
         "  │  └─ wants tokenizers<0.16,>=0.13, says faster-whisper 1.0.1",
         "  └─ coqui-tts[languages]==0.24.2",
         "     └─ transformers",
-        "        └─ wants tokenizers<0.20,>=0.19, says transformers 4.42.4; none of the 5 versions",
-        "           considered fits",
+        "        └─ wants tokenizers<0.20,>=0.19, says transformers 4.42.4; none of the 5 versions considered",
+        "           fits",
     ]
 
 
