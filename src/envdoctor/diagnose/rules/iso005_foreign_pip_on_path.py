@@ -47,9 +47,11 @@ def find(examination: Examination) -> Iterator[Finding]:
     for name in ("python", "pip"):
         program = around.programs.get(name)
         if program is not None and not around.inside(program):
+            # uv makes environments without pip, and those who use uv do not miss it.
+            without = name == "pip" and around.environment.get("pip") is None
             yield isolation_finding(
                 _RULE,
-                Severity.WARNING,
+                Severity.INFO if without else Severity.WARNING,
                 name,
                 f"The environment is active, but `{name}` is `{program}`",
                 (Evidence(f"{name} on PATH: {program}", "PATH"), Evidence(f"environment: {around.environment.root}")),

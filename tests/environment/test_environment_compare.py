@@ -1,0 +1,59 @@
+"""What differs between two environments, and what of it matters."""
+
+from __future__ import annotations
+
+from packaging.utils import canonicalize_name
+
+from envdoctor.diagnose.compare import ChangeKind, Weight, compare_environments
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+
+
+def environment(python: str | None = "3.11.7", **versions: str) -> InstalledEnvironment:
+    return InstalledEnvironment(
+        tuple(InstalledDistribution(canonicalize_name(name), version) for name, version in versions.items()),
+        python=tuple(int(part) for part in python.split(".")[:2]) if python else None,  # type: ignore[arg-type]
+        python_full=python,
+    )
+
+
+def seen(before: InstalledEnvironment, after: InstalledEnvironment) -> list[tuple[str, ChangeKind, Weight]]:
+    return [(item.name, item.kind, item.weight) for item in compare_environments(before, after)]
+
+
+def test_the_same_environment_differs_in_nothing():
+    assert compare_environments(environment(torch="2.7.1"), environment(torch="2.7.1")) == ()
+
+
+def test_builds_of_torch_come_before_versions_of_anything_else():
+    before = environment(rich="13.0", torch="2.7.1+cu118", gone="1.0", numpy="1.26.4")
+    after = environment(rich="14.0", torch="2.7.1+cu128", new="1.0", numpy="2.1.0")
+    assert seen(before, after) == [
+        ("torch", ChangeKind.BUILD, Weight.BINARY),
+        ("numpy", ChangeKind.VERSION, Weight.BINARY),
+        ("gone", ChangeKind.REMOVED, Weight.MAJOR),
+        ("rich", ChangeKind.VERSION, Weight.MAJOR),
+        ("new", ChangeKind.ADDED, Weight.MINOR),
+    ]
+    (torch, *_) = compare_environments(before, after)
+    assert torch.family == "torch"
+    assert "another build" in torch.because
+
+
+def test_pythons():
+    assert seen(environment("3.10.1"), environment("3.11.7")) == [("python", ChangeKind.PYTHON, Weight.BINARY)]
+    assert seen(environment("3.11.1"), environment("3.11.7")) == [("python", ChangeKind.PYTHON, Weight.MINOR)]
+    assert seen(environment(None), environment("3.11.7")) == []
+
+
+def test_small_steps_are_small():
+    before = environment(a="0.3.1", b="0.3.1", numpy="1.26.0", c="weird-1")
+    after = environment(a="0.3.2", b="0.4.0", numpy="1.26.4", c="weird-2")
+    weights = {item.name: item.weight for item in compare_environments(before, after)}
+    assert weights == {"a": Weight.MINOR, "b": Weight.MAJOR, "numpy": Weight.MINOR, "c": Weight.MINOR}
+
+
+def test_an_editable_install_of_the_same_version_is_a_difference():
+    one = InstalledEnvironment((InstalledDistribution(canonicalize_name("a"), "1"),))
+    other = InstalledEnvironment((InstalledDistribution(canonicalize_name("a"), "1", editable=True),))
+    (difference,) = compare_environments(one, other)
+    assert (difference.kind, difference.before, difference.after) == (ChangeKind.SOURCE, "1 (index)", "1 (editable)")

@@ -1,0 +1,223 @@
+"""What people paste."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from envdoctor.adapters.probe.listing import ListingError, read_listing
+
+
+def versions(text: str) -> dict[str, str]:
+    return {item.name: item.version for item in read_listing(text, "pasted.txt").distributions}
+
+
+def unknown(text: str) -> list[str]:
+    return [problem.detail for problem in read_listing(text, "pasted.txt").problems if problem.kind == "not-known"]
+
+
+FREEZE = """\
+(venv) PS C:\\proj> pip freeze
+Flask_Login==0.6.3
+torch==2.6.0+cu124
+local @ file:///C:/wheels/local-1.2%2Bcpu-py3-none-any.whl#sha256=00
+conda-built @ file:///croot/conda-built_1700/work
+-e git+https://git.example/u/mine@0123abc#egg=mine&subdirectory=x
+# Editable install with no version control (other==0.2)
+-e c:\\src\\other
+--extra-index-url https://index.example/cu124
+[notice] A new release of pip is available: 24.0 -> 25.0
+"""
+
+
+def test_pip_freeze_with_all_its_forms():
+    environment = read_listing(FREEZE, "pasted.txt")
+    assert environment.source == "pip freeze"
+    assert versions(FREEZE) == {
+        "flask-login": "0.6.3",
+        "torch": "2.6.0+cu124",
+        "local": "1.2+cpu",
+        "conda-built": "",
+        "mine": "",
+        "other": "0.2",
+    }
+    assert [item.name for item in environment.distributions if item.editable] == ["mine", "other"]
+    assert "the Python version" in unknown(FREEZE)
+
+
+def test_a_byte_order_mark_and_windows_line_ends():
+    assert versions("\ufefftorch==2.6.0\r\nnumpy==1.26.4\r\n") == {"torch": "2.6.0", "numpy": "1.26.4"}
+
+
+def test_one_bad_line_among_good_ones_is_kept_as_a_problem(diagnose):
+    environment = read_listing("torch==2.6.0\n???\nnumpy==1.26.4\n", "pasted.txt")
+    assert [(p.kind, p.subject) for p in environment.problems if p.kind != "not-known"] == [
+        ("unreadable-line", "pasted.txt:2")
+    ]
+    assert [finding.rule for finding in diagnose(environment)] == ["ENV008", "ENV011"]
+
+
+COLUMNS = """\
+Package            Version     Editable project location
+------------------ ----------- -------------------------
+numpy              1.26.4
+my-project         0.1.0       /home/u/my project
+"""
+
+
+def test_pip_list_in_columns():
+    environment = read_listing(COLUMNS, "pasted.txt")
+    assert environment.source == "pip list"
+    assert versions(COLUMNS) == {"numpy": "1.26.4", "my-project": "0.1.0"}
+    assert [item.direct_url for item in environment.distributions] == [None, "/home/u/my project"]
+
+
+def test_pip_list_of_old_pips_and_as_json_and_as_freeze():
+    assert versions("numpy (1.26.4)\nmine (0.1, /src/mine)\n") == {"numpy": "1.26.4", "mine": "0.1"}
+    text = json.dumps([{"name": "numpy", "version": "1.26.4"}, {"name": "A.B", "version": "1"}])
+    assert versions(text) == {"numpy": "1.26.4", "a-b": "1"}
+
+
+CONDA = """\
+# packages in environment at C:\\Users\\u\\miniconda3\\envs\\tts:
+#
+# Name                    Version                   Build  Channel
+_openmp_mutex             4.5                       1_gnu    conda-forge
+cudatoolkit               11.8.0               h4ba93d1_13    conda-forge
+numpy                     1.26.4          py310h5f9d8c6_0
+python                    3.10.13              h955ad1f_0
+pytorch                   2.1.0           py3.10_cuda11.8_cudnn8.7.0_0    pytorch
+requests                  2.31.0             pyhd8ed1ab_0    conda-forge
+torch-directml            0.2.5                    pypi_0    pypi
+"""
+
+
+def test_conda_list():
+    environment = read_listing(CONDA, "pasted.txt")
+    assert environment.source == "conda list"
+    assert environment.python_full == "3.10.13"
+    assert environment.root == "C:\\Users\\u\\miniconda3\\envs\\tts"
+    assert versions(CONDA) == {"numpy": "1.26.4", "torch": "2.1.0", "requests": "2.31.0", "torch-directml": "0.2.5"}
+    packages = environment.details["conda_packages"]
+    assert ("cudatoolkit", "11.8.0", "h4ba93d1_13", "conda-forge") in packages  # type: ignore[operator]
+    assert {item.name: item.installer for item in environment.distributions}["torch-directml"] == "pip"
+
+
+def test_conda_list_as_export_explicit_and_json():
+    export = "# $ conda create --name <env> --file <this file>\n# platform: win-64\nnumpy=1.26.4=py310h5_0\n"
+    export += "python=3.10.1=h9_0\n"
+    environment = read_listing(export, "pasted.txt")
+    assert environment.details["platform"] == "win32"
+    assert environment.python == (3, 10)
+    explicit = "# platform: osx-arm64\n@EXPLICIT\nhttps://conda.example/osx-arm64/numpy-1.26.4-py310h5_0.conda#00ff\n"
+    assert versions(explicit) == {"numpy": "1.26.4"}
+    rows = [
+        {
+            "name": "numpy",
+            "version": "1.26.4",
+            "build_string": "py310h5_0",
+            "channel": "c",
+            "platform": "linux-aarch64",
+        },
+        {"name": "torch", "version": "2.6.0", "build_string": "pypi_0", "channel": "pypi", "platform": "pypi"},
+    ]
+    environment = read_listing(json.dumps(rows), "pasted.txt")
+    assert environment.details["machine"] == "aarch64"
+    assert [item.name for item in environment.distributions] == ["numpy", "torch"]
+
+
+COLLECT_ENV = """\
+Collecting environment information...
+PyTorch version: 2.6.0+cu124
+Is debug build: False
+CUDA used to build PyTorch: 12.4
+
+OS: Microsoft Windows 11 Pro (10.0.22631 64-bit)
+Python version: 3.10.11 (tags/v3.10.11:7d4cc5a, Apr  5 2023, 00:38:17) [MSC v.1929 64 bit (AMD64)] (64-bit runtime)
+Python platform: Windows-10-10.0.22631-SP0
+GPU models and configuration:
+GPU 0: NVIDIA GeForce RTX 5080
+GPU 1: NVIDIA GeForce RTX 3060
+
+Versions of relevant libraries:
+[pip3] numpy==1.26.4
+[pip3] torch==2.6.0
+[conda] numpy                     1.26.4                   pypi_0    pypi
+[conda] Could not collect
+"""
+
+
+def test_collect_env():
+    environment = read_listing(COLLECT_ENV, "pasted.txt")
+    assert environment.source == "collect_env"
+    assert environment.python_full == "3.10.11"
+    assert environment.details["platform"] == "win32"
+    assert versions(COLLECT_ENV) == {"numpy": "1.26.4", "torch": "2.6.0+cu124"}
+    fields = environment.details["collect_env"]
+    assert fields["GPU models and configuration"].splitlines() == [  # type: ignore[index]
+        "GPU 0: NVIDIA GeForce RTX 5080",
+        "GPU 1: NVIDIA GeForce RTX 3060",
+    ]
+    assert "distributions that it leaves out" in unknown(COLLECT_ENV)
+
+
+def test_the_libraries_of_collect_env_alone():
+    assert versions("[pip3] numpy==1.26.4\n[conda] pytorch 2.1.0 py3.10_0 pytorch\n") == {
+        "numpy": "1.26.4",
+        "torch": "2.1.0",
+    }
+
+
+def test_pip_inspect_tells_requirements_and_markers(diagnose):
+    document = {
+        "version": "1",
+        "pip_version": "24.0",
+        "installed": [
+            {
+                "metadata": {"name": "a", "version": "1", "requires_dist": ["b>=2; sys_platform == 'win32'"]},
+                "metadata_location": "C:\\env\\Lib\\site-packages\\a-1.dist-info",
+                "installer": "pip",
+            },
+            {
+                "metadata": {"name": "b", "version": "1"},
+                "direct_url": {"url": "file:///b", "dir_info": {"editable": True}},
+            },
+        ],
+        "environment": {
+            "sys_platform": "win32",
+            "python_version": "3.10",
+            "python_full_version": "3.10.11",
+            "platform_machine": "AMD64",
+        },
+    }
+    environment = read_listing(json.dumps(document), "pasted.txt")
+    assert environment.python == (3, 10)
+    assert environment.distributions[0].location == "C:\\env\\Lib\\site-packages"
+    assert environment.distributions[1].editable
+    assert [finding.subject for finding in diagnose(environment, "ENV001")] == ["a"]
+    assert unknown(json.dumps(document)) == ["which files they own"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("", 1, "the file is empty"),
+        ("\n\n  \n", 1, "the file is empty"),
+        ("torch>=2.0\nnumpy\n", 1, "is a requirement, not an installed version"),
+        ("# a comment\nDear doctor, my torch is ill\n", 2, "is of no listing that is known"),
+        ("{\n 'x'\n}", 2, "this is not JSON"),
+        ('{"a": 1}', 1, "this JSON is neither"),
+        ("[1, 2]", 1, "this JSON is neither"),
+        ('[{"name": "a"}]', 1, "entry [0] has no `name` and `version`"),
+        ('{"installed": [{"metadata": {}}]}', 1, "installed[0] has no `metadata`"),
+        ("# only comments\n", 1, "no installed distribution is listed"),
+        ("t\0o\0r\0c\0h\0", 1, "this is not text"),
+    ],
+)
+def test_what_is_no_listing_is_refused_with_the_line(text, line, says):
+    with pytest.raises(ListingError) as caught:
+        read_listing(text, "pasted.txt")
+    assert (caught.value.path, caught.value.line) == ("pasted.txt", line)
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(f"pasted.txt:{line}: ")
