@@ -192,3 +192,11 @@ def test_a_script_without_pip_does_not_disturb(read_files):
 @pytest.mark.parametrize("dialect", list(Dialect))
 def test_unbalanced_quotes_end_with_the_line(dialect):
     assert len(list(commands('echo "open\npip install a\n', dialect))) == 2
+
+
+def test_here_documents_are_data_in_a_script_and_commands_in_a_dockerfile(read_files):
+    text = "pip install a\ncat > x.sh <<'EOF'\npip install fake\nEOF\npip install b\n"
+    assert names(read_files({"install.sh": text}, at="install.sh")) == ["a", "b"]
+    text = "FROM x\nRUN <<EOF\npip install a\nEOF\nRUN pip install b\n"
+    project = read_files({"Dockerfile": text}, at="Dockerfile")
+    assert [(one.name, one.origin.line) for one in project.requirements] == [("a", 3), ("b", 5)]

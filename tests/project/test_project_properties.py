@@ -168,7 +168,7 @@ def test_generated_requirements_keep_name_specifier_and_line(tmp_path: Path, lin
 LINES = st.one_of(
     REQUIREMENTS,
     REQUIREMENTS.map(lambda one: one.replace(",", " , ")),
-    REQUIREMENTS.map(lambda one: f"{one} \\"),
+    REQUIREMENTS.map(lambda one: one.replace("=", "\\\n=", 1)),
     st.sampled_from(
         [
             "",

@@ -39,6 +39,7 @@ _INDEX_KINDS = {
 }
 _SWITCHES = ("pre", "prefer-binary", "require-hashes")
 _LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
+_HEREDOC = re.compile(r"^<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*$")
 _LEAVES = re.compile(r"^(?:exit|return|goto|\(|\{|throw|die|false|break)", re.I)
 
 
@@ -82,10 +83,20 @@ def _run_lines(text: str) -> str:
     """Keep a Dockerfile's ``RUN`` instructions, their lines in place; ``ARG`` and ``ENV`` become assignments."""
     kept: list[str] = []
     continued = False
+    terminator = ""
     for line in text.splitlines():
+        if terminator:
+            # Docker runs a here-document of RUN as a script.
+            kept.append("" if line.strip() == terminator else line)
+            terminator = "" if line.strip() == terminator else terminator
+            continue
         instruction = re.match(r"^\s*(RUN|ARG|ENV|WORKDIR)\s+(?:--\S+\s+)*(.*)$", line, re.I)
         if continued:
             kept.append(line)
+        elif instruction is not None and (opening := _HEREDOC.match(instruction.group(2))):
+            terminator = opening.group(1)
+            kept.append("")
+            continue
         elif instruction is not None and instruction.group(1).upper() == "RUN":
             kept.append(_exec_form(instruction.group(2)))
         elif instruction is not None and instruction.group(1).upper() in {"ARG", "ENV"}:

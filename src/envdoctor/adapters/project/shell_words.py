@@ -29,6 +29,7 @@ _SEPARATOR = {
     Dialect.CMD: re.compile(r"&&|\|\||\||&|\(|\)"),
     Dialect.POWERSHELL: re.compile(r"&&|\|\||;|\||\(|\)|\{|\}"),
 }
+_HEREDOC = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
 _REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
 _COMMENT = {
     Dialect.POSIX: re.compile(r"^\s*#"),
@@ -75,7 +76,14 @@ def commands(text: str, dialect: Dialect) -> Iterator[Command]:
 
 def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
     current = _Text()
+    terminator = ""
     for number, line in enumerate(text.splitlines(), start=1):
+        if terminator:
+            # The text of a here-document is data.
+            terminator = "" if line.strip() == terminator else terminator
+            continue
+        opening = _HEREDOC.search(line) if dialect is Dialect.POSIX else None
+        terminator = opening.group(1) if opening else ""
         if _COMMENT[dialect].match(line):
             continue
         stripped = line.rstrip() if dialect is not Dialect.POSIX else line
