@@ -9,6 +9,7 @@ from conftest import make_wheel
 from index_samples import make_sdist, versions
 
 from envdoctor.adapters.index import AnyIndex, RecordedIndex
+from envdoctor.adapters.index.recording_format import trim
 from envdoctor.model.candidate import BuildRisk
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
@@ -76,3 +77,25 @@ def test_folder_that_is_no_recording(tmp_path: Path) -> None:
     (tmp_path / "recording.json").write_text(json.dumps({"format": 99}))
     with pytest.raises(IndexUnavailable, match="format known here"):
         RecordedIndex(tmp_path)
+
+
+def test_trimmed_recording_still_knows_that_a_version_exists(server, opened: Open, tmp_path: Path) -> None:
+    names = [
+        "a-1.0-cp311-cp311-win_amd64.whl",
+        "a-1.0-cp311-cp311-linux_x86_64.whl",
+        "a-2.0-cp312-cp312-linux_x86_64.whl",
+    ]
+    files = [
+        *(server.wheel(name) for name in names),
+        server.file("a-1.0.tar.gz", b""),
+        server.file("a-3.0.tar.gz", b""),
+    ]
+    server.page("a", files)
+    index = opened(record_to=tmp_path / "r")
+    index.metadata(index.page("a").files[0])
+    index.close()
+    trim(tmp_path / "r", lambda name: "win_amd64" in name)
+    kept = [file.filename for file in RecordedIndex(tmp_path / "r").page("a").files]
+    assert kept == [names[0], names[2], "a-3.0.tar.gz"]
+    trim(tmp_path / "r", lambda name: "win_amd64" in name, only_considered=True)
+    assert versions(RecordedIndex(tmp_path / "r").page("a")) == ["1.0"]

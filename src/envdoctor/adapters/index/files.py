@@ -9,16 +9,19 @@ import hashlib
 import threading
 import zlib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from envdoctor.adapters.index.archive_bytes import ArchiveBytes, HttpBytes, LocalBytes, NoBytes, local_path
 from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.credentials import origin_of, without_credentials
 from envdoctor.adapters.index.metadata_text import MetadataRecord, UnreadableMetadata, read_headers, record_of
-from envdoctor.adapters.index.sdist import SdistContents, UnreadableSdist, read_sdist, read_sdist_member
 from envdoctor.adapters.index.transport import Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.index.sdist import SdistContents
 
 __all__ = ["MEMBER_LIMIT", "FileReader", "file_key"]
 
@@ -91,6 +94,9 @@ class FileReader:
 
     def sdist(self, file: DistributionFile) -> SdistContents:
         """Return an sdist's names and texts. Raises MetadataUnavailable or IndexUnavailable."""
+        # Four decompressors, which a run without sdists does not need.
+        from envdoctor.adapters.index.sdist import SdistContents, UnreadableSdist, read_sdist
+
         key = file_key(file)
         stored = self._cache.parts((key,), "sdist").get(key)
         if stored is not None:
@@ -106,6 +112,8 @@ class FileReader:
         return contents
 
     def _sdist_member(self, file: DistributionFile, member: str) -> bytes | None:
+        from envdoctor.adapters.index.sdist import UnreadableSdist, read_sdist_member
+
         if member not in self.sdist(file).names:
             return None
         try:

@@ -14,7 +14,7 @@ from envdoctor.adapters.index.live import LiveIndex, Sources
 from envdoctor.adapters.index.pip_settings import PipSettings, builtin_index_url, read_pip_settings
 from envdoctor.adapters.index.recorded import RecordedIndex
 from envdoctor.adapters.index.recording import RecordingIndex
-from envdoctor.adapters.index.settings import IndexSettings, label_of, replaced_url
+from envdoctor.adapters.index.settings import IndexSettings, cutoff_text, label_of, replaced_url
 from envdoctor.adapters.index.source import FlatSource, PageSource, Source
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.ports import IndexUnavailable, Progress
@@ -52,7 +52,9 @@ def default_index_url(settings: IndexSettings, pip: PipSettings | None = None) -
 
 
 def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
+    cutoff_text(settings.exclude_newer)
     pip = read_pip_settings(settings.prefix)
+    default_url = default_index_url(settings, pip)
     early: list[str] = [f"pip's configuration {text}" for text in pip.unreadable]
     credentials = Credentials()
     cache = Cache((settings.cache_dir or default_cache_dir()) if settings.use_cache else None, early.append)
@@ -62,7 +64,7 @@ def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
         clean = credentials.take(_as_url(url)).rstrip("/") + "/"
         return PageSource(name, clean, transport, cache, settings.offline, patient, settings.freshness)
 
-    default = page_source("default", default_index_url(settings, pip), True)
+    default = page_source("default", default_url, True)
     bound: dict[NormalizedName, tuple[PageSource, str | None]] = {}
     for entry in settings.bound:
         url = replaced_url(entry.name, entry.url, settings.replacements)

@@ -9,10 +9,7 @@ from __future__ import annotations
 import configparser
 import os
 import re
-import shutil
-import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -125,6 +122,8 @@ def _pip_sources() -> Iterator[str]:
     for folder in [*folders, Path("/usr/share/python-wheels")]:
         for wheel in sorted(folder.glob("pip-*.whl"), reverse=True):
             yield from _text_in_wheel(wheel)
+    import shutil
+
     for name in ("python3", "python"):
         found = shutil.which(name)
         if found:
@@ -139,6 +138,8 @@ def _text(path: Path) -> Iterator[str]:
 
 
 def _text_in_wheel(wheel: Path) -> Iterator[str]:
+    import zipfile
+
     try:
         with zipfile.ZipFile(wheel) as archive:
             yield archive.read(_MODULE).decode("utf-8")
@@ -147,6 +148,8 @@ def _text_in_wheel(wheel: Path) -> Iterator[str]:
 
 
 def _text_by_child(python: str) -> Iterator[str]:
+    import subprocess
+
     program = "import importlib.util as u; print((u.find_spec('pip').submodule_search_locations or [''])[0])"
     try:
         done = subprocess.run(  # noqa: S603 - an interpreter found on PATH, with a fixed program

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.live import LiveIndex, UnreachableIndex
-from envdoctor.adapters.index.recording_format import FORMAT, HOST, Recorded, file_entry, metadata_entry
+from envdoctor.adapters.index.recording_format import (
+    FORMAT,
+    HOST,
+    PARTS,
+    Recorded,
+    document_text,
+    file_entry,
+    metadata_entry,
+)
 from envdoctor.model.candidate import BuildRisk, CoreMetadata, DistributionFile, FileKind, ProjectPage, Rejection
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
@@ -29,18 +38,18 @@ _TOP = re.compile(r"^[^/]+(?:/[^/]+)?$|\.dist-info/|\.(?:dll|pyd|dylib)$|\.so(?:
 class RecordingIndex:
     """Passes questions on to an index and keeps the answers; ``close`` writes them.
 
-    ``keep`` says which files of a page are worth recording (those that the target could use); files of which
-    something was asked are kept always. An existing recording is added to, so that several runs make one.
+    Whole pages are recorded (see ``trim`` in recording_format). An existing recording is added to, so that several
+    runs make one.
     """
 
-    def __init__(
-        self, index: LiveIndex, directory: Path, keep: Callable[[DistributionFile], bool] = lambda _file: True
-    ) -> None:
+    def __init__(self, index: LiveIndex, directory: Path) -> None:
         self._index = index
         self._directory = directory
-        self._keep = keep
         self._lock = threading.Lock()
         self._seen: dict[NormalizedName, Recorded] = {}
+        self._closed = False
+        # Whoever forgets to close, or is interrupted, keeps what was recorded.
+        atexit.register(self.close)
 
     def page(self, name: NormalizedName) -> ProjectPage:
         """Ask and record."""
@@ -109,7 +118,11 @@ class RecordingIndex:
         return self._index.notes
 
     def close(self) -> None:
-        """Write the recording and close the index."""
+        """Write the recording and close the index, once."""
+        if self._closed:
+            return
+        self._closed = True
+        atexit.unregister(self.close)
         self._directory.mkdir(parents=True, exist_ok=True)
         for name, recorded in sorted(self._seen.items()):
             _write(self._directory / f"{name}.json", self._document(name, recorded))
@@ -137,9 +150,7 @@ class RecordingIndex:
             index, url, reason = recorded.failure
             document["unavailable"] = [index, url if index != "default" else HOST, reason]
         if recorded.page is not None:
-            used = recorded.files_used()
-            kept = [file for file in recorded.page.files if file.filename in used or self._keep(file)]
-            document["files"] = [file_entry(file) for file in kept]
+            document["files"] = [file_entry(file) for file in recorded.page.files]
             if recorded.page.index != "default":
                 document["index"] = recorded.page.index
         document["metadata"] = {key: metadata_entry(value) for key, value in sorted(recorded.metadata.items())}
@@ -156,21 +167,11 @@ def _write(path: Path, document: dict[str, Any]) -> None:
         old = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         old = {}
-    for key in ("metadata", "metadata-unavailable", "names", "members", "build-risk"):
+    for key in PARTS:
         if key in old:
             document[key] = {**old[key], **document.get(key, {})}
     known = {entry["filename"] for entry in document.get("files", ())}
     more = [entry for entry in old.get("files", ()) if entry["filename"] not in known]
     if more or "files" in old:
         document["files"] = document.get("files", []) + more
-    lines = []
-    for key, value in document.items():
-        if isinstance(value, list) and key == "files":
-            inner = ",\n  ".join(json.dumps(entry, separators=(",", ":")) for entry in value)
-            lines.append(f' "{key}": [\n  {inner}\n ]')
-        elif isinstance(value, dict):
-            inner = ",\n  ".join(f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in value.items())
-            lines.append(f' "{key}": {{\n  {inner}\n }}')
-        else:
-            lines.append(f" {json.dumps(key)}: {json.dumps(value)}")
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    path.write_text(document_text(document), encoding="utf-8")

@@ -6,9 +6,12 @@ to ``index.example``: hashes and names are real, addresses are not.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote
 
 from packaging.utils import NormalizedName
 from packaging.version import Version
@@ -21,10 +24,23 @@ from envdoctor.model.candidate import (
     ProjectPage,
 )
 
-__all__ = ["FORMAT", "HOST", "Recorded", "file_entry", "file_of", "metadata_entry", "metadata_of"]
+__all__ = [
+    "FORMAT",
+    "HOST",
+    "PARTS",
+    "Recorded",
+    "document_text",
+    "file_entry",
+    "file_of",
+    "metadata_entry",
+    "metadata_of",
+    "trim",
+]
 
 FORMAT = 1
 HOST = "https://index.example"
+PARTS = ("metadata", "metadata-unavailable", "names", "members", "build-risk")
+"""Keys of a document that say something of single files, by name."""
 
 
 @dataclass(slots=True)
@@ -44,18 +60,12 @@ class Recorded:
     """Text of members that were read, None for absent ones."""
     risks: dict[str, str] = field(default_factory=dict)
 
-    def files_used(self) -> frozenset[str]:
-        """Return the names of files of which something besides the page was asked."""
-        return frozenset((*self.metadata, *self.failures, *self.names, *self.members, *self.risks))
-
 
 def file_entry(file: DistributionFile) -> dict[str, Any]:
     """Return the JSON form of a file; what is at its default is left out."""
-    parts = urlsplit(file.url)
     entry: dict[str, Any] = {
         "filename": file.filename,
         "version": str(file.version),
-        "path": parts.path if parts.scheme != "file" else f"/files/{file.filename}",
         "hashes": dict(file.hashes),
         "size": file.size,
         "requires-python": file.requires_python,
@@ -75,7 +85,7 @@ def file_of(entry: dict[str, Any], project: NormalizedName) -> DistributionFile:
         version=Version(entry["version"]),
         filename=name,
         kind=FileKind.WHEEL if name.endswith(".whl") else FileKind.SDIST,
-        url=HOST + entry["path"],
+        url=f"{HOST}/files/{quote(name)}",
         index=entry.get("index", "default"),
         hashes=tuple(entry.get("hashes", {}).items()),
         size=entry.get("size"),
@@ -109,3 +119,53 @@ def metadata_of(entry: dict[str, Any], name: NormalizedName, version: Version) -
         source=MetadataSource(entry["source"]),
         mended=tuple(entry.get("mended", ())),
     )
+
+
+def document_text(document: dict[str, Any]) -> str:
+    """Return a project's document as JSON with one line an entry, so that recordings can be compared by line."""
+    lines = []
+    for key, value in document.items():
+        if key == "files":
+            inner = ",\n  ".join(json.dumps(entry, separators=(",", ":")) for entry in value)
+            lines.append(f' "{key}": [\n  {inner}\n ]')
+        elif isinstance(value, dict):
+            inner = ",\n  ".join(f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in value.items())
+            lines.append(f' "{key}": {{\n  {inner}\n }}')
+        else:
+            lines.append(f" {json.dumps(key)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def trim(directory: Path, usable: Callable[[str], bool], only_considered: bool = False) -> None:
+    """Make a recording small: drop wheels that the target cannot use.
+
+    ``usable`` judges a file name. Kept always: files of which something was asked, and one file of a version that
+    has none for the target, so that it is still known to exist. Sdists go where a usable wheel is kept.
+    ``only_considered`` drops versions of which nothing was asked, too.
+    """
+    for path in sorted(directory.glob("*.json")):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if path.name == "recording.json" or "files" not in document:
+            continue
+        asked = {name for part in PARTS for name in document.get(part, ())}
+        considered = {entry["version"] for entry in document["files"] if entry["filename"] in asked}
+        kept, seen = [], set()
+        # The best first, so that a lesser file is only kept where a version has no better one.
+        for entry in sorted(document["files"], key=lambda entry: _preference(entry["filename"], usable)):
+            name, version = entry["filename"], entry["version"]
+            if name not in asked and only_considered and version not in considered:
+                continue
+            wheel = name.endswith(".whl")
+            if name in asked or (usable(name) and wheel) or version not in seen:
+                kept.append(entry)
+                seen.add(version)
+        order = {entry["filename"]: number for number, entry in enumerate(document["files"])}
+        document["files"] = sorted(kept, key=lambda entry: order[entry["filename"]])
+        path.write_text(document_text(document), encoding="utf-8")
+
+
+def _preference(filename: str, usable: Callable[[str], bool]) -> int:
+    """Usable wheels before sdists, and those before other wheels."""
+    if not filename.endswith(".whl"):
+        return 1
+    return 0 if usable(filename) else 2

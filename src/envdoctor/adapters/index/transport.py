@@ -66,24 +66,28 @@ class Transport:
     _client: httpx.Client | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _dead: dict[str, str] = field(default_factory=dict)
+    _alive: set[str] = field(default_factory=set)
+    _closed: bool = False
 
     def get(
         self, url: str, headers: Mapping[str, str] | None = None, limit: int = PAGE_LIMIT, patient: bool = True
     ) -> Reply:
-        """Fetch a URL. ``patient=False``: one short attempt. Raises TransportError.
+        """Fetch a URL. Raises TransportError.
 
-        A host that could not be reached is not tried again by this object.
+        ``patient=False``: one short attempt to reach a host, until it has answered once. A host that could not be
+        reached is not tried again by this object. A busy or failing answer is asked for again in any case.
         """
         origin = origin_of(url)
         if origin in self._dead:
             raise TransportError(self._dead[origin], unreachable=True)
-        attempts = _ATTEMPTS if patient else 1
-        for attempt in range(attempts):
-            last = attempt + 1 == attempts
+        for attempt in range(_ATTEMPTS):
+            last = attempt + 1 == _ATTEMPTS
+            patient = patient or origin in self._alive
             try:
                 reply = self._once(url, headers, limit, patient)
+                self._alive.add(origin)
             except TransportError as error:
-                if last:
+                if last or not patient:
                     if error.unreachable or not patient:
                         self._dead[origin] = str(error)
                     raise
@@ -95,8 +99,9 @@ class Transport:
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; work that is still under way fails."""
         with self._lock:
+            self._closed = True
             if self._client is not None:
                 self._client.close()
                 self._client = None
@@ -120,12 +125,14 @@ class Transport:
                 return Reply(response.status_code, response.headers, content, final, cut)
         except httpx.TooManyRedirects:
             raise TransportError("it redirects without end") from None
-        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError, RuntimeError) as error:
             unreachable = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError))
             raise TransportError(_reason(error), unreachable) from None
 
     def _open(self) -> httpx.Client:
         with self._lock:
+            if self._closed:
+                raise TransportError("it was closed")
             if self._client is None:
                 self._client = self._new_client()
             return self._client
