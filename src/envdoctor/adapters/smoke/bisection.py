@@ -23,17 +23,23 @@ _RETRIED = ("wrong-answer", "crashed", "timed-out", "unsupported")
 
 
 def bisect(
-    supervisor: Supervisor, outcomes: Mapping[str, Mapping[str, Any]], applied: Sequence[str], device: str
+    supervisor: Supervisor,
+    outcomes: Mapping[str, Mapping[str, Any]],
+    *,
+    base: tuple[str, ...],
+    own: Sequence[str],
+    backend: str,
 ) -> tuple[dict[str, str], int]:
     """Return the setting for each kernel that has one, and how many children it took.
 
+    ``base`` are the settings of the run, to which each trial adds one; ``own`` those that the device applies itself.
     Switches are tried in one child for all kernels; variables need a child each, and only for kernels that no
     switch helps, or a dearer one.
     """
     failed = [name for name, outcome in outcomes.items() if _worth_trying(name, outcome)][:MOST_KERNELS]
-    wanted = {name: _remedies(name, applied, device) for name in failed}
+    wanted = {name: _remedies(name, (*base, *own), backend) for name in failed}
     switches = [
-        Item(name, (s,), group=name, force=True) for name in failed for s in wanted[name] if s not in ENVIRONMENT
+        Item(name, (*base, s), group=name, force=True) for name in failed for s in wanted[name] if s not in ENVIRONMENT
     ]
     passed: dict[str, list[str]] = {name: [] for name in failed}
     children = _try(supervisor, switches, {}, passed)
@@ -41,7 +47,9 @@ def bisect(
         open_names = [
             name for name in failed if setting in wanted[name] and not _cheaper(wanted[name], passed[name], setting)
         ]
-        children += _try(supervisor, [Item(name, (setting,), force=True) for name in open_names], variables, passed)
+        children += _try(
+            supervisor, [Item(name, (*base, setting), force=True) for name in open_names], variables, passed
+        )
     best = {name: min(found, key=wanted[name].index) for name, found in passed.items() if found}
     return best, children
 
@@ -50,14 +58,14 @@ def _worth_trying(name: str, outcome: Mapping[str, Any]) -> bool:
     return outcome.get("status") in _RETRIED and not outcome.get("lacking") and bool(catalogue.find(name).remedies)
 
 
-def _remedies(name: str, applied: Iterable[str], device: str) -> tuple[str, ...]:
+def _remedies(name: str, applied: Iterable[str], backend: str) -> tuple[str, ...]:
     spent = set(applied)
     return tuple(
         setting
         for setting in catalogue.find(name).remedies
         if setting not in spent
-        and not (device.startswith("cpu") and setting in GPU_ONLY)
-        and not (setting == "mkldnn-off" and not device.startswith("cpu"))
+        and not (backend == "cpu" and setting in GPU_ONLY)
+        and not (setting == "mkldnn-off" and backend != "cpu")
     )
 
 
@@ -73,5 +81,5 @@ def _try(
     run = supervisor.run(items, variables)
     for item in items:
         if run.outcomes.get(item.key, {}).get("status") == "passed":
-            passed[item.kernel].append(item.settings[0])
+            passed[item.kernel].append(item.settings[-1])
     return run.children

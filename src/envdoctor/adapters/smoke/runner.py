@@ -19,6 +19,7 @@ __all__ = ["ChildRunner"]
 
 MARGIN = 1.2
 """How much slower than the CPU counts as slower; single calls of under a millisecond scatter by less."""
+TRIAL_SCALE = 0.5
 _STAGES = tuple(entry.name for entry in catalogue.STAGES)
 
 
@@ -65,19 +66,25 @@ class ChildRunner:
         outcomes = {key.partition("@")[0]: outcome for key, outcome in run.outcomes.items()}
         children, found = run.children, dict[str, str]()
         if request.bisect and run.device:
-            applied = (*request.settings, *run.device.get("settings", ()))
-            found, more = bisect(supervisor, outcomes, applied, str(run.device.get("device", "")))
+            # A kernel that hangs has had its generous limit; a trial gets half.
+            found, more = bisect(
+                self._supervisor(request, index, TRIAL_SCALE),
+                outcomes,
+                base=request.settings,
+                own=run.device.get("settings", ()),
+                backend=str(run.device.get("backend")),
+            )
             children += more
         order = {name: place for place, name in enumerate((*_STAGES, *names))}
         ordered = sorted(outcomes, key=lambda name: order.get(name, len(order)))
         return [_result(name, outcomes[name], run, found.get(name)) for name in ordered], children, run
 
-    def _supervisor(self, request: SmokeRequest, index: int) -> Supervisor:
+    def _supervisor(self, request: SmokeRequest, index: int, scale: float = 1.0) -> Supervisor:
         return Supervisor(
             self._interpreter,
             options={"backend": request.backend, "device": index, "plant": dict(request.plant)},
             environment=dict(request.environment),
-            timeout_scale=request.timeout_scale,
+            timeout_scale=request.timeout_scale * scale,
             finished=lambda key, status: self._finished(key.partition("@")[0], status),
         )
 

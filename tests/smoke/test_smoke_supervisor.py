@@ -1,0 +1,136 @@
+"""The parent names the culprit and gets the rest done, whatever the child does."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from envdoctor.adapters.smoke.bisection import bisect
+from envdoctor.adapters.smoke.supervisor import Item, Run, Supervisor
+
+STUB = Path(__file__).with_name("smoke_stub.py")
+NAMES = ("gemm-float32", "conv1d", "stft", "attention")
+posix = pytest.mark.skipif(os.name != "posix", reason="the fault is a POSIX signal")
+
+
+def supervise(plant: dict[str, str], names: tuple[str, ...] = NAMES, **options: object) -> Run:
+    supervisor = Supervisor(Path(sys.executable), options={"plant": plant}, script=STUB, **options)  # type: ignore[arg-type]
+    return supervisor.run([Item(name) for name in names])
+
+
+def statuses(run: Run) -> dict[str, str]:
+    return {name: outcome["status"] for name, outcome in run.outcomes.items() if name in NAMES}
+
+
+def test_a_healthy_run_takes_one_child() -> None:
+    run = supervise({})
+    assert statuses(run) == dict.fromkeys(NAMES, "passed")
+    assert run.children == 1
+    assert run.device["name"] == "stub"
+
+
+@posix
+@pytest.mark.parametrize(("fault", "word"), [("abort", "SIGABRT"), ("kill", "SIGKILL"), ("exit", "exit status 7")])
+def test_a_death_is_put_on_the_kernel_in_flight_and_the_rest_goes_on(fault: str, word: str) -> None:
+    run = supervise({"conv1d": fault})
+    assert statuses(run) == {**dict.fromkeys(NAMES, "passed"), "conv1d": "crashed"}
+    assert word in run.outcomes["conv1d"]["note"]
+    assert run.children == 2
+
+
+def test_a_hang_ends_at_the_kernels_limit() -> None:
+    begin = time.monotonic()
+    run = supervise({"stft": "hang"}, timeout_scale=0.02)
+    assert statuses(run) == {**dict.fromkeys(NAMES, "passed"), "stft": "timed-out"}
+    assert "no answer after" in run.outcomes["stft"]["note"]
+    assert time.monotonic() - begin < 20
+
+
+@posix
+def test_every_kernel_may_fail_in_its_own_way() -> None:
+    run = supervise({"gemm-float32": "abort", "conv1d": "poison", "stft": "wrong", "attention": "exit"})
+    assert statuses(run) == {
+        "gemm-float32": "crashed",
+        "conv1d": "crashed",
+        "stft": "wrong-answer",
+        "attention": "crashed",
+    }
+    assert run.outcomes["conv1d"]["note"] == "assert"
+
+
+def test_what_the_child_said_last_is_told() -> None:
+    run = supervise({"conv1d": "words"})
+    assert "terminate called after throwing" in run.outcomes["conv1d"]["note"]
+
+
+def test_noise_on_both_streams_neither_breaks_nor_fills_anything() -> None:
+    run = supervise({"conv1d": "noise"})
+    assert statuses(run) == dict.fromkeys(NAMES, "passed")
+
+
+def test_a_death_between_two_kernels_is_nobodys_and_the_rest_goes_on() -> None:
+    run = supervise({"conv1d": "die-after"})
+    assert statuses(run) == dict.fromkeys(NAMES, "passed")
+    assert run.children == 2
+
+
+@posix
+@pytest.mark.parametrize("stage", ["import-torch", "device-context"])
+@pytest.mark.parametrize(("fault", "status"), [("abort", "crashed"), ("refuse", "unsupported")])
+def test_without_torch_or_device_the_rest_is_skipped(stage: str, fault: str, status: str) -> None:
+    run = supervise({stage: fault})
+    assert run.outcomes[stage]["status"] == status
+    assert statuses(run) == dict.fromkeys(NAMES, "skipped")
+    assert run.outcomes["stft"]["note"] == f"`{stage}` did not pass"
+    assert run.children == 1
+
+
+def test_an_interpreter_that_dies_before_it_speaks_is_an_import_that_failed() -> None:
+    run = supervise({"hello": "exit"})
+    assert run.outcomes["import-torch"]["status"] == "crashed"
+    assert statuses(run) == dict.fromkeys(NAMES, "skipped")
+
+
+@posix
+def test_a_device_that_kills_every_child_is_given_up() -> None:
+    names = ("gemm-float32", "conv1d", "stft", "attention", "lstm", "gru", "sort", "topk", "snake")
+    run = supervise(dict.fromkeys(names, "abort"), names)
+    assert run.children == 6
+    assert "given up" in run.outcomes["snake"]["note"]
+
+
+def test_an_interpreter_that_is_not_there_is_an_os_error() -> None:
+    with pytest.raises(OSError, match="no-such-python"):
+        Supervisor(Path("/no-such-python"), script=STUB).run([Item("stft")])
+
+
+def test_without_items_the_device_is_opened() -> None:
+    assert supervise({}, ()).device["device"] == "cuda:0"
+
+
+def test_the_cheapest_setting_that_passes_is_found() -> None:
+    supervisor = Supervisor(
+        Path(sys.executable),
+        options={"plant": {"conv1d": "wrong@tf32-off", "gemm-float16": "wrong@cublaslt-off", "attention": "wrong"}},
+        script=STUB,
+    )
+    outcomes = {name: {"status": "wrong-answer"} for name in ("conv1d", "gemm-float16", "attention", "sort")}
+    found, children = bisect(supervisor, outcomes, base=(), own=(), backend="cuda")
+    assert found == {"conv1d": "tf32-off", "gemm-float16": "cublaslt-off"}
+    assert children == 2
+
+
+def test_a_setting_in_use_is_not_tried_again(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    supervisor = Supervisor(
+        Path(sys.executable),
+        options={"plant": {"attention": "wrong"}},
+        environment={"SMOKE_STUB_LOG": str(log)},
+        script=STUB,
+    )
+    bisect(supervisor, {"attention": {"status": "crashed"}}, base=("flash-off",), own=("math-only",), backend="zluda")
+    assert log.read_text("utf-8") == "attention@flash-off@efficient-off\n"
