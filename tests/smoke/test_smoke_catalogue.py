@@ -87,3 +87,10 @@ def test_the_bundle_is_one_file_and_always_the_same(tmp_path: Path) -> None:
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(KeyError):
         catalogue.find("gemm-float33")
+
+
+def test_the_documentation_has_every_name_with_its_tolerance() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "kernels.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `([^`]+)` \| \w+ \| (\S+) \|", text, re.MULTILINE))
+    entries = (*catalogue.KERNELS, *catalogue.WORKLOADS)
+    assert rows == {item.name: f"{item.tolerance:.0e}" if item.tolerance else "exact" for item in entries}
