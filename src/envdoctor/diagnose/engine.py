@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fnmatch import fnmatch
 
 from envdoctor.diagnose.advising import advise, read_log
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule, all_rules
 from envdoctor.diagnose.source_scan import scan_of
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.profile import Patch, Profile
 
 __all__ = ["examine", "judge"]
 
@@ -57,6 +59,27 @@ def _order(finding: Finding) -> tuple[int, str, int, str, str]:
     )
 
 
+def _patching(finding: Finding, profile: Profile) -> Patch | None:
+    """Return the profile's patch of the source file that a finding points into."""
+    place = finding.location
+    if place is None or not finding.rule.startswith(("SRC", "ADV")):
+        return None
+    for patch in profile.patches:
+        globs = [name for glob in patch.files for name in (glob, glob.replace("**/", ""))]
+        if patch.root == "project" and any(fnmatch(place.path, glob) for glob in globs):
+            return patch
+    return None
+
+
+def _patched(finding: Finding, profile: Profile | None) -> Finding:
+    """Make a finding mild where `fix` will patch the file that it is about."""
+    patch = _patching(finding, profile) if profile else None
+    if profile is None or patch is None or finding.severity is Severity.INFO:
+        return finding
+    seen = Evidence(f"profile {profile.name} patches this file: {patch.because}", "profile")
+    return replace(finding, severity=Severity.INFO, evidence=(*finding.evidence, seen))
+
+
 def examine(examination: Examination) -> tuple[Finding, ...]:
     """Run every rule whose needs are met and every advisory; the worst findings first, each once.
 
@@ -66,6 +89,7 @@ def examine(examination: Examination) -> tuple[Finding, ...]:
         examination = replace(examination, sources=scan_of(examination.sources))
     found = [item for rule in all_rules() if _ready(rule, examination) for item in _guarded(rule, examination)]
     found += _advised(examination)
+    found = [_patched(item, examination.profile) for item in found]
     unique = {(item.rule, item.subject, item.message): item for item in found}
     return tuple(sorted(unique.values(), key=_order))
 

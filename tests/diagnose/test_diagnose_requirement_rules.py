@@ -1,0 +1,210 @@
+"""Rules over requirements files and scripts."""
+
+from __future__ import annotations
+
+import pytest
+from diagnose_fixtures import require, target_of
+
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.examination import Examination
+from envdoctor.model.candidate import Rejection, RejectionKind
+from envdoctor.model.conflict import Clash, ClashSide, Conflict
+from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.origin import DistributionOrigin, FileOrigin
+from envdoctor.model.project import (
+    IndexOption,
+    IndexOptionKind,
+    InstallCommand,
+    Project,
+    ReadingProblem,
+    ReadingProblemKind,
+)
+
+
+def found(code: str, **fields) -> list[Finding]:
+    return [item for item in examine(Examination(**fields)) if item.rule == code]
+
+
+def of_project(code: str, **fields) -> list[Finding]:
+    return found(code, project=Project(".", **fields))
+
+
+def line(text: str, number: int = 1, path: str = "requirements.txt", **fields):
+    return require(text, FileOrigin(path, number), **fields)
+
+
+def conflict(*core, package: str, **fields) -> Conflict:
+    sides = (
+        ClashSide(core[0]),
+        ClashSide(require(f"{package}>=4.42", DistributionOrigin("coqui-tts", "0.24.2")), ("coqui-tts", package)),
+    )
+    return Conflict("C1", core, Clash(package, sides, **fields))
+
+
+def test_conflicting_requirements_are_named_with_their_lines_and_the_clash() -> None:
+    core = (line("transformers==4.36.2", 27), line("coqui-tts==0.24.2", 5))
+    (finding,) = found("RES001", conflicts=(conflict(*core, package="transformers"),))
+    assert finding.severity is Severity.ERROR
+    assert finding.location == FileOrigin("requirements.txt", 27)
+    assert finding.message == (
+        "`transformers==4.36.2` (requirements.txt:27) and `coqui-tts==0.24.2` (requirements.txt:5) "
+        "cannot hold together: they disagree about `transformers`"
+    )
+    assert "coqui-tts 0.24.2 needs `transformers>=4.42`" in finding.evidence[0].what
+
+
+def test_a_core_of_one_says_what_the_target_could_have() -> None:
+    rejection = Rejection(RejectionKind.TAG, "torch", None, "torch-2.0.1-cp311-cp311-manylinux2014_aarch64.whl")
+    conflicts = (
+        conflict(line("torch==2.0.1"), package="torch", available=("2.15.0", "2.11.0"), rejections=(rejection,)),
+    )
+    target = target_of("linux/aarch64/3.12/cuda")
+    (finding,) = found("RES101", conflicts=conflicts, target=target)
+    assert "cannot be met on linux aarch64, Python 3.12, cuda; it could have 2.15.0, 2.11.0" in finding.message
+    assert not found("RES001", conflicts=conflicts, target=target)
+
+
+def test_an_invalid_requirement_is_asked_about_and_not_guessed() -> None:
+    problem = ReadingProblem(
+        ReadingProblemKind.INVALID_REQUIREMENT,
+        FileOrigin("requirements.txt", 32),
+        "the version ends in a dot",
+        "httpx==0.23.",
+        ("httpx==0.23.0", "httpx==0.23.3", "httpx==0.23.*"),
+    )
+    (finding,) = of_project("RES002", problems=(problem,))
+    assert "`httpx==0.23.` is an invalid requirement" in finding.message
+    assert finding.remedy
+    assert "`httpx==0.23.*`" in finding.remedy.summary
+    assert "not guessed" in finding.remedy.summary
+
+
+def test_a_duplicate_names_both_lines() -> None:
+    first, second = line("accelerate==0.25.0", 1), line("accelerate==0.25.0", 16)
+    (finding,) = of_project("RES003", duplicates=((first, second),))
+    assert "listed twice" in finding.message
+    assert finding.subject == "accelerate"
+    assert finding.location == FileOrigin("requirements.txt", 16)
+
+
+@pytest.mark.parametrize(
+    ("message", "severity"),
+    [
+        ("UTF-16 LE with a byte order mark", Severity.WARNING),
+        ("starts with a UTF-8 byte order mark", Severity.INFO),
+        ("not UTF-8; read as Latin-1", Severity.WARNING),
+    ],
+)
+def test_encoding_is_said_by_weight(message: str, severity: Severity) -> None:
+    problem = ReadingProblem(ReadingProblemKind.ENCODING, FileOrigin("requirements.txt"), message)
+    (finding,) = of_project("RES004", problems=(problem,))
+    assert finding.severity is severity
+    assert "encoding" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("marker", "meant"),
+    [
+        ('platform_machine != "Darwin"', "`platform_system` was meant"),
+        ('sys_platform == "win64"', '"win32"'),
+        ('sys_platform == "Windows"', "`platform_system` was meant"),
+        ('platform_system == "linux"', '"Linux", written exactly so'),
+        ('os_name == "Windows"', "`platform_system` was meant"),
+        ('sys_platform == "macos"', '"darwin"'),
+        ('platform_machine == "x64"', '"AMD64"'),
+        ('python_version == "3.10.4"', "`python_full_version` was meant"),
+        ('python_version >= "py3"', "not a version"),
+        ('"Darwin" == sys_platform', "written exactly so"),
+    ],
+)
+def test_marker_mistakes(marker: str, meant: str) -> None:
+    (finding,) = of_project("RES005", requirements=(line(f"wetext ; {marker}"),))
+    assert meant in finding.message
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        'platform_system == "Darwin"',
+        'sys_platform != "win32"',
+        'platform_machine == "aarch64"',
+        'platform_machine == "AMD64" and os_name == "nt"',
+        'python_version < "3.12"',
+        'python_version < "0"',
+        'python_version == "3.10.*"',
+        'python_version in "3.9 3.10"',
+        'platform_machine == "loongarch64"',
+        'sys_platform == "freebsd13"',
+        '"tegra" in platform_release',
+        'extra == "linux"',
+        'platform_python_implementation == "CPython"',
+    ],
+)
+def test_right_markers_are_left_alone(marker: str) -> None:
+    assert not of_project("RES005", requirements=(line(f"wetext ; {marker}"),))
+
+
+@pytest.mark.parametrize(
+    ("kind", "severity"),
+    [
+        (ReadingProblemKind.MISSING_FILE, Severity.ERROR),
+        (ReadingProblemKind.UNKNOWN_OPTION, Severity.WARNING),
+        (ReadingProblemKind.DYNAMIC, Severity.INFO),
+    ],
+)
+def test_what_was_not_read_is_said(kind: ReadingProblemKind, severity: Severity) -> None:
+    problem = ReadingProblem(kind, FileOrigin("requirements.txt", 3), "there is no `base.txt`", "-r base.txt")
+    (finding,) = of_project("RES006", problems=(problem,))
+    assert finding.severity is severity
+
+
+def command(step: int, verb: str, *arguments: str, **fields) -> InstallCommand:
+    fields.setdefault("quiet", True)
+    fields.setdefault("checked", False)
+    return InstallCommand(step, verb, arguments, FileOrigin("install.bat", step + 7), **fields)
+
+
+SCRIPT = (
+    command(1, "install", "--upgrade", "pip", "--quiet"),
+    command(2, "install", "-r", "requirements.txt", requirement_files=("requirements.txt",)),
+    command(3, "uninstall", "torch", "torchvision", "torchaudio", "-y"),
+    command(4, "install", "torch==2.3.0", "--index-url", "https://index.example/whl/cu118"),
+    command(5, "install", "onnxruntime"),
+)
+SCRIPT_LINES = (line("torch", 1), line("torchvision", 3), line("torchaudio", 4), line("numpy>=1.25.0", 5))
+
+
+def test_step_order_names_what_is_installed_and_removed() -> None:
+    (finding,) = of_project("RES007", commands=SCRIPT, requirements=SCRIPT_LINES)
+    assert (
+        "install.bat:9 installs `torch`, `torchaudio`, `torchvision`, which install.bat:10 removes" in finding.message
+    )
+    assert "wasted" in finding.message
+
+
+def test_steps_that_do_not_meet_are_fine() -> None:
+    assert not of_project("RES007", commands=(SCRIPT[4], SCRIPT[3]), requirements=())
+
+
+def test_quiet_unchecked_installs_are_one_finding() -> None:
+    (finding,) = of_project("RES008", commands=SCRIPT)
+    assert finding.severity is Severity.WARNING
+    assert "does not check whether 4 `pip install` commands succeed (4 of them quiet" in finding.message
+
+
+def test_checked_installs_are_fine_and_loud_ones_mild() -> None:
+    assert not of_project("RES008", commands=(command(1, "install", "torch", checked=True),))
+    (finding,) = of_project("RES008", commands=(command(1, "install", "torch", quiet=False),))
+    assert finding.severity is Severity.INFO
+
+
+def test_a_local_version_needs_an_extra_index() -> None:
+    option = IndexOption(
+        IndexOptionKind.EXTRA_INDEX_URL, "https://index.example/whl/cu118", FileOrigin("requirements.txt", 36)
+    )
+    (known,) = of_project("RES009", requirements=(line("torch==2.0.1+cu118", 37),), index_options=(option,))
+    assert known.severity is Severity.INFO
+    assert "only https://index.example/whl/cu118 (given at requirements.txt:36) has it" in known.message
+    (unknown,) = of_project("RES009", requirements=(line("torch==2.0.1+cu118", 37),))
+    assert unknown.severity is Severity.WARNING
+    assert not of_project("RES009", requirements=(line("torch==2.0.1"),))

@@ -1,0 +1,285 @@
+"""Rules over what a target ends up with."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from diagnose_fixtures import (
+    MemoryArchives,
+    MemoryIndex,
+    by_distribution,
+    require,
+    resolution_of,
+    resolved,
+    target_of,
+)
+from packaging.version import Version
+
+from envdoctor.diagnose.engine import examine, judge
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rules.res208_no_kernel_for_card import runs_on
+from envdoctor.model.candidate import BuildRisk
+from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.repair import Override, Repair
+from envdoctor.model.resolution import ResolvedPackage, WalkedBack
+
+WINDOWS = target_of("windows/x86_64/3.11/zluda")
+LINUX = target_of("linux/x86_64/3.11/cuda")
+THOR = target_of("linux/aarch64/3.12/cuda")
+
+
+def found(code: str, *packages: ResolvedPackage, target=LINUX, **fields) -> list[Finding]:
+    walked = fields.pop("walked_back", ())
+    resolution = resolution_of(*packages, walked_back=walked, repair=fields.pop("repair", None))
+    return [item for item in examine(Examination(target=target, resolution=resolution, **fields)) if item.rule == code]
+
+
+def pinned(text: str, line: int = 1):
+    return require(text, FileOrigin("requirements.txt", line))
+
+
+def test_source_only_is_graded_and_says_who_wants_it() -> None:
+    packages = (
+        resolved("wetextprocessing==1.0.4", wanted_by=[pinned("WeTextProcessing", 23)]),
+        resolved(
+            "pynini==2.1.6",
+            sdist=True,
+            risk=BuildRisk.COMPILER,
+            wanted_by=[by_distribution("pynini==2.1.6", "WeTextProcessing", "1.0.4")],
+        ),
+        resolved("docopt==0.6.2", sdist=True, risk=BuildRisk.ANYWHERE),
+        resolved("strange==1.0", sdist=True, risk=BuildRisk.COMPILER),
+        resolved("unknown==1.0", sdist=True, risk=BuildRisk.UNKNOWN),
+        resolved("numpy==2.1.0"),
+    )
+    findings = {item.subject: item for item in found("RES102", *packages)}
+    assert findings.keys() == {"pynini", "docopt", "strange", "unknown"}
+    assert findings["pynini"].message == (
+        "`pynini` 2.1.6 has no wheel for this target and needs OpenFst, a C++ compiler; "
+        "wanted by `WeTextProcessing` (requirements.txt:23) -> pynini"
+    )
+    assert findings["pynini"].location == FileOrigin("requirements.txt", 23)
+    assert findings["docopt"].severity is Severity.INFO
+    assert findings["strange"].severity is Severity.WARNING
+    assert "needs a compiler" in findings["strange"].message
+    assert "may need a compiler" in findings["unknown"].message
+
+
+def test_a_pin_that_a_repair_moved_is_told_what_it_would_have_needed() -> None:
+    line = pinned("faster-whisper==1.0.1", 4)
+    index = MemoryIndex(
+        {
+            "faster-whisper": ["faster_whisper-1.0.1-py3-none-any.whl"],
+            "av": ["av-11.0.0.tar.gz", "av-12.3.0-cp311-cp311-win_amd64.whl", "av-12.3.0.tar.gz"],
+            "tokenizers": ["tokenizers-0.15.2-cp311-none-win_amd64.whl"],
+        },
+        {"faster-whisper==1.0.1": ["av==11.*", "tokenizers<0.16,>=0.13", "gone>=1", "tool>1; extra == 'dev'"]},
+    )
+    repair = Repair("R1", (Override(pinned("faster-whisper==1.1.0"), (line,)),), ("C1",))
+    (finding,) = found(
+        "RES102", resolved("faster-whisper==1.1.0"), target=WINDOWS, index=index, repairs=(repair,), repair="R1"
+    )
+    assert finding.subject == "av"
+    assert "`av` 11.0.0 has no wheel for this target and needs FFmpeg headers" in finding.message
+    assert "`faster-whisper==1.0.1` (requirements.txt:4), which demands `av==11.*`" in finding.message
+    assert finding.location == FileOrigin("requirements.txt", 4)
+
+
+def test_a_pin_that_holds_is_not_looked_behind() -> None:
+    index = MemoryIndex({"x": ["x-1.0-py3-none-any.whl"], "y": ["y-1.0.tar.gz"]}, {"x==1.0": ["y==1.0"]})
+    repair = Repair("R1", (Override(pinned("x==1.0"), (pinned("x==1.0"),)),), ("C1",))
+    assert not found("RES102", resolved("x==1.0"), index=index, repairs=(repair,))
+
+
+def test_legacy_metadata_quotes_the_lines() -> None:
+    package = resolved("omegaconf==2.0.6", mended=("PyYAML (>=5.1.*)",))
+    (finding,) = found("RES103", package)
+    assert "legacy metadata" in finding.message
+    assert finding.evidence[0].what == "Requires-Dist: PyYAML (>=5.1.*)"
+
+
+def test_walked_back_says_who_forced_it() -> None:
+    walked = WalkedBack("fairseq", Version("0.10.2"), Version("0.12.2"), (by_distribution("omegaconf<2.1", "x", "1"),))
+    (finding,) = found(
+        "RES104", resolved("fairseq==0.10.2", sdist=True, wanted_by=[pinned("fairseq")]), walked_back=(walked,)
+    )
+    assert finding.severity is Severity.WARNING
+    assert "had to go back to 0.10.2 from 0.12.2; forced by `omegaconf<2.1` of x 1" in finding.message
+
+
+def test_walking_back_because_a_person_says_so_is_mild() -> None:
+    walked = WalkedBack("numpy", Version("1.26.4"), Version("2.3.0"), (pinned("numpy<2"),))
+    (finding,) = found("RES104", resolved("numpy==1.26.4"), walked_back=(walked,))
+    assert finding.severity is Severity.INFO
+
+
+def test_yanked() -> None:
+    (finding,) = found("RES105", resolved("whisperx==3.1.5", yanked=True), resolved("numpy==1.0"))
+    assert "`whisperx` 3.1.5 has been yanked" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("pins", "subjects"),
+    [
+        (("torch==2.15.0", "torchaudio==2.11.0"), ["torchaudio"]),
+        (("torch==2.4.1", "torchaudio==2.7.0", "torchvision==0.29.2"), ["torchaudio", "torchvision"]),
+        (("torch==2.4.1", "torchaudio==2.4.1", "torchvision==0.19.1"), []),
+        (("torch==2.9.1", "torchcodec==0.12.0"), ["torchcodec"]),
+        (("torch==2.7.1+cu118", "torchaudio==2.7.1+cu118", "torchvision==0.22.1+cu118"), []),
+        (("torch==2.7.1+cu118", "torchaudio==2.7.1+cpu"), ["torchaudio"]),
+        (("torch==2.7.0", "torch-directml==0.2.5.dev240914"), ["torch-directml"]),
+        (("torchaudio==2.11.0",), []),
+    ],
+)
+def test_unpaired_binaries(pins, subjects) -> None:
+    findings = found("RES201", *map(resolved, pins))
+    assert [item.subject for item in findings] == subjects
+    assert all("ABI mismatch" in item.message for item in findings)
+
+
+def test_an_override_of_torch_alone_is_named() -> None:
+    torch = resolved("torch==2.4.1", set_aside=(pinned("torch==2.7"),))
+    (finding,) = found("RES201", torch, resolved("torchaudio==2.7.0"))
+    assert "an override of torch alone has torn the pair apart" in finding.message
+
+
+VERSION_CPU = "__version__ = '2.4.1+cpu'\ncuda: Optional[str] = None\nhip: Optional[str] = None\n"
+VERSION_CUDA = "__version__ = '2.9.1+cu128'\ncuda: Optional[str] = '12.8'\nhip: Optional[str] = None\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "pin", "text", "expected"),
+    [
+        (WINDOWS, "torch==2.4.1", VERSION_CPU, True),
+        (WINDOWS, "torch==2.4.1", None, True),
+        (target_of("windows/x86_64/3.11/directml"), "torch==2.4.1", VERSION_CPU, False),
+        (THOR, "torch==2.9.1", None, True),
+        (THOR, "torch==2.11.0", None, False),
+        (LINUX, "torch==2.9.1", None, False),
+        (LINUX, "torch==2.9.1", VERSION_CUDA, False),
+        (LINUX, "torch==99.0", None, False),
+        (WINDOWS, "torch==2.7.1+cu118", None, False),
+        (THOR, "ctranslate2==4.6.0", None, True),
+        (LINUX, "ctranslate2==4.6.0", None, False),
+    ],
+)
+def test_cpu_only_build(target, pin: str, text: str | None, expected: bool) -> None:
+    archives = MemoryArchives({"torch": {"torch/version.py": text}} if text else {})
+    findings = found("RES202", resolved(pin), target=target, archives=archives)
+    assert bool(findings) is expected
+    assert all("CPU-only build" in item.message for item in findings)
+
+
+def test_files_of_an_index_that_another_stands_in_for_are_not_opened() -> None:
+    package = resolved("torch==2.1.1", index="pytorch-cu118")
+    archives = MemoryArchives({"torch": {"torch/version.py": VERSION_CUDA}})
+    assert not found("RES202", package, target=WINDOWS, archives=archives)
+
+
+def test_shared_files_are_counted() -> None:
+    members = {"onnxruntime/__init__.py": "", "onnxruntime/capi/x.so": "", "onnxruntime-1.15.0.dist-info/RECORD": ""}
+    archives = MemoryArchives({"onnxruntime": members, "onnxruntime-gpu": members})
+    packages = (resolved("onnxruntime==1.15.0"), resolved("onnxruntime-gpu==1.15.0"))
+    (finding,) = found("RES203", *packages, archives=archives)
+    assert "`onnxruntime` 1.15.0 and `onnxruntime-gpu` 1.15.0 own 2 files in `onnxruntime/` (file conflict)" in (
+        finding.message
+    )
+    (blind,) = found("RES203", *packages)
+    assert "own the same files" in blind.message
+
+
+def test_a_family_whose_files_are_apart_is_fine() -> None:
+    archives = MemoryArchives({"triton": {"triton/a.py": ""}, "pytorch-triton": {"other/a.py": ""}})
+    assert not found("RES203", resolved("triton==3.1"), resolved("pytorch-triton==3.1"), archives=archives)
+    assert not found("RES203", resolved("onnxruntime==1.15.0"), resolved("opencv-python==4.9.0"))
+
+
+@pytest.mark.parametrize(
+    ("pins", "count"),
+    [
+        (("onnxruntime-gpu==1.31.1", "torch==2.7.1+cu126"), 1),
+        (("onnxruntime-gpu==1.20.0", "torch==2.7.1+cu126"), 0),
+        (("onnxruntime-gpu==1.20.0", "torch==2.9.1"), 0),
+        (("nvidia-cudnn-cu12==9.1", "nvidia-cublas-cu13==13.0"), 1),
+        (("nvidia-cudnn-cu12==9.1", "nvidia-cublas-cu12==12.8"), 0),
+        (("ctranslate2==4.8.5", "torch==2.1.1"), 1),
+        (("ctranslate2==4.4.0", "torch==2.1.1"), 0),
+    ],
+)
+def test_cuda_mismatch(pins, count: int) -> None:
+    assert len(found("RES204", *map(resolved, pins))) == count
+    assert not found("RES204", *map(resolved, pins), target=target_of("linux/x86_64/3.11/cpu"))
+
+
+def test_cuda_major_is_read_from_dependencies_first() -> None:
+    torch = resolved("torch==99.0", dependencies=(by_distribution("nvidia-cuda-runtime-cu12==12.8", "torch", "99.0"),))
+    assert len(found("RES204", torch, resolved("onnxruntime-gpu==1.31.1"))) == 1
+
+
+def test_numpy_abi() -> None:
+    (finding,) = found("RES205", resolved("torch==2.1.1"), resolved("numpy==2.1.0"))
+    assert "built against NumPy 1" in finding.message
+    assert not found("RES205", resolved("torch==2.1.1"), resolved("numpy==1.26.4"))
+    assert not found("RES205", resolved("torch==2.4.1"), resolved("numpy==2.1.0"))
+
+
+def test_unstated_coupling() -> None:
+    torch = resolved("torch==2.1.0", wanted_by=[pinned("torch==2.1.0")])
+    free = resolved("torchaudio==2.1.0", wanted_by=[pinned("torchaudio")])
+    held = resolved("torchaudio==2.1.0", wanted_by=[pinned("torchaudio==2.1.0")])
+    (finding,) = found("RES206", torch, free)
+    assert "metadata alone lets `torchaudio` 2.11.0 stand beside `torch` 2.1.0" in finding.message
+    assert not found("RES206", torch, held)
+    assert not found("RES206", resolved("torch==2.11.0"), resolved("torchaudio==2.11.0"))
+
+
+@pytest.mark.parametrize(
+    ("card", "architectures", "ptx", "answer"),
+    [
+        ("sm_120", ("sm_80", "sm_90"), None, False),
+        ("sm_89", ("sm_80", "sm_90"), None, True),
+        ("sm_110", ("sm_100", "sm_120"), "sm_120", False),
+        ("sm_121", ("sm_120",), None, True),
+        ("sm_130", ("sm_120",), "sm_120", True),
+        ("sm_86", ("sm_86",), None, True),
+        ("sm_80", ("sm_86",), None, False),
+        ("gfx1030", ("sm_86",), None, None),
+    ],
+)
+def test_which_code_runs_on_which_card(card, architectures, ptx, answer) -> None:
+    assert runs_on(card, architectures, ptx) is answer
+
+
+def test_no_kernel_for_the_profile_s_card() -> None:
+    card = target_of("windows/x86_64/3.10/cuda", gpu="sm_120")
+    (finding,) = found("RES208", resolved("torch==2.6.0+cu124"), target=card)
+    assert "no kernel of `torch` 2.6.0+cu124 (cu124) runs on sm_120" in finding.message
+    assert not found("RES208", resolved("torch==2.7.1+cu128"), target=card)
+    assert not found("RES208", resolved("torch==2.6.0+cu124"), target=WINDOWS)
+    assert found("RES208", resolved("torch==2.9.0+cu128"), target=target_of("linux/aarch64/3.12/cuda", gpu="sm_110"))
+
+
+def _big(*extra: str) -> Examination:
+    packages = [resolved(f"package-{number}==1.{number}.0") for number in range(200)]
+    return Examination(target=WINDOWS, resolution=resolution_of(*packages, *map(resolved, extra)))
+
+
+def test_judging_counts_breakages_alone() -> None:
+    good = ("torch==2.1.1+cu118", "torchaudio==2.1.1+cu118", "numpy==1.26.4")
+    assert judge(_big(*good)) == 0
+    assert judge(_big("torch==2.1.1+cu118", "torchaudio==2.7.0+cu118", "numpy==2.1.0")) == 2
+    assert judge(_big(*good, "gradio==4.43.0", "pydantic==2.14.4")) == 1
+
+
+def test_judging_a_large_resolution_is_quick() -> None:
+    examination = _big("torch==2.1.1+cu118", "torchaudio==2.1.1+cu118", "numpy==1.26.4", "transformers==4.42.4")
+    judge(examination)
+    spent = []
+    for _ in range(5):
+        start = time.perf_counter()
+        judge(examination)
+        spent.append(time.perf_counter() - start)
+    # 20 ms is the aim; the bound leaves room for a busy machine.
+    assert min(spent) < 0.06
