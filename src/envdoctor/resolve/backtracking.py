@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, ResolutionTooDeep, Resolver
+from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, ResolutionTooDeep
+from resolvelib.resolvers.resolution import Resolution
 
 from envdoctor.resolve.engine import GaveUp, Outcome, Root, Solved, Unsolvable, View
 from envdoctor.resolve.positions import positions_of
@@ -43,15 +44,28 @@ class Backtracking:
             if root.constraint:
                 bounds[root.node] = bounds.get(root.node, -1) & root.bits
         provider = _Provider(view, bounds, prefer or {})
-        engine: Resolver[_Demand, _Choice, str] = Resolver(provider, BaseReporter())
+        # Not ``Resolver``: its filter of what nothing reaches any more recurses for ever on a cycle that a
+        # backtrack has cut off from the roots.
+        engine: Resolution[_Demand, _Choice, str] = Resolution(provider, BaseReporter())
         demands = [_Demand(root.node, root.bits) for root in roots if not root.constraint]
         try:
-            result = engine.resolve(demands, max_rounds=self._rounds)
+            state = engine.resolve(demands, max_rounds=self._rounds)
         except ResolutionImpossible:
             return Unsolvable(None)
         except ResolutionTooDeep:
             return GaveUp(f"no answer after {self._rounds} rounds")
-        return Solved({node: choice.position for node, choice in result.mapping.items()})
+        return Solved(_reachable({node: choice.position for node, choice in state.mapping.items()}, demands, view))
+
+
+def _reachable(positions: Mapping[str, int], demands: Sequence[_Demand], view: View) -> dict[str, int]:
+    """Return what the roots lead to."""
+    found: dict[str, int] = {}
+    queue = [demand.node for demand in demands]
+    for node in queue:
+        if node not in found:
+            found[node] = positions[node]
+            queue.extend(edge.dependency for edge in view.edges(node, positions[node]))
+    return found
 
 
 class _Provider(AbstractProvider[_Demand, _Choice, str]):

@@ -10,6 +10,7 @@ from packaging.utils import NormalizedName
 from envdoctor.model.candidate import BuildRisk, DistributionFile, Rejection
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.repair import Repair
+from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.ports import Index, Progress
 from envdoctor.resolve.clash import find_clash
@@ -54,6 +55,8 @@ class Diagnosis:
     """Projects that were asked for and that no index has."""
     mended: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """``name version`` of the resolution in use -> its invalid metadata lines."""
+    profile_failure: tuple[Requirement, ...] = ()
+    """Requirements that cannot hold together even with the profile's overrides; empty where those work."""
     unsound: tuple[str, ...] = ()
     """What the independent check objects to in the resolution in use; empty unless there is a fault in here."""
     universe: Universe | None = field(default=None, compare=False, repr=False)
@@ -143,6 +146,7 @@ def _assemble(
         unknown=tuple(sorted(universe.unknown)),
         missing=tuple(sorted(universe.missing)),
         mended=tuple(mended),
+        profile_failure=offers.profile_failure,
         unsound=in_use.violations if in_use else (),
         universe=universe,
     )

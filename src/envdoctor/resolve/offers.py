@@ -12,9 +12,9 @@ from envdoctor.model.candidate import BuildRisk, DistributionFile
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.origin import written_by_a_person
 from envdoctor.model.repair import Override, Repair, VersionChange
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
-from envdoctor.resolve.engine import ANY_OWNER, Solved, Solver
+from envdoctor.resolve.engine import ANY_OWNER, Solved, Solver, Unsolvable
 from envdoctor.resolve.lines import Line
 from envdoctor.resolve.outcome import build_resolution
 from envdoctor.resolve.positions import highest
@@ -73,6 +73,8 @@ class Offers:
         agreed: list[Element] = [*self._profile.lines, *self._profile.demands]
         self.search = RepairSearch(universe, solver, lines, agreed, self._prefer)
         self.truncated = False
+        self.profile_failure: tuple[Requirement, ...] = ()
+        """Lines that cannot hold together even with the profile's overrides."""
 
     def all(self) -> list[Offer]:
         """Return every offer, best first, with ids; the requirements as they stand are an offer without a repair."""
@@ -128,6 +130,9 @@ class Offers:
         roots = self._profile.roots(self._universe, self._lines)
         outcome = self._solver.solve(roots, self._profile.view(self._universe), self._prefer)
         if not isinstance(outcome, Solved):
+            proof = outcome.proof if isinstance(outcome, Unsolvable) else None
+            numbers = sorted(n for n in proof.lines if n >= 0) if proof else [line.id for line in self._lines]
+            self.profile_failure = tuple(self._lines[number].requirement for number in numbers)
             return None
         elements: set[Element] = set(self._profile.lines)
         elements.update(key for key in self._profile.demands if key[0] != ANY_OWNER)
@@ -166,6 +171,11 @@ class Offers:
         universe = self._universe
         in_force = [line.requirement for line in self._lines if line.id not in relaxation.lines]
         in_force.extend(r for r in universe.problem.constraints if universe.applies(r))
+        in_force.extend(
+            replace(override.requirement, kind=RequirementKind.CONSTRAINT)
+            for override in relaxation.overrides.values()
+            if universe.applies(override.requirement)
+        )
         return violations(
             resolution,
             in_force,

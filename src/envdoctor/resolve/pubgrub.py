@@ -198,7 +198,8 @@ def _constraint_clause(root: Root) -> Incompatibility[str, int]:
         Term(ROOT, Positions.singleton(1), positive=True),
         Term(root.node, ~Positions(root.bits), positive=True),
     ]
-    return Incompatibility(terms, cause=IncompatibilityCause.CONSTRAINT, origin=root.line)
+    # The engine's own report wants one term of a CONSTRAINT clause; as a dependency of the root it may have two.
+    return Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY, origin=root.line)
 
 
 def _proof(incompatibility: Incompatibility[Any, Any]) -> Proof:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -20,6 +20,8 @@ Element: TypeAlias = int | tuple[NormalizedName, NormalizedName]
 """What one override replaces: a line by its number, or the demand of a distribution on a project."""
 
 PROJECT = "project"
+_OVERRIDES = -1_000_000
+"""Line numbers of overrides start here and go down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,14 @@ class Relaxation:
     """A profile's overrides in use, by project."""
 
     def roots(self, universe: Universe, lines: Sequence[Line]) -> list[Root]:
-        """Return the demands of people that are left."""
-        return [*roots_of(universe, lines, self.lines), *background(universe)]
+        """Return the demands of people that are left; an override bounds its project whoever else asks for it."""
+        return [*roots_of(universe, lines, self.lines), *background(universe), *self._bounds(universe)]
+
+    def _bounds(self, universe: Universe) -> Iterator[Root]:
+        for number, (name, override) in enumerate(self.overrides.items()):
+            if universe.applies(override.requirement):
+                bits = universe.bits(name, override.requirement.specifier)
+                yield Root(_OVERRIDES - number, name, bits, constraint=True)
 
     def view(self, universe: Universe) -> View:
         """Return the universe without the demands that are set aside."""

@@ -31,11 +31,14 @@ def warm(universe: Universe, lines: Sequence[Line]) -> None:
                 frontier.append(node)
     seen = set(frontier)
     while frontier:
-        chosen = [(node, bits) for node in frontier if (bits := _newest(universe, node, allowed[node]))]
+        # What has one version left goes first: its demands may narrow the others.
+        pinned = [node for node in frontier if not allowed[node] & (allowed[node] - 1)]
+        turn = pinned or frontier
+        frontier = [node for node in frontier if node not in turn] if pinned else []
+        chosen = [(node, bits) for node in turn if (bits := _newest(universe, node, allowed[node]))]
         for node, bits in chosen:
             universe.prefetch(base_name(node), bits)
         universe.index.prefetch_pages(_names(universe, chosen))
-        frontier = []
         for node, bits in chosen:
             for edge in universe.edges(node, highest(bits)):
                 known = allowed.get(edge.dependency, edge.bits)

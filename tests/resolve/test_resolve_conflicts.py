@@ -1,0 +1,276 @@
+"""Conflicts and repairs of real troubles, in universes reduced to what matters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, read
+
+from envdoctor.model.candidate import RejectionKind
+from envdoctor.model.origin import ProfileOrigin
+from envdoctor.model.profile import Exclusion, ProfileOverride
+from envdoctor.model.repair import Repair
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.target import Target
+from envdoctor.resolve.diagnosis import Diagnosis, Judge, diagnose
+from envdoctor.resolve.problem import Problem
+
+TORCH: dict[str, dict[str, Any]] = {
+    "torch": {v: {} for v in ("2.0.0", "2.2.1", "2.4.1", "2.7.0", "2.8.0")},
+    "torchaudio": {v: [f"torch=={v}"] for v in ("2.0.0", "2.2.1", "2.4.1", "2.7.0", "2.8.0")},
+    "torchvision": {"0.17.1": ["torch==2.2.1"], "0.19.1": ["torch==2.4.1"], "0.22.0": ["torch==2.7.0"]},
+    "torch-directml": {
+        "0.2.1.dev240521": ["torch==2.2.1", "torchvision==0.17.1"],
+        "0.2.5.dev240914": ["torch==2.4.1", "torchvision==0.19.1"],
+    },
+}
+XTTS: dict[str, dict[str, Any]] = {
+    "transformers": {
+        "4.36.2": ["tokenizers>=0.14,<0.19"],
+        "4.42.4": ["tokenizers>=0.19,<0.20"],
+        "4.50.0": ["tokenizers>=0.21"],
+    },
+    "tokenizers": {v: {} for v in ("0.13.3", "0.15.2", "0.19.1", "0.21.0")},
+    "coqui-tts": {"0.24.2": {"requires": ["transformers>=4.42,<4.43"], "extras": {"languages": ["bnnumerizer"]}}},
+    "bnnumerizer": {"0.1": {}},
+    "faster-whisper": {
+        "1.0.1": ["tokenizers>=0.13,<0.16", "av==11.*"],
+        "1.1.0": ["tokenizers>=0.13,<1", "av>=11"],
+        "1.2.0": ["tokenizers>=0.13,<1", "av>=11"],
+    },
+    "av": {"11.0.0": {"wheel": False}, "12.0.0": {}},
+    "whisperx": {"3.1.0": ["faster-whisper==1.1.0"], "3.3.0": ["faster-whisper>=1.1.1"]},
+}
+SUPIR: dict[str, dict[str, Any]] = {
+    "fastapi": {"0.95.1": ["pydantic<2"], "0.100": ["pydantic"]},
+    "pydantic": {"1.10": {}, "2.0": {}},
+    "gradio": {
+        "3.28.3": ["gradio-client", "pydantic", "huggingface-hub"],
+        "4.16.0": ["gradio-client==0.8.1", "pydantic>=2", "huggingface-hub>=0.19.3"],
+    },
+    "gradio-client": {"0.1.3": {}, "0.8.1": ["fsspec"]},
+    "huggingface-hub": {"0.18": ["fsspec"], "0.19.3": ["fsspec>=2023.5.0"]},
+    "fsspec": {"2023.4.0": {}, "2023.5.0": {}},
+}
+
+
+def _diagnose(table: Any, *lines: str, target: Target = LINUX, judge: Judge | None = None, **more: Any) -> Diagnosis:
+    return diagnose(Problem(read(*lines), target, **more), MemoryIndex(table), judge=judge)
+
+
+def _cores(found: Diagnosis) -> list[list[str]]:
+    return [[str(r) for r in conflict.core] for conflict in found.conflicts]
+
+
+def _pins(repair: Repair) -> list[str]:
+    return [override.requirement.pep508 for override in repair.overrides]
+
+
+def _versions(found: Diagnosis) -> dict[str, str]:
+    assert found.resolution is not None
+    return {package.name: str(package.version) for package in found.resolution.packages}
+
+
+def _override(text: str, *replaces: str) -> ProfileOverride:
+    name, _, rest = text.partition("==")
+    specifier = SpecifierSet(f"=={rest}" if rest else "")
+    return ProfileOverride(
+        Requirement(canonicalize_name(name), ProfileOrigin("p", "override"), specifier), "", replaces
+    )
+
+
+def test_directml_takes_the_companions_of_torch_along() -> None:
+    found = _diagnose(TORCH, "torch==2.7", "torchaudio==2.7", "torch-directml", target=WINDOWS)
+    assert _cores(found) == [["torch==2.7", "torch-directml"], ["torchaudio==2.7", "torch-directml"]]
+    assert [_pins(repair) for repair in found.repairs] == [["torch==2.4.1", "torchaudio==2.4.1"]]
+    assert _versions(found)["torchvision"] == "0.19.1"
+    for conflict in found.conflicts:
+        assert conflict.clash.package == "torch"
+        directml = conflict.clash.sides[1]
+        assert directml.via == ("torch-directml",)
+        assert directml.versions_considered == ("0.2.1.dev240521", "0.2.5.dev240914")
+
+
+def test_all_three_cores_of_xtts_with_where_they_clash() -> None:
+    found = _diagnose(XTTS, "faster-whisper==1.0.1", "coqui-tts[languages]==0.24.2", "transformers==4.36.2", "whisperx")
+    assert _cores(found) == [
+        ["faster-whisper==1.0.1", "coqui-tts[languages]==0.24.2"],
+        ["faster-whisper==1.0.1", "whisperx"],
+        ["coqui-tts[languages]==0.24.2", "transformers==4.36.2"],
+    ]
+    assert [conflict.clash.package for conflict in found.conflicts] == ["tokenizers", "faster-whisper", "transformers"]
+    assert found.conflicts[0].clash.sides[1].via == ("coqui-tts", "transformers")
+    assert _pins(found.repairs[0]) == ["faster-whisper==1.2.0", "transformers==4.42.4"]
+    assert found.repairs[0].resolves == ("C1", "C2", "C3")
+
+
+def test_a_version_with_only_an_sdist_is_no_conflict() -> None:
+    found = _diagnose(XTTS, "faster-whisper==1.0.1", target=WINDOWS)
+    assert not found.conflicts
+    assert _versions(found)["av"] == "11.0.0"
+
+
+def test_the_alternative_that_keeps_the_dropped_line_is_offered_too() -> None:
+    found = _diagnose(SUPIR, "fastapi==0.95.1", "fsspec==2023.4.0", "gradio==4.16.0", "gradio-client==0.1.3")
+    assert [conflict.clash.package for conflict in found.conflicts] == ["pydantic", "fsspec", "gradio-client"]
+    assert [repair.cost for repair in found.repairs] == [1, 3]
+    assert _pins(found.repairs[0]) == ["gradio==3.28.3"]
+    assert _pins(found.repairs[1]) == ["fastapi==0.100", "fsspec==2023.5.0", "gradio-client==0.8.1"]
+
+
+def test_a_broken_cheap_repair_comes_after_a_dearer_one_that_works() -> None:
+    found = _diagnose(
+        SUPIR,
+        *("fastapi==0.95.1", "fsspec==2023.4.0", "gradio==4.16.0", "gradio-client==0.1.3"),
+        judge=lambda resolution: int(str(getattr(resolution.get("gradio"), "version", "")) == "3.28.3"),
+    )
+    assert "gradio==4.16.0" not in _pins(found.repairs[0])
+    assert found.repairs[0].cost > 1
+    assert found.repairs[-1].cost == 1
+    assert found.resolution is not None
+    assert found.resolution.repair == "R1"
+
+
+def test_a_demand_of_a_distribution_can_be_what_gives() -> None:
+    table = {
+        "descript-audio-codec": {"1.0.0": ["descript-audiotools>=0.7.2"]},
+        "descript-audiotools": {"0.7.2": ["protobuf>=3.9.2,<3.20"]},
+        "onnx": {"1.16.0": ["protobuf>=3.20.2"]},
+        "protobuf": {"3.19.6": {}, "3.20.2": {}, "4.25": {}},
+    }
+    found = _diagnose(table, "descript-audio-codec==1.0.0", "onnx==1.16.0")
+    assert _cores(found) == [["descript-audio-codec==1.0.0", "onnx==1.16.0"]]
+    first = found.repairs[0]
+    assert _pins(first) == ["protobuf==4.25"]
+    assert [str(r.origin) for r in first.overrides[0].sets_aside] == ["descript-audiotools 0.7.2"]
+    protobuf = found.resolution.get("protobuf") if found.resolution else None
+    assert protobuf is not None
+    assert [r.pep508 for r in protobuf.set_aside] == ["protobuf<3.20,>=3.9.2"]
+
+
+def test_a_line_without_a_version_for_the_target_says_what_there_is() -> None:
+    table = {
+        "torch": {f"2.{minor}.0": {} for minor in range(5, 12)},
+        "torchcodec": {
+            "0.8.1": {"tags": ["cp312-cp312-manylinux_2_28_x86_64", "cp312-cp312-win_amd64"]},
+            "0.11.0": {"tags": ["cp312-cp312-manylinux_2_28_aarch64"]},
+        },
+    }
+    found = _diagnose(table, "torch", "torchcodec>=0.8.1,<0.10", target=JETSON)
+    assert _cores(found) == [["torchcodec>=0.8.1,<0.10"]]
+    clash = found.conflicts[0].clash
+    assert clash.available == ("0.11.0",)
+    assert {rejection.kind for rejection in clash.rejections} == {RejectionKind.TAG}
+    assert _versions(found) == {"torch": "2.11.0", "torchcodec": "0.11.0"}
+
+
+def test_a_coupling_holds_where_metadata_is_silent() -> None:
+    table = {"torch": {"2.11.0": {}, "2.13.0": {}}, "torchaudio": {"2.11.0": {}}}
+    found = _diagnose(table, "torchaudio")
+    assert _versions(found) == {"torch": "2.11.0", "torchaudio": "2.11.0"}
+    assert found.resolution is not None
+    torch = found.resolution.get("torch")
+    assert torch is not None
+    assert getattr(torch.wanted_by[0].origin, "coupling", False)
+    assert _cores(_diagnose(table, "torch==2.13.0", "torchaudio")) == [["torch==2.13.0", "torchaudio"]]
+
+
+def test_an_override_of_torch_alone_cannot_tear_the_pair_apart() -> None:
+    table = {**TORCH, "app": {"1": ["torch>=2.8"]}}
+    found = _diagnose(table, "torchaudio==2.7.0", "app", overrides=(_override("torch==2.7.0"),))
+    assert found.repairs[0].from_profile
+    assert _versions(found)["torch"] == "2.7.0"
+    torn = _diagnose(table, "torchaudio==2.7.0", overrides=(_override("torch==2.4.1"),))
+    assert not any(repair.from_profile for repair in torn.repairs)
+    assert [str(r) for r in torn.profile_failure] == ["torchaudio==2.7.0"]
+
+
+def test_the_profiles_overrides_are_a_repair_and_are_in_use() -> None:
+    found = _diagnose(
+        XTTS,
+        *("faster-whisper==1.0.1", "coqui-tts[languages]==0.24.2", "transformers==4.36.2", "whisperx"),
+        overrides=(_override("transformers==4.42.4", "project"), _override("faster-whisper==1.1.0")),
+    )
+    mine = [repair for repair in found.repairs if repair.from_profile]
+    assert len(mine) == 1
+    assert mine[0].verified
+    assert found.resolution is not None
+    assert found.resolution.repair == mine[0].id
+    assert _versions(found)["faster-whisper"] == "1.1.0"
+    assert len(found.conflicts) == 3
+
+
+def test_an_override_whose_marker_fails_takes_the_package_away() -> None:
+    override = ProfileOverride(
+        Requirement(
+            canonicalize_name("torch"), ProfileOrigin("p", "o"), marker=read('x; python_version < "0"')[0].marker
+        ),
+        "",
+    )
+    found = _diagnose(TORCH, "torch==2.7.0", overrides=(override,))
+    assert _versions(found) == {}
+
+
+def test_an_excluded_project_vanishes_with_every_demand_on_it() -> None:
+    table = {"app": {"1": ["deepspeed==9", "left"]}, "left": {"1": {}}, "deepspeed": {"1": {}}}
+    found = _diagnose(table, "app", "deepspeed", exclusions=(Exclusion(canonicalize_name("deepspeed"), ""),))
+    assert _versions(found) == {"app": "1", "left": "1"}
+
+
+def test_a_direct_reference_is_taken_on_trust_and_said() -> None:
+    found = _diagnose({"app": {"1": ["thing>=3"]}}, "app", "thing @ https://index.example/thing.zip")
+    assert not found.conflicts
+    assert found.unknown == ("thing",)
+    assert _versions(found) == {"app": "1"}
+
+
+def test_a_project_that_no_index_has_is_a_core_of_one() -> None:
+    found = _diagnose({"app": {"1": ["gone"]}}, "app", "absent==1")
+    assert _cores(found) == [["app"], ["absent==1"]]
+    assert [c.clash.rejections[0].kind for c in found.conflicts] == [RejectionKind.NOT_FOUND] * 2
+    assert found.missing == ("absent", "gone")
+
+
+def test_lines_that_repeat_each_other_are_one_member() -> None:
+    found = _diagnose(TORCH, "torch==2.7.0", "torch==2.7.0", "torchaudio==2.4.1")
+    assert _cores(found) == [["torch==2.7.0", "torchaudio==2.4.1"]]
+    aside = [len(o.sets_aside) for repair in found.repairs for o in repair.overrides if o.requirement.name == "torch"]
+    assert aside == [2]
+
+
+def test_versions_without_metadata_are_left_out_and_said() -> None:
+    table = {"app": {"1": {}, "2": {"no_metadata": True}}}
+    found = _diagnose(table, "app")
+    assert _versions(found) == {"app": "1"}
+    assert found.rejections[0].kind is RejectionKind.NO_METADATA
+    assert found.incomplete
+
+
+def test_a_pin_without_metadata_is_kept_and_said() -> None:
+    found = _diagnose({"app": {"2": {"no_metadata": True}}}, "app==2")
+    assert not found.conflicts
+    assert _versions(found) == {"app": "2"}
+    assert found.incomplete
+
+
+def test_locked_versions_are_kept_unless_upgraded() -> None:
+    locked = {canonicalize_name("torch"): TORCHES[0]}
+    assert _versions(_diagnose(TORCH, "torch", preferences=locked)) == {"torch": "2.4.1"}
+    assert _versions(_diagnose(TORCH, "torch", preferences=locked, upgrade=frozenset({"torch"}))) == {"torch": "2.8.0"}
+
+
+TORCHES = [MemoryIndex(TORCH).page(canonicalize_name("torch")).files[2].version]
+
+
+def test_who_walked_a_package_back() -> None:
+    table = {
+        "fairseq": {"0.10.2": {}, "0.12.2": ["omegaconf<2.1"]},
+        "omegaconf": {"2.0.6": {}, "2.3.0": {}},
+    }
+    found = _diagnose(table, "fairseq", "omegaconf==2.3.0")
+    assert found.resolution is not None
+    (walked,) = found.resolution.walked_back
+    assert (walked.name, str(walked.version), str(walked.newest)) == ("fairseq", "0.10.2", "0.12.2")
+    assert [str(r.origin) for r in walked.forced_by] == ["fairseq 0.12.2"]

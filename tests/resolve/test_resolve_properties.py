@@ -1,0 +1,194 @@
+"""The search against brute force on thousands of small generated universes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, combinations, product
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from packaging.requirements import Requirement as Pep508
+from resolve_universe import LINUX, MemoryIndex, read
+
+from envdoctor.resolve.backtracking import Backtracking
+from envdoctor.resolve.diagnosis import diagnose
+from envdoctor.resolve.engine import Solved, Unsolvable, View
+from envdoctor.resolve.lines import lines_of, roots_of
+from envdoctor.resolve.problem import Problem
+from envdoctor.resolve.pubgrub import PubGrub
+from envdoctor.resolve.universe import Universe
+
+NAMES = "abcde"
+SPECIFIERS = ["", "==1", "==2", ">=2", "<2", "<3", "!=2", "==9"]
+
+Table = dict[str, dict[str, list[str]]]
+Element = tuple[str, ...]
+"""``("line", text)`` or ``("edge", owner, dependency)``."""
+
+
+@st.composite
+def universes(draw: st.DrawFn, projects: int = 5, versions: int = 3) -> tuple[Table, list[str]]:
+    names = NAMES[: draw(st.integers(1, projects))]
+    table: Table = {}
+    for name in names:
+        others = [other for other in names if other != name]
+        table[name] = {
+            str(version): draw(_demands(others, 2)) for version in range(1, draw(st.integers(1, versions)) + 1)
+        }
+    lines = draw(_demands([*names, "z"] if draw(st.integers(0, 9)) == 0 else list(names), 5))
+    return table, lines
+
+
+@st.composite
+def _demands(draw: st.DrawFn, names: Sequence[str], most: int) -> list[str]:
+    if not names:
+        return []
+    pairs = draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(SPECIFIERS)), max_size=most, unique=True))
+    return [f"{name}{specifier}" for name, specifier in pairs]
+
+
+@lru_cache(maxsize=1024)
+def _parse(text: str) -> tuple[str, Any]:
+    parsed = Pep508(text)
+    return parsed.name, parsed.specifier
+
+
+@lru_cache(maxsize=4096)
+def _admits(text: str, version: str | None) -> bool:
+    return version is not None and _parse(text)[1].contains(version)
+
+
+def _worlds(table: Table) -> list[dict[str, str]]:
+    names = sorted(table)
+    choices = product(*([None, *table[name]] for name in names))
+    return [{n: v for n, v in zip(names, choice, strict=True) if v is not None} for choice in choices]
+
+
+def _sound(world: Mapping[str, str], table: Table, aside: frozenset[Element]) -> bool:
+    for owner, version in world.items():
+        for demand in table[owner][version]:
+            name = _parse(demand)[0]
+            bare = ("edge", owner, name) in aside
+            if not _admits(name if bare else demand, world.get(name)):
+                return False
+    return True
+
+
+def _holds(world: Mapping[str, str], lines: Sequence[str], aside: frozenset[Element]) -> bool:
+    return all(
+        _admits(_parse(line)[0] if ("line", line) in aside else line, world.get(_parse(line)[0])) for line in lines
+    )
+
+
+def _possible(table: Table, lines: Sequence[str], aside: frozenset[Element] = frozenset()) -> bool:
+    return any(_sound(world, table, aside) and _holds(world, lines, aside) for world in _worlds(table))
+
+
+def _subsets(items: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    return chain.from_iterable(combinations(items, size) for size in range(len(items) + 1))
+
+
+def _minimal_cores(table: Table, lines: Sequence[str]) -> set[frozenset[str]]:
+    sound = [world for world in _worlds(table) if _sound(world, table, frozenset())]
+    found: list[frozenset[str]] = []
+    for subset in map(frozenset, _subsets(lines)):
+        if any(core <= subset for core in found):
+            continue
+        if not any(_holds(world, sorted(subset), frozenset()) for world in sound):
+            found.append(subset)
+    return set(found)
+
+
+def _elements(table: Table, lines: Sequence[str]) -> list[Element]:
+    found: list[Element] = [("line", line) for line in lines if _parse(line)[1]]
+    edges = {("edge", o, _parse(d)[0]) for o, versions in table.items() for ds in versions.values() for d in ds}
+    return [*found, *sorted(edges)]
+
+
+def _cheapest(table: Table, lines: Sequence[str], most: int) -> set[frozenset[Element]]:
+    elements = _elements(table, lines)
+    for size in range(1, most + 1):
+        found = {frozenset(c) for c in combinations(elements, size) if _possible(table, lines, frozenset(c))}
+        if found:
+            return found
+    return set()
+
+
+thorough = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@thorough
+@given(universes())
+def test_engines_agree_with_brute_force(given_: tuple[Table, list[str]]) -> None:
+    table, texts = given_
+    universe = Universe(Problem(read(*texts), LINUX), MemoryIndex(table))
+    roots = roots_of(universe, lines_of(universe))
+    expected = _possible(table, texts)
+    for solver in (PubGrub(), Backtracking()):
+        outcome = solver.solve(roots, View(universe))
+        assert isinstance(outcome, Solved if expected else Unsolvable), solver
+        if isinstance(outcome, Solved):
+            world = {
+                name: str(universe.candidates(name).versions[position])  # type: ignore[arg-type]
+                for name, position in outcome.positions.items()
+            }
+            assert _sound(world, table, frozenset())
+            assert _holds(world, texts, frozenset())
+
+
+@thorough
+@given(universes())
+def test_conflicts_are_exactly_the_minimal_impossible_sets(given_: tuple[Table, list[str]]) -> None:
+    table, texts = given_
+    found = diagnose(Problem(read(*texts), LINUX), MemoryIndex(table))
+    assert not found.conflicts_truncated
+    assert {frozenset(str(r) for r in c.core) for c in found.conflicts} == _minimal_cores(table, texts)
+    for conflict in found.conflicts:
+        assert conflict.clash.sides
+        assert all(side.requirement.name == conflict.clash.package for side in conflict.clash.sides)
+    assert (found.resolution is not None) or found.conflicts
+    assert not found.unsound
+
+
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(universes(projects=4, versions=2))
+def test_repairs_work_and_none_is_cheaper(given_: tuple[Table, list[str]]) -> None:
+    table, texts = given_
+    found = diagnose(Problem(read(*texts), LINUX), MemoryIndex(table))
+    expected = _cheapest(table, texts, most=3) if found.conflicts else set()
+    cost = min((len(elements) for elements in expected), default=None)
+    if cost is None:
+        assert all(repair.cost > 3 for repair in found.repairs)
+        return
+    assert found.repairs[0].cost == cost
+    assert all(repair.verified for repair in found.repairs)
+    cheapest = [repair for repair in found.repairs if repair.cost == cost]
+    assert len(cheapest) == min(len(expected), 10)
+    for repair in cheapest:
+        aside = frozenset(
+            ("line", str(r)) if r.origin.kind == "file" else ("edge", r.origin.name, r.name)  # type: ignore[union-attr]
+            for override in repair.overrides
+            for r in override.sets_aside
+        )
+        assert aside <= frozenset(_elements(table, texts))
+        if len(expected) <= 10:
+            assert any(aside <= elements for elements in expected)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(universes(), st.lists(st.sampled_from(["a<2", "b==1", "c!=2", "a==9"]), max_size=2, unique=True))
+def test_constraints_bound_only_what_is_used(given_: tuple[Table, list[str]], bounds: list[str]) -> None:
+    table, texts = given_
+    problem = Problem((*read(*texts), *read(*bounds, path="constraints.txt", constraint=True)), LINUX)
+    universe = Universe(problem, MemoryIndex(table))
+    roots = roots_of(universe, lines_of(universe))
+    expected = any(
+        _sound(world, table, frozenset())
+        and _holds(world, texts, frozenset())
+        and all(_admits(bound, world[_parse(bound)[0]]) for bound in bounds if _parse(bound)[0] in world)
+        for world in _worlds(table)
+    )
+    for solver in (PubGrub(), Backtracking()):
+        assert isinstance(solver.solve(roots, View(universe)), Solved if expected else Unsolvable), solver
