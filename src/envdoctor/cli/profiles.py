@@ -52,16 +52,16 @@ def validate(
     files: Annotated[list[Path], typer.Argument(help="Profile files.")],
 ) -> None:
     """Report every fault of each file at once, with its key path and line; exit 2 where there is one."""
+    from envdoctor.profile import ProfileError
     from envdoctor.profile import validate as faults_of
 
-    faulty = False
-    for path, faults in faults_of([str(file) for file in files]).items():
-        for fault in faults:
-            faulty = True
-            typer.echo(f"{path}: {fault}", err=True)
-        if not faults:
+    results = faults_of([str(file) for file in files])
+    for path, faults in results.items():
+        if faults:
+            typer.echo(str(ProfileError(path, faults)), err=True)
+        else:
             typer.echo(f"{path}: valid")
-    if faulty:
+    if any(results.values()):
         raise typer.Exit(_INVALID)
 
 
