@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from index_samples import versions
 
-from envdoctor.adapters.index import AnyIndex, ExtraIndex
+from envdoctor.adapters.index import AnyIndex, ExtraIndex, IndexSettings, default_index_url, open_index
 from envdoctor.model.profile import BoundIndex
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
@@ -117,6 +117,50 @@ def test_local_label_asks_the_extra_index(server, other_server, opened: Open) ->
     assert versions(index.page("torch")) == ["2.1.1", "2.1.1+cu118"]
 
 
+def test_later_extra_index_with_the_label_replaces_stand_ins(server, other_server, opened: Open) -> None:
+    wheels(server, "torch", "2.1.1")
+    wheels(other_server, "torch", "2.1.0+cu118", "2.1.1+cpu")
+    labels = (("torch", "cu118"), ("torch", "cpu"))
+    index = opened(extra=(ExtraIndex("gone", closed_port(), labels), ExtraIndex("there", other_server.url, labels)))
+    files = index.page("torch").files
+    assert [(str(file.version), file.index) for file in files] == [
+        ("2.1.1", "default"),
+        ("2.1.1+cpu", "there"),
+        ("2.1.0+cu118", "there"),
+    ]
+    assert [item.name for item in index.unreachable] == ["gone"]
+
+
+def test_proxy_of_pips_configuration(server, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheels(server, "demo", "1.0")
+    server.answers["http://far.example/simple/demo/"] = server.answers["/simple/demo/"]
+    monkeypatch.setenv("PIP_PROXY", server.root)
+    assert versions(opened(default_url="http://far.example/simple").page("demo")) == ["1.0"]
+
+
+def test_certificates_that_cannot_be_read(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_CERT", "/nowhere/ca.pem")
+    with pytest.raises(IndexUnavailable, match=r"certificates `/nowhere/ca.pem` cannot be read"):
+        opened().page("demo")
+
+
+def test_url_that_cannot_be_fetched(opened: Open) -> None:
+    with pytest.raises(IndexUnavailable, match="not a URL that can be fetched"):
+        opened(default_url="ftp://far.example/simple").page("demo")
+
+
+def test_default_index_is_shown_without_credentials() -> None:
+    settings = IndexSettings(default_url="https://user:secret@far.example/simple")
+    assert default_index_url(settings) == "https://far.example/simple"
+
+
+def test_no_index_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("envdoctor.adapters.index.opening.builtin_index_url", lambda: None)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    with pytest.raises(IndexUnavailable, match="set `ENVDOCTOR_INDEX_URL`"):
+        open_index(IndexSettings())
+
+
 def test_extra_index_out_of_reach(server, opened: Open) -> None:
     wheels(server, "torch", "2.1.1")
     index = opened(extra=(ExtraIndex("extra-1", closed_port(), labels=(("torch", "cu118"),)),))
@@ -144,8 +188,6 @@ def test_find_links(server, opened: Open, tmp_path: Path) -> None:
 
 
 def test_progress_is_told(server, tmp_path: Path) -> None:
-    from envdoctor.adapters.index import IndexSettings, open_index
-
     class Told:
         def __init__(self) -> None:
             self.calls: list[tuple[object, ...]] = []

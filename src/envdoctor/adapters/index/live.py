@@ -64,8 +64,8 @@ class Sources(NamedTuple):
     default: PageSource
     bound: dict[NormalizedName, tuple[PageSource, str | None]]
     """Project to its index and that index's local label."""
-    extra: tuple[tuple[Source, dict[NormalizedName, str]], ...]
-    """Index and the labels that requirements want from it, in the order of the files."""
+    extra: tuple[tuple[Source, frozenset[tuple[NormalizedName, str]]], ...]
+    """Index and the ``(project, label)`` that requirements want from it, in the order of the files."""
 
 
 class LiveIndex:
@@ -240,9 +240,9 @@ class LiveIndex:
         except ProjectNotFound:
             return self._from_extra(name)
         for source, labels in self._sources.extra:
-            label = labels.get(name)
-            if label is not None and not any(file.version.local == label for file in page.files):
-                page = self._with_labelled(page, source, label)
+            for wanted in sorted(label for project, label in labels if project == name):
+                if not any(file.version.local == wanted and not file.stand_in for file in page.files):
+                    page = self._with_labelled(page, source, wanted)
         return page
 
     def _from_extra(self, name: NormalizedName) -> ProjectPage:
@@ -260,14 +260,17 @@ class LiveIndex:
         raise ProjectNotFound(name, self._sources.default.name)
 
     def _with_labelled(self, page: ProjectPage, source: Source, label: str) -> ProjectPage:
+        """Add an index's files of one label; where it is out of reach, stand-ins until an index really has them."""
+        real = tuple(file for file in page.files if not (file.stand_in and file.version.local == label))
         try:
-            more = tuple(file for file in source.load(page.name).files if file.version.local)
+            more = tuple(file for file in source.load(page.name).files if file.version.local == label)
         except ProjectNotFound:
             return page
         except IndexUnavailable as error:
             self._missed(error)
-            more = _standing_in(page, source.name, label).files
-        return replace(page, files=page.files + more)
+            unlabelled = replace(page, files=tuple(file for file in real if file.version.local is None))
+            return replace(page, files=real + _standing_in(unlabelled, source.name, label).files)
+        return replace(page, files=real + more) if more else page
 
     def _missed(self, error: IndexUnavailable) -> None:
         self._unreachable.setdefault(error.index, UnreachableIndex(error.index, error.url, error.reason))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.cache import Cache, default_cache_dir
-from envdoctor.adapters.index.credentials import Credentials
+from envdoctor.adapters.index.credentials import Credentials, split_credentials
 from envdoctor.adapters.index.live import LiveIndex, Sources
 from envdoctor.adapters.index.pip_settings import PipSettings, builtin_index_url, read_pip_settings
 from envdoctor.adapters.index.recorded import RecordedIndex
@@ -38,12 +38,16 @@ def open_index(settings: IndexSettings, progress: Progress | None = None) -> Any
     return live if record_to is None else RecordingIndex(live, record_to)
 
 
-def default_index_url(settings: IndexSettings, pip: PipSettings | None = None) -> str:
-    """Return the default index: the setting, ``ENVDOCTOR_INDEX_URL``, pip's configuration, pip's built-in one.
+def default_index_url(settings: IndexSettings) -> str:
+    """Return the default index, without credentials, so that it can be shown and written down.
 
-    Raises IndexUnavailable where there is none of them. The URL may carry credentials.
+    It is the setting, ``ENVDOCTOR_INDEX_URL``, what pip's configuration says, or pip's built-in one, in this order.
+    Raises IndexUnavailable where there is none of them.
     """
-    pip = pip or read_pip_settings(settings.prefix)
+    return split_credentials(_default_url(settings, read_pip_settings(settings.prefix)))[0]
+
+
+def _default_url(settings: IndexSettings, pip: PipSettings) -> str:
     url = settings.default_url or os.environ.get("ENVDOCTOR_INDEX_URL") or pip.index_url or builtin_index_url()
     if not url:
         reason = "no pip was found to ask for its default; set `ENVDOCTOR_INDEX_URL` or give `--index-url`"
@@ -54,7 +58,7 @@ def default_index_url(settings: IndexSettings, pip: PipSettings | None = None) -
 def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
     cutoff_text(settings.exclude_newer)
     pip = read_pip_settings(settings.prefix)
-    default_url = default_index_url(settings, pip)
+    default_url = _default_url(settings, pip)
     early: list[str] = [f"pip's configuration {text}" for text in pip.unreadable]
     credentials = Credentials()
     cache = Cache((settings.cache_dir or default_cache_dir()) if settings.use_cache else None, early.append)
@@ -72,7 +76,7 @@ def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
         # The label is the declared index's; a mirror's URL need not end in it.
         label = entry.local_label or label_of(entry.url)
         bound.update(dict.fromkeys(entry.packages, (source, label)))
-    extra: list[tuple[Source, dict[NormalizedName, str]]] = []
+    extra: list[tuple[Source, frozenset[tuple[NormalizedName, str]]]] = []
     for named in settings.extra:
         url = replaced_url(named.name, named.url, settings.replacements)
         if named.flat:
@@ -80,7 +84,7 @@ def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
             made: Source = FlatSource(named.name, clean, transport, cache, settings.offline)
         else:
             made = page_source(named.name, url, False)
-        extra.append((made, dict(named.labels)))
+        extra.append((made, frozenset(named.labels)))
     live = LiveIndex(settings, Sources(default, bound, tuple(extra)), transport, cache, progress)
     everything: list[Source] = [default, *(entry[0] for entry in bound.values()), *(entry[0] for entry in extra)]
     for each in everything:

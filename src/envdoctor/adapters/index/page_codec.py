@@ -124,40 +124,32 @@ _SETTERS: dict[str, Any] = {name: getattr(DistributionFile, name).__set__ for na
 
 
 def _make_new_file() -> Any:
-    new, kind_wheel, kind_sdist = object.__new__, FileKind.WHEEL, FileKind.SDIST
-    s_project, s_version, s_name, s_kind = (_SETTERS[n] for n in ("project", "version", "filename", "kind"))
-    s_url, s_index, s_hashes, s_size = (_SETTERS[n] for n in ("url", "index", "hashes", "size"))
-    s_python, s_time = _SETTERS["requires_python"], _SETTERS["upload_time"]
-    known = {
-        "project",
-        "version",
-        "filename",
-        "kind",
-        "url",
-        "index",
-        "hashes",
-        "size",
-        "requires_python",
-        "upload_time",
-    }
-    others = [(_SETTERS[name], field.default) for name, field in DistributionFile.__dataclass_fields__.items()
-              if name not in known]  # fmt: skip
+    """Return a function whose names are all bound beforehand, for speed."""
+    new, wheel, sdist = object.__new__, FileKind.WHEEL, FileKind.SDIST
+    named = ("project", "version", "filename", "kind", "url", "index", "hashes", "size", "requires_python")
+    project_, version_, name_, kind_, url_, index_, hashes_, size_, python_ = (_SETTERS[field] for field in named)
+    time_, yanked_, sidecar_ = _SETTERS["upload_time"], _SETTERS["yanked"], _SETTERS["sidecar"]
+    fields = DistributionFile.__dataclass_fields__
+    known = {*named, "upload_time", "yanked", "sidecar"}
+    others = [(_SETTERS[key], field.default) for key, field in fields.items() if key not in known]
 
     def new_file(
         project: str, version: Version, name: str, url: str, index: str, hashes: _Pairs, size: int | None,
         python: str | None, time: str | None,
     ) -> DistributionFile:  # fmt: skip
         file = new(DistributionFile)
-        s_project(file, project)
-        s_version(file, version)
-        s_name(file, name)
-        s_kind(file, kind_wheel if name.endswith(".whl") else kind_sdist)
-        s_url(file, url)
-        s_index(file, index)
-        s_hashes(file, hashes)
-        s_size(file, size)
-        s_python(file, python)
-        s_time(file, time)
+        project_(file, project)
+        version_(file, version)
+        name_(file, name)
+        kind_(file, wheel if name[-1] == "l" else sdist)  # .whl, and no ending of an sdist
+        url_(file, url)
+        index_(file, index)
+        hashes_(file, hashes)
+        size_(file, size)
+        python_(file, python)
+        time_(file, time)
+        yanked_(file, None)
+        sidecar_(file, False)
         for setter, default in others:
             setter(file, default)
         return file

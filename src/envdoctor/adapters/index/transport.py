@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -30,13 +31,16 @@ _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _SHORT_CONNECT = 4.0
 """Seconds that one attempt to reach an extra index may take."""
 _LONGEST_WAIT = 30.0
+_CERTIFICATE = "CERTIFICATE_VERIFY_FAILED"
 
 
 class TransportError(Exception):
     """No answer could be had; the text is the reason, without URL and credentials."""
 
-    def __init__(self, reason: str, unreachable: bool = False) -> None:
+    def __init__(self, reason: str, unreachable: bool = False, lasting: bool = False) -> None:
         super().__init__(reason)
+        self.lasting = lasting
+        """Asking again would not help."""
         self.unreachable = unreachable
         """The host itself did not answer."""
 
@@ -87,7 +91,7 @@ class Transport:
                 reply = self._once(url, headers, limit, patient)
                 self._alive.add(origin)
             except TransportError as error:
-                if last or not patient:
+                if last or error.lasting or not patient:
                     if error.unreachable or not patient:
                         self._dead[origin] = str(error)
                     raise
@@ -120,19 +124,20 @@ class Transport:
             with self._open().stream("GET", url, headers=sent, timeout=timeout) as response:
                 final = str(response.url)
                 if url.startswith("https://") and final.startswith("http://"):
-                    raise TransportError("it redirects from https to http")
+                    raise TransportError("it redirects from https to http", lasting=True)
                 content, cut = _body(response, limit)
                 return Reply(response.status_code, response.headers, content, final, cut)
         except httpx.TooManyRedirects:
-            raise TransportError("it redirects without end") from None
+            raise TransportError("it redirects without end", lasting=True) from None
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError, RuntimeError) as error:
             unreachable = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError))
-            raise TransportError(_reason(error), unreachable) from None
+            wrong = isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL)) or _CERTIFICATE in str(error)
+            raise TransportError(_reason(error), unreachable, lasting=wrong) from None
 
     def _open(self) -> httpx.Client:
         with self._lock:
             if self._closed:
-                raise TransportError("it was closed")
+                raise TransportError("it was closed", lasting=True)
             if self._client is None:
                 self._client = self._new_client()
             return self._client
@@ -183,6 +188,7 @@ def _delay(attempt: int, retry_after: str | None) -> float:
     return float(0.3 * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, no secret
 
 
+@lru_cache(maxsize=4)
 def _tls_context(pip: PipSettings) -> ssl.SSLContext:
     """Return the certificates that pip would check against: its option, the usual variables, else the system's."""
     import ssl
@@ -202,7 +208,9 @@ def _tls_context(pip: PipSettings) -> ssl.SSLContext:
         if pip.client_cert:
             context.load_cert_chain(pip.client_cert)
     except (OSError, ssl.SSLError) as error:
-        raise TransportError(f"certificates `{named or pip.client_cert}` cannot be read: {error}") from None
+        raise TransportError(
+            f"certificates `{named or pip.client_cert}` cannot be read: {error}", lasting=True
+        ) from None
     return context
 
 
@@ -214,6 +222,8 @@ def _reason(error: Exception) -> str:
     if isinstance(error, httpx.TimeoutException):
         return "no answer within the time limit"
     text = without_credentials(str(error)).strip() or type(error).__name__
+    if _CERTIFICATE in text:
+        return "its certificate cannot be verified; name the right authorities in `SSL_CERT_FILE` or pip's `cert`"
     if isinstance(error, httpx.ConnectError):
         return f"cannot connect ({text})"
     if isinstance(error, httpx.UnsupportedProtocol):
