@@ -25,7 +25,7 @@ def case(number: str, **options) -> Project:
         ("03", 12, ["requirements.txt"]),
         ("08", 47, ["pyproject.toml"]),
         ("11", 13, ["pyproject.toml"]),
-        ("19", 12, ["pyproject.toml"]),
+        ("19", 14, ["pyproject.toml", "constraints-2025-11-24.txt"]),
         ("22", 11, ["requirements-gpu.txt"]),
         ("27", 37, ["requirements.txt"]),
         ("31", 61, ["requirements.txt"]),
@@ -66,7 +66,7 @@ def test_typo_note_and_option_in_the_middle():
 
 
 def test_other_notes():
-    assert case("19").files_not_read == ("constraints-2025-11-24.txt",)
+    assert case("19").files_not_read == ()
     assert [problem.kind for problem in case("27").problems] == [ReadingProblemKind.ENCODING]
     assert [pair[1].origin.line for pair in case("35").duplicates] == [16]
     assert {one.name: one.text for one in case("08").requirements}["librosa"] == 'librosa = "0.9.2"'

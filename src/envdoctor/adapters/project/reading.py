@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,8 @@ from envdoctor.model.project import Project, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
 
 __all__ = ["read_project"]
+
+_CONSTRAINTS = re.compile(r"constraints?([-_][^.]*)?\.txt")
 
 
 def read_project(
@@ -110,7 +113,21 @@ def _read_directory(draft: Draft, shown: str) -> tuple[Path, ...]:
     if not done:
         for path in found.lists:
             _read_one(draft, path, Circumstances(), alone=False)
-    return found.others
+    constraints = _read_constraints(draft, found.others)
+    return tuple(path for path in found.others if path != constraints)
+
+
+def _read_constraints(draft: Draft, beside: Sequence[Path]) -> Path | None:
+    """Read the constraints file of the directory where there is just one, and return it.
+
+    Several are for several Pythons or days, and only a person knows which. `constraints.<profile>.txt` is written by
+    `envdoctor lock` and says what came out, not what was asked for.
+    """
+    own = [path for path in beside if _CONSTRAINTS.fullmatch(path.name.lower())]
+    if len(own) != 1 or draft.shown(own[0]) in draft.files:
+        return None
+    _read_one(draft, own[0], Circumstances(), alone=False)
+    return own[0]
 
 
 def _read_candidate(draft: Draft, path: Path) -> bool:
