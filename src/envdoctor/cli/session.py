@@ -79,6 +79,7 @@ def open_session(
         plain_index=plain,
         plain_archives=plain,
         build_risk=index.build_risk,
+        unreachable=lambda: index.unreachable,
         progress=progress,
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
     )

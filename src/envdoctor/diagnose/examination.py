@@ -48,6 +48,8 @@ class Examination:
     repairs: tuple[Repair, ...] = ()
     resolution: Resolution | None = None
     rejections: tuple[Rejection, ...] = ()
+    incomplete: tuple[str, ...] = ()
+    """What the resolver could not look at."""
     environment: InstalledEnvironment | None = None
     facts: Facts = field(default_factory=Facts)
     index: Index | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -52,6 +52,8 @@ class CheckRequest:
     environment: InstalledEnvironment | None = None
     facts: Facts = Facts()  # noqa: RUF009 - immutable
     log: str | None = None
+    unreachable: Callable[[], Sequence[object]] = tuple
+    """Tells, afterwards, which indexes others had to stand in for."""
     progress: Progress | None = None
     upgrade: frozenset[str] = frozenset()
 
@@ -79,7 +81,7 @@ def report_of(request: CheckRequest, result: Prescription, *, command: str) -> R
         command=command,
         target=result.target,
         profile=request.profile.name if request.profile else None,
-        complete=_complete(diagnosis),
+        complete=_complete(request, diagnosis),
         conflicts=diagnosis.conflicts if diagnosis else (),
         conflicts_truncated=diagnosis.conflicts_truncated if diagnosis else False,
         repairs=diagnosis.repairs if diagnosis else (),
@@ -111,6 +113,7 @@ def prescribe(request: CheckRequest) -> Prescription:
             repairs=diagnosis.repairs,
             resolution=diagnosis.resolution,
             rejections=diagnosis.rejections,
+            incomplete=diagnosis.incomplete,
         )
     findings = examine(examination)
     if problem is not None and diagnosis is not None and not diagnosis.conflicts and changes_anything(request.profile):
@@ -167,5 +170,5 @@ def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tupl
     return (*marked, *expired_waivers(request.settings.waivers, request.today))
 
 
-def _complete(diagnosis: Diagnosis | None) -> bool:
-    return diagnosis is None or not diagnosis.incomplete
+def _complete(request: CheckRequest, diagnosis: Diagnosis | None) -> bool:
+    return (diagnosis is None or not diagnosis.incomplete) and not request.unreachable()

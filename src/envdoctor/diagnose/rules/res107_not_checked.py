@@ -1,0 +1,48 @@
+"""What it does: names what could not be looked at: a project whose page did not come, a version whose metadata could
+not be read without building it, a search that met its limit.
+
+## Why it is bad
+
+The rest of the report may be right by luck alone: what was not read can hold another conflict. The report says
+`complete: false`, and the exit code is 3 where nothing worse was found.
+
+## Example
+
+    warning RES107 not-checked: index
+      `torch`: index default did not answer
+
+## References
+
+- The contract of the report: `complete` and exit code 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Finding, Remedy, Severity
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    for what in examination.incomplete:
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=what.partition(":")[0].strip("` ") or "index",
+            message=f"could not be checked: {what}",
+            remedy=Remedy("try again where the index can be reached, or without `--offline`"),
+        )
+
+
+RULE = Rule(
+    code="RES107",
+    name="not-checked",
+    severity=Severity.WARNING,
+    summary="Something could not be looked at, so the report is not complete",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"incomplete"}),
+)
