@@ -1,5 +1,9 @@
-"""What it does: names what could not be looked at: a project whose page did not come, a version whose metadata could
-not be read without building it, a search that met its limit.
+"""Something could not be looked at, so the report is not complete.
+
+## What it does
+
+Names what was not read: a project whose page did not come, a version whose metadata only a build would tell, a search
+that met its limit.
 
 ## Why it is bad
 
@@ -8,8 +12,8 @@ The rest of the report may be right by luck alone: what was not read can hold an
 
 ## Example
 
-    warning RES107 not-checked: index
-      `torch`: index default did not answer
+    warning RES107 not-checked: torch
+      could not be checked: `torch`: index default did not answer
 
 ## References
 
