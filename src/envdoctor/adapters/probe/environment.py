@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ from envdoctor.adapters.probe.environment_isolation import (
 )
 from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, Layout, find_layout
 from envdoctor.adapters.probe.environment_scan import Scan, scan_folder
-from envdoctor.adapters.probe.interpreter import InterpreterAnswer, ask_interpreter
+from envdoctor.adapters.probe.interpreter import InterpreterAnswer, Questioning
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
 
 __all__ = ["EnvironmentNotFound", "read_environment"]
@@ -79,27 +78,16 @@ class _Asking:
     """The interpreter's answer, on its way while the folder is read."""
 
     def __init__(self, layout: Layout, ask: bool, timeout_s: float, environ: Mapping[str, str] | None) -> None:
-        self.answer = InterpreterAnswer(None)
-        self.thread: threading.Thread | None = None
-        if not ask:
-            return
-        if layout.executable is None:
-            if layout.kind in ("venv", "conda"):
-                problem = EnvironmentProblem("no-interpreter", str(layout.root), "there is no Python executable in it")
-                self.answer = InterpreterAnswer(None, (problem,))
-            return
-        executable = str(layout.executable)
-
-        def run() -> None:
-            self.answer = ask_interpreter(executable, timeout_s=timeout_s, environment=environ)
-
-        self.thread = threading.Thread(target=run, daemon=True)
-        self.thread.start()
+        self.given = InterpreterAnswer(None)
+        self.questioning: Questioning | None = None
+        if ask and layout.executable is not None:
+            self.questioning = Questioning(str(layout.executable), timeout_s=timeout_s, environment=environ)
+        elif ask and layout.kind in ("venv", "conda"):
+            problem = EnvironmentProblem("no-interpreter", str(layout.root), "there is no Python executable in it")
+            self.given = InterpreterAnswer(None, (problem,))
 
     def wait(self) -> InterpreterAnswer:
-        if self.thread is not None:
-            self.thread.join()
-        return self.answer
+        return self.questioning.answer() if self.questioning is not None else self.given
 
 
 @dataclass(slots=True)

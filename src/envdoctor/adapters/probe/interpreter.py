@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.probe.interpreter_child import ChildOutcome, run_bounded
+from envdoctor.adapters.probe.interpreter_child import BoundedChild, ChildOutcome
 from envdoctor.adapters.probe.interpreter_questions import QUESTIONS
 from envdoctor.model.environment import EnvironmentProblem
 
-__all__ = ["OLDEST_PYTHON", "InterpreterAnswer", "ask_interpreter", "last_line"]
+__all__ = ["OLDEST_PYTHON", "InterpreterAnswer", "Questioning", "ask_interpreter", "last_line"]
 
 OLDEST_PYTHON = (3, 8)
 _BEGIN = b"<<envdoctor-answer\n"
@@ -38,38 +38,53 @@ class InterpreterAnswer:
     """True where only ``-I -S`` worked: its search path is then not the one that programs see."""
 
 
+class Questioning:
+    """An interpreter that has been asked, and whose answer is fetched later."""
+
+    def __init__(
+        self, executable: str, *, timeout_s: float = 5.0, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self.executable = executable
+        self.timeout_s = timeout_s
+        self.environment = environment
+        self.child = self._start(timeout_s)
+
+    def answer(self) -> InterpreterAnswer:
+        """Return the answer; never raises, and ends within about ``1.5 * timeout_s`` seconds. To be called once.
+
+        The interpreter runs as programs do, so that PYTHONPATH, the user site and ``.pth`` files show. Where that
+        fails, it is asked again in isolation (``-I -S``), with the failure kept as a problem.
+        """
+        outcome = self.child.wait()
+        facts = _facts(outcome.stdout)
+        if facts is not None:
+            return InterpreterAnswer(facts, _too_old(self.executable, facts))
+        problem = _problem(self.executable, outcome)
+        if outcome.status == "cannot-start":
+            return InterpreterAnswer(None, (problem,))
+        isolated = _facts(self._start(self.timeout_s / 2, "-I", "-S").wait().stdout)
+        if isolated is None:
+            return InterpreterAnswer(None, (problem,))
+        return InterpreterAnswer(isolated, (problem, *_too_old(self.executable, isolated)), degraded=True)
+
+    def _start(self, timeout_s: float, *options: str) -> BoundedChild:
+        # The interpreter's own folder is a place where no stray `json.py` lies.
+        folder = Path(self.executable).absolute().parent
+        variables = dict(os.environ if self.environment is None else self.environment)
+        variables["PYTHONDONTWRITEBYTECODE"] = "1"
+        return BoundedChild(
+            [self.executable, *options, "-c", QUESTIONS],
+            timeout_s=timeout_s,
+            environment=variables,
+            cwd=str(folder) if folder.is_dir() else None,
+        )
+
+
 def ask_interpreter(
     executable: str, *, timeout_s: float = 5.0, environment: Mapping[str, str] | None = None
 ) -> InterpreterAnswer:
-    """Run the questions in ``executable``; never raises, and ends within about ``1.5 * timeout_s`` seconds.
-
-    It runs as programs do, so that PYTHONPATH, the user site and ``.pth`` files show. Where that fails, it is asked
-    again in isolation (``-I -S``), with the failure kept as a problem.
-    """
-    outcome = _run([executable], timeout_s, environment)
-    facts = _facts(outcome.stdout)
-    if facts is not None:
-        return InterpreterAnswer(facts, _too_old(executable, facts))
-    problem = _problem(executable, outcome)
-    if outcome.status == "cannot-start":
-        return InterpreterAnswer(None, (problem,))
-    isolated = _facts(_run([executable, "-I", "-S"], timeout_s / 2, environment).stdout)
-    if isolated is None:
-        return InterpreterAnswer(None, (problem,))
-    return InterpreterAnswer(isolated, (problem, *_too_old(executable, isolated)), degraded=True)
-
-
-def _run(command: list[str], timeout_s: float, environment: Mapping[str, str] | None) -> ChildOutcome:
-    # The interpreter's own folder is a place where no stray `json.py` lies.
-    folder = Path(command[0]).absolute().parent
-    variables = dict(os.environ if environment is None else environment)
-    variables["PYTHONDONTWRITEBYTECODE"] = "1"
-    return run_bounded(
-        [*command, "-c", QUESTIONS],
-        timeout_s=timeout_s,
-        environment=variables,
-        cwd=str(folder) if folder.is_dir() else None,
-    )
+    """Ask ``executable`` about itself and wait for the answer; see Questioning."""
+    return Questioning(executable, timeout_s=timeout_s, environment=environment).answer()
 
 
 def _facts(output: bytes) -> Mapping[str, Any] | None:

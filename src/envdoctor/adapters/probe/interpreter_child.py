@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-__all__ = ["ChildOutcome", "run_bounded"]
+__all__ = ["BoundedChild", "ChildOutcome", "run_bounded"]
 
 _DRAIN_S = 0.5
 
@@ -54,6 +54,54 @@ class _Reader(threading.Thread):
         return bytes(self.kept[-self.limit :])
 
 
+class BoundedChild:
+    """A child that has been started, and whose end is waited for later.
+
+    It has no input; it and its process group are killed ``timeout_s`` seconds after it was started. The last
+    ``limit_bytes`` of stdout and of stderr are kept; what comes before is read and dropped.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        timeout_s: float,
+        limit_bytes: int = 1024 * 1024,
+        environment: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> None:
+        self.timeout_s = timeout_s
+        self.limit_bytes = limit_bytes
+        self.begin = time.monotonic()
+        self.child: subprocess.Popen[bytes] | None = None
+        self.reason = ""
+        try:
+            self.child = _start(argv, environment, cwd)
+        except (OSError, ValueError) as error:
+            self.reason = getattr(error, "strerror", None) or str(error)
+
+    def wait(self) -> ChildOutcome:
+        """Wait for the end, at most until the time is over. To be called once."""
+        child = self.child
+        if child is None:
+            return ChildOutcome("cannot-start", detail=self.reason)
+        assert child.stdout is not None and child.stderr is not None  # noqa: S101 - both are pipes
+        readers = (_Reader(child.stdout, self.limit_bytes), _Reader(child.stderr, self.limit_bytes))
+        timed_out = False
+        try:
+            child.wait(timeout=max(0.0, self.begin + self.timeout_s - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            timed_out = True
+        finally:
+            if timed_out or child.poll() is None:
+                _kill(child)
+            _drain(child, readers)
+        stdout, stderr = (reader.result() for reader in readers)
+        if timed_out:
+            return ChildOutcome("timed-out", None, stdout, stderr, f"did not end within {self.timeout_s:g} s")
+        return _outcome(child.returncode, stdout, stderr)
+
+
 def run_bounded(
     argv: Sequence[str],
     *,
@@ -62,30 +110,8 @@ def run_bounded(
     environment: Mapping[str, str] | None = None,
     cwd: str | None = None,
 ) -> ChildOutcome:
-    """Run ``argv`` with no input; kill it and its process group after ``timeout_s`` seconds.
-
-    The last ``limit_bytes`` of stdout and of stderr are kept; what comes before is read and dropped.
-    """
-    try:
-        child = _start(argv, environment, cwd)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        return ChildOutcome("cannot-start", detail=reason)
-    assert child.stdout is not None and child.stderr is not None  # noqa: S101 - both are pipes
-    readers = (_Reader(child.stdout, limit_bytes), _Reader(child.stderr, limit_bytes))
-    timed_out = False
-    try:
-        child.wait(timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        timed_out = True
-    finally:
-        if timed_out or child.poll() is None:
-            _kill(child)
-        _drain(child, readers)
-    stdout, stderr = (reader.result() for reader in readers)
-    if timed_out:
-        return ChildOutcome("timed-out", None, stdout, stderr, f"did not end within {timeout_s:g} s")
-    return _outcome(child.returncode, stdout, stderr)
+    """Run ``argv`` and wait for its end; see BoundedChild."""
+    return BoundedChild(argv, timeout_s=timeout_s, limit_bytes=limit_bytes, environment=environment, cwd=cwd).wait()
 
 
 def _start(argv: Sequence[str], environment: Mapping[str, str] | None, cwd: str | None) -> subprocess.Popen[bytes]:
