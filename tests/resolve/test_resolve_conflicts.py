@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
@@ -15,6 +16,7 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis, Judge, diagnose
+from envdoctor.resolve.explain import explain
 from envdoctor.resolve.problem import Problem
 
 TORCH: dict[str, dict[str, Any]] = {
@@ -274,3 +276,56 @@ def test_who_walked_a_package_back() -> None:
     (walked,) = found.resolution.walked_back
     assert (walked.name, str(walked.version), str(walked.newest)) == ("fairseq", "0.10.2", "0.12.2")
     assert [str(r.origin) for r in walked.forced_by] == ["fairseq 0.12.2"]
+
+
+def test_a_line_without_any_version_for_the_target_is_left_out_and_said() -> None:
+    table = {"app": {"1": {}}, "triton": {"2.1.0": {"tags": ["cp311-cp311-manylinux_2_17_x86_64"]}}}
+    found = _diagnose(table, "app", "triton==2.1.0", target=WINDOWS)
+    assert _cores(found) == [["triton==2.1.0"]]
+    assert _pins(found.repairs[0]) == ['triton ; python_version < "0"']
+    assert found.repairs[0].cautions
+    assert _versions(found) == {"app": "1"}
+
+
+def test_a_line_installed_without_its_dependencies_is_not_the_first_to_give() -> None:
+    table = {
+        "tools": {"1": ["protobuf<3.20"]},
+        "onnx": {"1.12.0": ["protobuf<3.20"], "1.16.0": ["protobuf>=3.20.2"]},
+        "protobuf": {"3.19.6": {}, "4.25": {}},
+    }
+    lines = [replace(r, no_deps=r.name == "onnx") for r in read("tools", "onnx==1.16.0")]
+    found = diagnose(Problem(tuple(lines), LINUX), MemoryIndex(table))
+    assert _cores(found) == [["tools", "onnx==1.16.0"]]
+    assert _pins(found.repairs[0]) == ["protobuf==4.25"]
+
+
+def test_explain_says_who_wants_it_and_what_shuts_newer_versions_out() -> None:
+    found = _diagnose(XTTS, "coqui-tts==0.24.2")
+    assert found.resolution is not None
+    assert found.universe is not None
+    explanation = explain(found.resolution, found.universe, "tokenizers")
+    assert explanation.chains == (("coqui-tts", "transformers", "tokenizers"),)
+    assert [(str(n.version), [str(r.origin) for r in n.excluded_by]) for n in explanation.newer] == [
+        ("0.21.0", ["transformers 4.42.4"])
+    ]
+    assert explain(found.resolution, found.universe, "torch").package is None
+
+
+def test_yanked_versions_need_a_persons_exact_pin() -> None:
+    table = {"app": {"1": {}, "2": {"yanked": True}}, "other": {"1": ["app==2"]}}
+    assert _versions(_diagnose(table, "app")) == {"app": "1"}
+    assert _versions(_diagnose(table, "app==2")) == {"app": "2"}
+    assert _cores(_diagnose(table, "other")) == [["other"]]
+
+
+def test_local_versions_answer_public_pins() -> None:
+    table = {"torch": {"2.1.1": {}, "2.1.1+cu118": {}}, "torchaudio": {"2.1.1+cu118": ["torch==2.1.1"]}}
+    assert _versions(_diagnose(table, "torch==2.1.1+cu118", "torchaudio"))["torch"] == "2.1.1+cu118"
+    assert _cores(_diagnose(table, "torch==2.1.1+cpu")) == [["torch==2.1.1+cpu"]]
+
+
+def test_background_bounds_are_in_no_core() -> None:
+    bounds = read("torch<2.5", constraint=True)
+    found = _diagnose(TORCH, "torch==2.7.0", constraints=bounds)
+    assert _cores(found) == [["torch==2.7.0"]]
+    assert _versions(found) == {"torch": "2.4.1"}

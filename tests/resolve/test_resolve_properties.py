@@ -77,9 +77,13 @@ def _sound(world: Mapping[str, str], table: Table, aside: frozenset[Element]) ->
 
 
 def _holds(world: Mapping[str, str], lines: Sequence[str], aside: frozenset[Element]) -> bool:
-    return all(
-        _admits(_parse(line)[0] if ("line", line) in aside else line, world.get(_parse(line)[0])) for line in lines
-    )
+    for line in lines:
+        name = _parse(line)[0]
+        bare = ("line", line) in aside
+        # Nothing is left of a line on a project that no index has.
+        if not (bare and name == "z") and not _admits(name if bare else line, world.get(name)):
+            return False
+    return True
 
 
 def _possible(table: Table, lines: Sequence[str], aside: frozenset[Element] = frozenset()) -> bool:
@@ -102,7 +106,7 @@ def _minimal_cores(table: Table, lines: Sequence[str]) -> set[frozenset[str]]:
 
 
 def _elements(table: Table, lines: Sequence[str]) -> list[Element]:
-    found: list[Element] = [("line", line) for line in lines if _parse(line)[1]]
+    found: list[Element] = [("line", line) for line in lines if _parse(line)[1] or line == "z"]
     edges = {("edge", o, _parse(d)[0]) for o, versions in table.items() for ds in versions.values() for d in ds}
     return [*found, *sorted(edges)]
 

@@ -142,7 +142,7 @@ def _assemble(
         resolution=resolution,
         resolutions={offer.repair.id: offer.resolution for offer in found if offer.repair is not None},
         rejections=tuple(universe.unreadable.values()),
-        incomplete=tuple(dict.fromkeys((*universe.incomplete, *stops))),
+        incomplete=tuple(dict.fromkeys((*universe.incomplete, *_unread(universe, resolution), *stops))),
         unknown=tuple(sorted(universe.unknown)),
         missing=tuple(sorted(universe.missing)),
         mended=tuple(mended),
@@ -150,6 +150,17 @@ def _assemble(
         unsound=in_use.violations if in_use else (),
         universe=universe,
     )
+
+
+def _unread(universe: Universe, resolution: Resolution | None) -> list[str]:
+    """Return which versions without metadata leave something open: those in use, and those passed over for it."""
+    found: list[str] = []
+    for (name, position), rejection in universe.unreadable.items():
+        package = resolution.get(name) if resolution else None
+        passed_over = not universe.usable(name, position)
+        if passed_over or (package is not None and package.version == rejection.version):
+            found.append(f"`{name}` {rejection.version}: {rejection.detail}")
+    return found
 
 
 def _conflicts(universe: Universe, lines: Sequence[Line], oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:

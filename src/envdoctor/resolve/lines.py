@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
 
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.resolve.engine import Root
 from envdoctor.resolve.universe import Universe, nodes_of
 
-__all__ = ["Line", "background", "lines_of", "roots_of"]
+__all__ = ["Line", "any_version", "background", "lines_of", "roots_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,13 @@ class Line:
     twins: tuple[Requirement, ...] = ()
     """Later lines that repeat it word for word."""
 
+    absent: bool = False
+    """True where the target can use no version of the project at all: a repair leaves the line out."""
+
     @property
     def relaxable(self) -> bool:
         """Whether a repair may replace it: a bare name, or a direct reference, has nothing to give."""
-        return bool(len(self.requirement.specifier)) and self.requirement.url is None
+        return (self.absent or bool(len(self.requirement.specifier))) and self.requirement.url is None
 
     @property
     def constraint(self) -> bool:
@@ -46,7 +50,11 @@ def lines_of(universe: Universe) -> tuple[Line, ...]:
         if universe.applies(requirement):
             key = (requirement.name, str(requirement.specifier), requirement.extras, requirement.url, requirement.kind)
             groups.setdefault(key, []).append(requirement)
-    return tuple(Line(number, first, tuple(twins)) for number, (first, *twins) in enumerate(groups.values()))
+    universe.index.prefetch_pages({first.name for first, *_ in groups.values()})
+    return tuple(
+        Line(number, first, tuple(twins), absent=not any_version(universe, first.name))
+        for number, (first, *twins) in enumerate(groups.values())
+    )
 
 
 def roots_of(universe: Universe, lines: Iterable[Line], relaxed: Mapping[int, int | None] | None = None) -> list[Root]:
@@ -72,6 +80,6 @@ def background(universe: Universe) -> list[Root]:
     ]
 
 
-def any_version(universe: Universe, requirement: Requirement) -> int:
-    """Return the positions that the bare name of a requirement admits."""
-    return universe.bits(requirement.name, SpecifierSet())
+def any_version(universe: Universe, name: NormalizedName) -> int:
+    """Return the positions that the bare name admits, 0 where the target can use none."""
+    return universe.bits(name, SpecifierSet()) & universe.candidates(name).all

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile
 from envdoctor.model.conflict import Conflict
-from envdoctor.model.origin import written_by_a_person
 from envdoctor.model.repair import Override, Repair, VersionChange
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
@@ -25,6 +25,8 @@ from envdoctor.resolve.verify import violations
 
 __all__ = ["Offer", "Offers"]
 
+NOWHERE = 'python_version < "0"'
+"""The marker of an override that leaves a requirement out."""
 _DEARER = 3
 """An alternative that keeps what all the cheapest repairs drop is worth naming up to this cost."""
 _EXTRA_COSTS = 2
@@ -164,6 +166,11 @@ class Offers:
             cost=len(overrides) if from_profile else len(elements),
             verified=not objections,
             from_profile=from_profile,
+            cautions=tuple(
+                f"`{name}` has no version for this target and is left out"
+                for name in dict.fromkeys(o.requirement.name for o in overrides)
+                if not from_profile and resolution.get(name) is None and name not in self._universe.unknown
+            ),
         )
         return Offer(repair, resolution, objections, broken, elements)
 
@@ -187,7 +194,7 @@ class Offers:
         )
 
     def _rank(self, offer: Offer) -> tuple[object, ...]:
-        edges = sum(not isinstance(element, int) for element in offer.elements)
+        edges = sum(not self._of_project(element) for element in offer.elements)
         cost = offer.repair.cost if offer.repair else 0
         profile = not (offer.repair and offer.repair.from_profile)
         lines = sorted(-element for element in offer.elements if isinstance(element, int))
@@ -203,6 +210,13 @@ class Offers:
             lines,
             demands,
         )
+
+    def _of_project(self, element: Element) -> bool:
+        """Return whether a line gives way; one installed without its dependencies counts as metadata overruled.
+
+        The project does that on purpose: it wants that version, and not what its metadata asks for.
+        """
+        return isinstance(element, int) and not self._lines[element].requirement.no_deps
 
     def _distance(self, offer: Offer) -> tuple[int, int]:
         """Return how many of the replaced demands end below what they asked for, and how many versions away."""
@@ -247,13 +261,13 @@ def _overrides(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxa
         for line in lines
         if line.id in relaxation.lines
     ]
-    found.extend(
-        _override(requirement, (requirement,), resolution, relaxation)
-        for package in resolution.packages
-        for requirement in package.set_aside
-        if not written_by_a_person(requirement.origin)
-        and not requirement.specifier.contains(package.version, prereleases=True)
-    )
+    versions = {package.name: package.version for package in resolution.packages}
+    for package in resolution.packages:
+        for requirement in package.dependencies:
+            version = versions.get(requirement.name)
+            held = version is not None and requirement.specifier.contains(version, prereleases=True)
+            if not held and relaxation.sets_aside(package.name, requirement.name):
+                found.append(_override(requirement, (requirement,), resolution, relaxation))
     return tuple(found)
 
 
@@ -262,9 +276,10 @@ def _override(
 ) -> Override:
     declared = relaxation.overrides.get(requirement.name)
     package = resolution.get(requirement.name)
-    if declared is not None and package is None:
-        return Override(declared.requirement, aside)
-    specifier = SpecifierSet(f"=={package.version}") if package else SpecifierSet()
+    if package is None:
+        left_out = replace(requirement, text="", specifier=SpecifierSet(), marker=Marker(NOWHERE))
+        return Override(declared.requirement if declared is not None else left_out, aside)
+    specifier = SpecifierSet(f"=={package.version}")
     origin = declared.requirement.origin if declared is not None else requirement.origin
     marker = requirement.marker if declared is None else declared.requirement.marker
     return Override(Requirement(requirement.name, origin, specifier, extras=requirement.extras, marker=marker), aside)

@@ -64,6 +64,7 @@ class _Provider(BaseProvider[str, int]):
         self._dependencies: dict[tuple[str, int], dict[str, Positions]] = {}
         self._alike: dict[tuple[str, frozenset[tuple[str, int]]], int] = {}
         self._told: set[tuple[str, int]] = set()
+        self._given: Mapping[str, int] = {}
         self._given = self._consequences(roots)
 
     def _consequences(self, roots: Sequence[Root]) -> dict[str, int]:
@@ -158,6 +159,8 @@ class _Provider(BaseProvider[str, int]):
             else:
                 both = known & edge.bits
                 merged[edge.dependency] = both or self._universe.candidates(base_name(edge.dependency)).ghost
+        for node, bits in merged.items():
+            self._universe.prefetch(base_name(node), bits & self._given.get(node, -1))
         return {node: Positions(bits) for node, bits in merged.items()}
 
     def prioritize(
@@ -170,12 +173,9 @@ class _Provider(BaseProvider[str, int]):
         """Decide what has one choice left first, then what keeps losing, then in the order of discovery."""
         del culprit_counts
         bits = _bits(version_range)
-        name = base_name(package)
         order = self._order[package]
-        if bits >= 0:
-            self._universe.prefetch(name, bits)
-            if not bits & (bits - 1):
-                return (0, 0, order)
+        if bits >= 0 and not bits & (bits - 1):
+            return (0, 0, order)
         lost = conflict_counts.get(package, 0)
         return (1, -lost if lost >= _EAGER_CONFLICTS else 0, order)
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.model.profile import ProfileOverride
@@ -53,15 +52,18 @@ class Relaxation:
 
 
 def from_elements(universe: Universe, lines: Sequence[Line], elements: Collection[Element]) -> Relaxation:
-    """Return the relaxation that leaves a bare name in place of each element."""
+    """Return the relaxation that leaves a bare name in place of each element.
+
+    Nothing is left of a demand on a project of which the target can use no version at all.
+    """
     relaxed: dict[int, int | None] = {}
     demands: dict[tuple[NormalizedName, NormalizedName], int | None] = {}
     for element in elements:
         if isinstance(element, int):
             line = lines[element]
-            relaxed[element] = None if line.constraint else any_version(universe, line.requirement)
+            relaxed[element] = None if line.constraint else any_version(universe, line.requirement.name) or None
         else:
-            demands[element] = universe.bits(element[1], SpecifierSet())
+            demands[element] = any_version(universe, element[1]) or None
     return Relaxation(relaxed, demands)
 
 

@@ -186,7 +186,6 @@ class Universe:
         version = candidates.versions[position]
         rejection = Rejection(RejectionKind.NO_METADATA, candidates.name, version, None, reasons[0])
         self.unreadable[candidates.name, position] = rejection
-        self.incomplete[f"`{candidates.name}` {version}: {reasons[0]}"] = None
         return None
 
     def _ask(self, file: DistributionFile) -> CoreMetadata | str:
