@@ -57,3 +57,18 @@ def test_an_editable_install_of_the_same_version_is_a_difference():
     other = InstalledEnvironment((InstalledDistribution(canonicalize_name("a"), "1", editable=True),))
     (difference,) = compare_environments(one, other)
     assert (difference.kind, difference.before, difference.after) == (ChangeKind.SOURCE, "1 (index)", "1 (editable)")
+
+
+def test_conda_builds_and_libraries():
+    def conda(*packages: tuple[str, str, str, str]) -> InstalledEnvironment:
+        return InstalledEnvironment((), details={"conda_packages": packages})
+
+    before = conda(
+        ("pytorch", "2.1.0", "py3.10_cuda11.8_0", ""), ("cudatoolkit", "11.8.0", "h1", ""), ("zlib", "1", "h1", "")
+    )
+    after = conda(("pytorch", "2.1.0", "py3.10_cpu_0", ""), ("zlib", "1", "h2", ""))
+    assert seen(before, after) == [
+        ("pytorch", ChangeKind.BUILD, Weight.BINARY),
+        ("cudatoolkit", ChangeKind.REMOVED, Weight.BINARY),
+        ("zlib", ChangeKind.BUILD, Weight.MINOR),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -122,7 +123,7 @@ def test_file_lists_are_read_only_of_distributions_that_share_a_folder(site):
 
 
 def test_files_are_compared_with_the_disk_only_when_asked(site):
-    site.add("a", "1", files={"a/gone.py": "1", "a/longer.py": "1", "a/fine.py": "1"})
+    site.add("a", "1", files={"a/fine.py": "1", "a/gone.py": "1", "a/longer.py": "1"})
     (site.folder / "a/gone.py").unlink()
     (site.folder / "a/longer.py").write_text("123", encoding="utf-8")
     assert not read_environment(site.folder).problems
@@ -131,6 +132,42 @@ def test_files_are_compared_with_the_disk_only_when_asked(site):
         ("missing-file", "a/gone.py"),
         ("changed-file", "a/longer.py: 3 bytes, 1 recorded"),
     ]
+
+
+def test_a_package_whose_folder_was_deleted_is_seen_without_asking_for_files(site, diagnose):
+    site.add("torch", "2.6.0", files={"torch/__init__.py": "1", "torch/lib.so": "1"})
+    site.add("numpy", "1.26.4", files={"numpy/__init__.py": "1"})
+    shutil.rmtree(site.folder / "torch")
+    environment = read_environment(site.folder)
+    assert [(problem.kind, problem.subject) for problem in environment.problems] == [("missing-file", "torch")] * 2
+    assert [finding.rule for finding in diagnose(environment)] == ["ENV006"]
+
+
+def test_a_venv_of_windows_read_elsewhere(tmp_path, diagnose, clean):
+    (tmp_path / "Lib" / "site-packages").mkdir(parents=True)
+    (tmp_path / "Scripts").mkdir()
+    (tmp_path / "Scripts" / "python.exe").write_bytes(b"MZ")
+    (tmp_path / "pyvenv.cfg").write_text("home = C:\\Python310\nversion = 3.10.11\n", encoding="utf-8")
+    info = tmp_path / "Lib" / "site-packages" / "a-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Name: a\nVersion: 1\nRequires-Dist: uvloop; sys_platform != 'win32'\n", encoding="utf-8"
+    )
+    environment = read_environment(tmp_path, environ={**clean, "PYTHONPATH": "/src", "PIP_USER": "1"})
+    assert [problem.kind for problem in environment.problems] == ["no-interpreter"]
+    assert [finding.severity.value for finding in diagnose(environment)] == ["info"]
+
+
+def test_a_shim_leads_to_the_environment_behind_it(venv, venv_site, tmp_path, clean):
+    venv_site.add("foo", "1.0")
+    shim = tmp_path / "shims" / "python"
+    shim.parent.mkdir()
+    shim.write_text(f'#!/bin/sh\nexec "{venv}/bin/python" "$@"\n', encoding="utf-8")
+    shim.chmod(0o755)
+    environment = read_environment(shim, environ=clean)
+    assert environment.details["kind"] == "venv"
+    assert [item.name for item in environment.distributions] == ["foo"]
+    assert environment.executable == str(shim)
 
 
 def test_the_python_of_a_bare_folder_is_told_by_its_compiled_wheels(site):

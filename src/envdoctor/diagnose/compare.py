@@ -56,7 +56,7 @@ _FAMILIES: tuple[tuple[str, re.Pattern[str], str], ...] = (
     (
         "torch",
         re.compile(
-            r"torch|torchaudio|torchvision|torchcodec|torchtext|torch-directml|torchao|triton(-windows|-rocm)?"
+            r"torch|pytorch(-cuda)?|torchaudio|torchvision|torchcodec|torchtext|torch-directml|torchao|triton(-windows|-rocm)?"
             r"|pytorch-triton(-rocm|-xpu)?|intel-extension-for-pytorch|xformers|flash-attn|bitsandbytes|deepspeed"
         ),
         "torch and its companions are built for each other",
@@ -78,7 +78,7 @@ _FAMILY_ORDER = {"python": -1, **{family: number for number, (family, _, _) in e
 
 def compare_environments(before: InstalledEnvironment, after: InstalledEnvironment) -> tuple[Difference, ...]:
     """Return how ``after`` differs from ``before``, what matters most first; nothing where they are the same."""
-    found = [*_python(before, after), *_distributions(before, after)]
+    found = [*_python(before, after), *_distributions(before, after), *_conda(before, after)]
     return tuple(sorted(found, key=_rank))
 
 
@@ -118,6 +118,34 @@ def _distributions(before: InstalledEnvironment, after: InstalledEnvironment) ->
             yield _changed(name, left.version, right.version, family, because)
         elif left.editable != right.editable or (left.direct_url is None) != (right.direct_url is None):
             yield Difference(ChangeKind.SOURCE, name, _source(left), _source(right), Weight.MINOR)
+
+
+_Build = tuple[str, str]
+
+
+def _conda(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[Difference]:
+    """Yield what only conda's records tell: builds of the same version, and packages that are not Python's."""
+    one, other = _conda_builds(before), _conda_builds(after)
+    if not one or not other:
+        return
+    python = {item.name for environment in (before, after) for item in environment.distributions}
+    for name in sorted({*one, *other}):
+        left, right = one.get(name), other.get(name)
+        family, because = _family(name)
+        weight = Weight.BINARY if family else Weight.MINOR
+        if left and right and left[0] == right[0] and left[1] != right[1]:
+            reason = f"another build of the same version: {because}" if because else ""
+            yield Difference(ChangeKind.BUILD, name, " ".join(left), " ".join(right), weight, family, reason)
+        elif name not in python and (left is None or right is None or left[0] != right[0]):
+            kind = ChangeKind.ADDED if left is None else ChangeKind.REMOVED if right is None else ChangeKind.VERSION
+            yield Difference(kind, name, left and left[0], right and right[0], weight, family, because)
+
+
+def _conda_builds(environment: InstalledEnvironment) -> dict[str, _Build]:
+    packages = environment.details.get("conda_packages")
+    if not isinstance(packages, tuple):
+        return {}
+    return {name: (version, build) for name, version, build, _ in packages if name != "python"}
 
 
 def _changed(name: str, before: str, after: str, family: str, because: str) -> Difference:

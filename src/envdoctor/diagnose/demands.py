@@ -88,7 +88,7 @@ def marker_environment(environment: InstalledEnvironment, target: Target | None)
     told = environment.details.get("markers")
     if isinstance(told, Mapping):
         return {**{str(key): str(value) for key, value in told.items()}, "extra": ""}
-    markers = target.marker_environment() if target else _host_markers()
+    markers = target.marker_environment() if target else _host_markers(environment)
     if environment.python is not None and markers["python_version"] != _dotted(environment.python):
         full = environment.python_full or f"{_dotted(environment.python)}.0"
         markers |= {
@@ -99,9 +99,17 @@ def marker_environment(environment: InstalledEnvironment, target: Target | None)
     return markers
 
 
-def _host_markers() -> dict[str, str]:
-    # The last resort: neither the interpreter nor a target is known.
-    return {**{key: str(value) for key, value in default_environment().items()}, "extra": ""}
+_SYSTEMS = {"win32": ("nt", "Windows"), "linux": ("posix", "Linux"), "darwin": ("posix", "Darwin")}
+
+
+def _host_markers(environment: InstalledEnvironment) -> dict[str, str]:
+    """Return this machine's markers, with what is known of the environment's: the last resort, without a target."""
+    markers = {**{key: str(value) for key, value in default_environment().items()}, "extra": ""}
+    platform = str(environment.details.get("platform") or "")
+    if platform in _SYSTEMS and platform != markers["sys_platform"]:
+        os_name, system = _SYSTEMS[platform]
+        markers |= {"sys_platform": platform, "os_name": os_name, "platform_system": system}
+    return markers
 
 
 def _dotted(python: tuple[int, int]) -> str:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +43,17 @@ def read_environment(
     """Read the environment at ``path``: its folder, or the Python executable in it.
 
     ``files``: read every RECORD and compare it with the disk (existence and size). Without it, file lists are read
-    only of distributions that share a folder with another one. ``ask``: run the interpreter, for at most about
-    ``1.5 * timeout_s`` seconds; nothing in the environment is imported by this process. ``environ``: the variables
-    that reach the interpreter; this process's own by default. Raises EnvironmentNotFound.
+    only of distributions that share a folder with another one, or whose first file is gone. ``ask``: run the
+    interpreter, for at most about ``1.5 * timeout_s`` seconds; nothing in the environment is imported by this process.
+    ``environ``: the variables that reach the interpreter; this process's own by default.
+    Raises EnvironmentNotFound.
     """
     variables = os.environ if environ is None else environ
     layout = find_layout(Path(path).absolute())
     asking = _Asking(layout, ask, timeout_s, environ)
     scans = {str(folder): scan_folder(str(folder)) for folder in layout.site_packages}
     answer = asking.wait()
+    layout = _behind_shim(layout, answer)
     folders = _folders(layout, answer)
     for folder, counts_pth in folders.items():
         if folder not in scans:
@@ -80,10 +82,11 @@ class _Asking:
     def __init__(self, layout: Layout, ask: bool, timeout_s: float, environ: Mapping[str, str] | None) -> None:
         self.given = InterpreterAnswer(None)
         self.questioning: Questioning | None = None
-        if ask and layout.executable is not None:
+        if ask and layout.executable is not None and layout.runnable:
             self.questioning = Questioning(str(layout.executable), timeout_s=timeout_s, environment=environ)
         elif ask and layout.kind in ("venv", "conda"):
-            problem = EnvironmentProblem("no-interpreter", str(layout.root), "there is no Python executable in it")
+            detail = "its Python is for Windows" if layout.executable else "there is no Python executable in it"
+            problem = EnvironmentProblem("no-interpreter", str(layout.root), detail)
             self.given = InterpreterAnswer(None, (problem,))
 
     def wait(self) -> InterpreterAnswer:
@@ -95,6 +98,17 @@ class _Found:
     distributions: list[InstalledDistribution] = field(default_factory=list)
     problems: list[EnvironmentProblem] = field(default_factory=list)
     pth: list[tuple[str, int, str]] = field(default_factory=list)
+
+
+def _behind_shim(layout: Layout, answer: InterpreterAnswer) -> Layout:
+    """Return the layout that the interpreter itself names, where the program stood for one somewhere else."""
+    if layout.site_packages or answer.facts is None:
+        return layout
+    try:
+        behind = find_layout(Path(str(answer.facts["prefix"])))
+    except EnvironmentNotFound:
+        return layout
+    return replace(behind, executable=layout.executable)
 
 
 def _folders(layout: Layout, answer: InterpreterAnswer) -> dict[str, bool]:
@@ -135,10 +149,13 @@ def _merge(scans: Iterable[Scan]) -> _Found:
 def _with_file_lists(
     found: _Found, *, files: bool
 ) -> tuple[tuple[InstalledDistribution, ...], tuple[EnvironmentProblem, ...]]:
-    only = None if files else suspects(found.distributions)
-    distributions = tuple(with_files(found.distributions, only))
-    checked = tuple(verify_files(distributions)) if files else ()
-    return distributions, (*found.problems, *checked)
+    if files:
+        distributions = tuple(with_files(found.distributions))
+        return distributions, (*found.problems, *verify_files(distributions))
+    suspected = suspects(found.distributions)
+    distributions = tuple(with_files(found.distributions, suspected.sharing | suspected.hollow))
+    hollow = [item for item in distributions if item.metadata_path in suspected.hollow]
+    return distributions, (*found.problems, *verify_files(hollow))
 
 
 def _script_problems(layout: Layout) -> Iterator[EnvironmentProblem]:
@@ -183,8 +200,10 @@ def _details(
             details[key] = facts.get(key)
         details["extension_suffixes"] = tuple(facts.get("extension_suffixes") or ())
         details["markers"] = _markers(facts)
-    if layout.kind != "folder":
-        # A bare folder may come from another machine; this one's variables say nothing about it.
+    if any(folder.parent.name == "Lib" for folder in layout.site_packages):
+        details.setdefault("platform", "win32")
+    if layout.kind != "folder" and details.get("platform") in (None, sys.platform):
+        # What may come from another machine is not judged by this one's variables.
         details["variables"] = relevant_variables(variables)
         details["path_programs"] = path_programs(variables)
         prefix, platform = str(facts.get("prefix") or layout.root), str(facts.get("platform") or sys.platform)

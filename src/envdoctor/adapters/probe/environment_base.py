@@ -27,6 +27,8 @@ def base_problems(layout: Layout, facts: Mapping[str, Any]) -> Iterator[Environm
             yield _changed(layout, made_for, runs)
         return
     executable = layout.executable
+    if executable is not None and not layout.runnable:
+        return
     if executable is not None and executable.is_symlink() and not executable.exists():
         yield EnvironmentProblem("base-gone", str(layout.root), f"`{executable}` points to `{_target(executable)}`")
         return

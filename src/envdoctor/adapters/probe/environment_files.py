@@ -13,12 +13,12 @@ import re
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile
 
-__all__ = ["parse_record", "read_files", "suspects", "verify_files", "with_files"]
+__all__ = ["Suspects", "parse_record", "read_files", "suspects", "verify_files", "with_files"]
 
 _RECORD_LIMIT = 64 * 1024 * 1024
 _FIRST_PART = re.compile(rb'"?([^/\\\r\n,"]+)')
@@ -65,25 +65,55 @@ def with_files(
             yield item
 
 
-def suspects(distributions: Iterable[InstalledDistribution]) -> frozenset[str]:
-    """Return the metadata paths of distributions that share a top-level folder with another one of their folder.
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """Metadata paths of the distributions whose file lists are worth reading row by row."""
 
-    Only these can own the same file (scripts aside); the rest need no RECORD read row by row.
-    """
+    sharing: frozenset[str]
+    """They have a top-level folder in common with another one; only these can own the same file (scripts aside)."""
+    hollow: frozenset[str]
+    """The first file that they recorded is not there."""
+
+
+def suspects(distributions: Iterable[InstalledDistribution]) -> Suspects:
+    """Look over the RECORD files quickly."""
     owners: dict[tuple[str, bytes], list[str]] = defaultdict(list)
+    hollow: set[str] = set()
     for item in distributions:
         if not item.metadata_path:
             continue
-        data = read_text(f"{item.metadata_path}/RECORD", _RECORD_LIMIT) or b""
-        for part in _first_parts(data):
+        lines = (read_text(f"{item.metadata_path}/RECORD", _RECORD_LIMIT) or b"").split(b"\n")
+        for part in _first_parts(lines):
             if not part.endswith((b".dist-info", b".egg-info")) and part not in (b"..", b"__pycache__"):
                 owners[item.location, part].append(item.metadata_path)
-    return frozenset(path for paths in owners.values() if len(paths) > 1 for path in paths)
+        if _first_is_missing(item.location, lines):
+            hollow.add(item.metadata_path)
+    sharing = frozenset(path for paths in owners.values() if len(paths) > 1 for path in paths)
+    return Suspects(sharing, frozenset(hollow))
 
 
-def _first_parts(data: bytes) -> set[bytes]:
+def _first_is_missing(location: str, lines: list[bytes]) -> bool:
+    """Return whether the first code file of a RECORD is gone, which shows that a folder was deleted."""
+    for line in lines:
+        if b".dist-info/" in line or b'"' in line or not line:
+            continue
+        path = line.rsplit(b",", 2)[0].replace(b"\\", b"/").decode("utf-8", "replace")
+        if _worth_a_look(path):
+            return not _is_there(f"{location}/{path}")
+    return False
+
+
+def _is_there(path: str) -> bool:
+    try:
+        os.stat(path)  # noqa: PTH116 - pathlib costs more than the call
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _first_parts(lines: list[bytes]) -> set[bytes]:
     # Splitting is five times as fast as a regular expression over the whole of a long RECORD.
-    cut = {line.partition(b"/")[0] for line in data.split(b"\n")}
+    cut = {line.partition(b"/")[0] for line in lines}
     return {match[1] for text in cut if (match := _FIRST_PART.match(text))}
 
 

@@ -41,6 +41,11 @@ class Layout:
     python_full: str | None = None
     pyvenv: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def runnable(self) -> bool:
+        """Return whether its Python is one that this system can start at all."""
+        return self.executable is not None and (self.executable.suffix != ".exe" or os.name == "nt")
+
 
 def find_layout(path: Path) -> Layout:
     """Tell what ``path`` is. Raises EnvironmentNotFound with a reason that a user can act on."""
