@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from diagnose_fixtures import require, target_of
+from diagnose_fixtures import MemorySources, require, target_of
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
@@ -137,6 +137,7 @@ def test_marker_mistakes(marker: str, meant: str) -> None:
         'sys_platform == "freebsd13"',
         '"tegra" in platform_release',
         'extra == "linux"',
+        'sys_platform == "linux" or sys_platform == "linux2"',
         'platform_python_implementation == "CPython"',
     ],
 )
@@ -161,7 +162,7 @@ def test_what_was_not_read_is_said(kind: ReadingProblemKind, severity: Severity)
 def command(step: int, verb: str, *arguments: str, **fields) -> InstallCommand:
     fields.setdefault("quiet", True)
     fields.setdefault("checked", False)
-    return InstallCommand(step, verb, arguments, FileOrigin("install.bat", step + 7), **fields)
+    return InstallCommand(step, verb, (verb, *arguments), FileOrigin("install.bat", step + 7), **fields)
 
 
 SCRIPT = (
@@ -180,6 +181,17 @@ def test_step_order_names_what_is_installed_and_removed() -> None:
         "install.bat:9 installs `torch`, `torchaudio`, `torchvision`, which install.bat:10 removes" in finding.message
     )
     assert "wasted" in finding.message
+
+
+def test_what_a_later_step_removes_is_looked_up_in_the_file_itself() -> None:
+    left = (line("numpy>=1.25.0", 5),)
+    sources = MemorySources({"requirements.txt": "torch\ntorchsde\ntorchvision\nnumpy>=1.25.0\n"})
+    project = Project(".", commands=SCRIPT, requirements=left)
+    (finding,) = found("RES007", project=project, sources=sources)
+    assert "installs `torch`, `torchvision`, which" in finding.message
+    (blind,) = found("RES007", project=project)
+    assert "installs `torch`, which" in blind.message
+    assert not found("RES007", project=project, sources=MemorySources({"requirements.txt": "einops\n"}))
 
 
 def test_steps_that_do_not_meet_are_fine() -> None:
@@ -208,3 +220,12 @@ def test_a_local_version_needs_an_extra_index() -> None:
     (unknown,) = of_project("RES009", requirements=(line("torch==2.0.1+cu118", 37),))
     assert unknown.severity is Severity.WARNING
     assert not of_project("RES009", requirements=(line("torch==2.0.1"),))
+
+
+def test_a_compatible_release_pin_says_what_it_means() -> None:
+    (finding,) = of_project("RES010", requirements=(line("numpy~=1.23.4", 9), line("tqdm~=4.64.1", 5)))
+    assert (
+        finding.message == "`numpy~=1.23.4` means numpy>=1.23.4,<1.24, and other packages depend on which numpy it is"
+    )
+    assert finding.severity is Severity.INFO
+    assert not of_project("RES010", requirements=(line("numpy~=1.23"), line("numpy==1.23.4"), line("pandas~=1.5.0")))

@@ -67,6 +67,12 @@ def test_source_only_is_graded_and_says_who_wants_it() -> None:
     assert "may need a compiler" in findings["unknown"].message
 
 
+def test_an_optional_extension_is_no_reason_to_warn() -> None:
+    (finding,) = found("RES102", resolved("distance==0.1.3", sdist=True, risk=BuildRisk.COMPILER))
+    assert finding.severity is Severity.INFO
+    assert "works anywhere" in finding.message
+
+
 def test_a_pin_that_a_repair_moved_is_told_what_it_would_have_needed() -> None:
     line = pinned("faster-whisper==1.0.1", 4)
     index = MemoryIndex(
@@ -109,10 +115,14 @@ def test_walked_back_says_who_forced_it() -> None:
     assert "had to go back to 0.10.2 from 0.12.2; forced by `omegaconf<2.1` of x 1" in finding.message
 
 
-def test_walking_back_because_a_person_says_so_is_mild() -> None:
-    walked = WalkedBack("numpy", Version("1.26.4"), Version("2.3.0"), (pinned("numpy<2"),))
-    (finding,) = found("RES104", resolved("numpy==1.26.4"), walked_back=(walked,))
+def test_everyday_walks_back_are_mild_or_left_out() -> None:
+    forced = (by_distribution("x<3", "y", "1"),)
+    asked = WalkedBack("spacy", Version("3.7.5"), Version("4.0"), forced)
+    (finding,) = found("RES104", resolved("spacy==3.7.5", wanted_by=[pinned("spacy>=3.2")]), walked_back=(asked,))
     assert finding.severity is Severity.INFO
+    among = resolved("aiofiles==23.2.1", wanted_by=[by_distribution("aiofiles<24", "gradio", "4.43.0")])
+    between = WalkedBack("aiofiles", Version("23.2.1"), Version("25.1"), forced)
+    assert not found("RES104", among, walked_back=(between,))
 
 
 def test_yanked() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatch
 
+from packaging.utils import canonicalize_name
+
 from envdoctor.diagnose.advising import advise, read_log
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule, all_rules
@@ -60,13 +62,18 @@ def _order(finding: Finding) -> tuple[int, str, int, str, str]:
 
 
 def _patching(finding: Finding, profile: Profile) -> Patch | None:
-    """Return the profile's patch of the source file that a finding points into."""
-    place = finding.location
-    if place is None or not finding.rule.startswith(("SRC", "ADV")):
+    """Return the profile's patch of the source file, or of the installed package, that a finding is about."""
+    if not finding.rule.startswith(("SRC", "ADV")):
         return None
+    place = finding.location
     for patch in profile.patches:
-        globs = [name for glob in patch.files for name in (glob, glob.replace("**/", ""))]
-        if patch.root == "project" and any(fnmatch(place.path, glob) for glob in globs):
+        if patch.root == "project" and place is not None:
+            globs = [name for glob in patch.files for name in (glob, glob.replace("**/", ""))]
+            if any(fnmatch(place.path, glob) for glob in globs):
+                return patch
+        elif patch.root != "project" and finding.subject in {
+            canonicalize_name(glob.split("/")[0]) for glob in patch.files
+        }:
             return patch
     return None
 
@@ -76,7 +83,7 @@ def _patched(finding: Finding, profile: Profile | None) -> Finding:
     patch = _patching(finding, profile) if profile else None
     if profile is None or patch is None or finding.severity is Severity.INFO:
         return finding
-    seen = Evidence(f"profile {profile.name} patches this file: {patch.because}", "profile")
+    seen = Evidence(f"profile {profile.name} patches this: {patch.because}", "profile")
     return replace(finding, severity=Severity.INFO, evidence=(*finding.evidence, seen))
 
 

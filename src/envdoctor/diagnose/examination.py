@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from envdoctor.model.binary import BinaryInventory
 from envdoctor.model.candidate import Rejection
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.environment import InstalledEnvironment
@@ -51,6 +52,8 @@ class Examination:
     incomplete: tuple[str, ...] = ()
     """What the resolver could not look at."""
     environment: InstalledEnvironment | None = None
+    binaries: BinaryInventory | None = None
+    """The libraries of the environment, read and not loaded."""
     facts: Facts = field(default_factory=Facts)
     index: Index | None = None
     archives: ArchiveReader | None = None

@@ -48,7 +48,6 @@ _ALIASES = {
         "macos": "darwin",
         "osx": "darwin",
         "mac": "darwin",
-        "linux2": "linux",
         "linux64": "linux",
     },
     "os_name": {"windows": "nt", "win32": "nt", "linux": "posix", "darwin": "posix", "macos": "posix"},

@@ -24,6 +24,7 @@ pip install torch==2.3.0 --index-url https://download.pytorch.org/whl/cu118
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -31,11 +32,13 @@ from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as ParsedRequirement
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import InstallCommand, Project
+
+_NAME = re.compile(r"^[ \t]*([A-Za-z0-9][\w.-]*)", re.MULTILINE)
 
 
 def _argument_names(command: InstallCommand) -> set[str]:
@@ -47,11 +50,12 @@ def _argument_names(command: InstallCommand) -> set[str]:
             names.add(canonicalize_name(ParsedRequirement(argument).name))
         except InvalidRequirement:
             continue
-    return names - {"pip"}
+    files = {canonicalize_name(item) for item in command.requirement_files}
+    return names - files - {"pip", "install", "uninstall"}
 
 
 def _installed_names(command: InstallCommand, project: Project) -> set[str]:
-    names = _argument_names(command) - {canonicalize_name(item) for item in command.requirement_files}
+    names = _argument_names(command)
     for requirement in project.requirements:
         origin = requirement.origin
         if not isinstance(origin, FileOrigin):
@@ -61,6 +65,20 @@ def _installed_names(command: InstallCommand, project: Project) -> set[str]:
         if own or by_file:
             names.add(requirement.name)
     return names
+
+
+def _named_in_files(command: InstallCommand, sources: Sources | None) -> set[str]:
+    """Return the names at the starts of the lines of a command's requirements files, as far as they can be read."""
+    folder = command.origin.path.rpartition("/")[0]
+    texts = [sources.read(f"{folder}/{name}".lstrip("/")) for name in command.requirement_files] if sources else []
+    return {canonicalize_name(name) for text in texts if text for name in _NAME.findall(text.text)}
+
+
+def _again(later: InstallCommand, commands: tuple[InstallCommand, ...]) -> set[str]:
+    """Return the names that are installed again after a step."""
+    return {
+        name for item in commands if item.step > later.step and item.verb == "install" for name in _argument_names(item)
+    }
 
 
 def _finding(first: InstallCommand, later: InstallCommand, names: list[str]) -> Finding:
@@ -76,12 +94,24 @@ def _finding(first: InstallCommand, later: InstallCommand, names: list[str]) -> 
             "the first download is wasted, and what was resolved beside it was resolved against another version"
         ),
         evidence=(
-            Evidence(" ".join(("pip", first.verb, *first.arguments)), str(first.origin)),
-            Evidence(" ".join(("pip", later.verb, *later.arguments)), str(later.origin)),
+            Evidence(" ".join(("pip", *first.arguments)), str(first.origin)),
+            Evidence(" ".join(("pip", *later.arguments)), str(later.origin)),
         ),
         remedy=Remedy("install the version that stays first, or everything in one command"),
         location=first.origin,
     )
+
+
+def _undone(first: InstallCommand, later: InstallCommand, examination: Examination, project: Project) -> set[str]:
+    """Return what ``first`` brings and ``later`` takes away, or installs from another index."""
+    if later.verb == "install" and not any(item.startswith(("--index-url", "-i")) for item in later.arguments):
+        return set()
+    mine, other = _installed_names(first, project), _argument_names(later)
+    if later.verb == "uninstall" and first.requirement_files:
+        # What a later step removes no longer counts as a requirement of the project, so the file itself is looked at.
+        named = _named_in_files(first, examination.sources)
+        mine |= named or (other & _again(later, project.commands))
+    return mine & other
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
@@ -92,11 +122,8 @@ def _find(examination: Examination) -> Iterator[Finding]:
     for first, later in combinations(project.commands, 2):
         if first.origin.path != later.origin.path or first.verb != "install":
             continue
-        mine = _installed_names(first, project)
-        other = _argument_names(later)
-        if later.verb == "install" and not any(item.startswith(("--index-url", "-i")) for item in later.arguments):
-            continue
-        names = [name for name in sorted(mine & other) if (first.origin.path, name) not in reported]
+        undone = _undone(first, later, examination, project)
+        names = [name for name in sorted(undone) if (first.origin.path, name) not in reported]
         if names:
             reported |= {(first.origin.path, name) for name in names}
             yield _finding(first, later, names)

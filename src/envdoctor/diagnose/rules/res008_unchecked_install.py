@@ -51,9 +51,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
                 f"`{path}` does not check whether {len(commands)} `pip install` commands succeed ({how}lines {lines}), "
                 "so it goes on without the package"
             ),
-            evidence=tuple(
-                Evidence(" ".join(("pip", item.verb, *item.arguments)), str(item.origin)) for item in commands
-            ),
+            evidence=tuple(Evidence(" ".join(("pip", *item.arguments)), str(item.origin)) for item in commands),
             remedy=Remedy("stop at the first failure: `|| exit /b 1` in a batch file, `set -e` in a shell script"),
             location=first.origin,
         )

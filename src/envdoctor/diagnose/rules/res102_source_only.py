@@ -34,10 +34,10 @@ from envdoctor.model.origin import FileOrigin
 
 
 def _words(risk: BuildRisk | None, need: BuildNeed | None) -> tuple[Severity, str]:
+    if risk is BuildRisk.ANYWHERE or (need is not None and not need.needs):
+        return Severity.INFO, "is built from source, which works anywhere"
     if need is not None:
         return Severity.WARNING, f"needs {', '.join(need.needs)}"
-    if risk is BuildRisk.ANYWHERE:
-        return Severity.INFO, "is built from source, which works anywhere"
     if risk is BuildRisk.COMPILER:
         return Severity.WARNING, "needs a compiler"
     return Severity.WARNING, "is built from source and may need a compiler"

@@ -25,28 +25,49 @@ from collections.abc import Iterator
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.candidate import FileKind
+from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.origin import written_by_a_person
+from envdoctor.model.resolution import ResolvedPackage, WalkedBack
+
+_MOST = 3
+
+
+def _severity(package: ResolvedPackage) -> Severity | None:
+    """Weigh a walk back; None where it is an everyday one that ``explain`` tells and no list needs.
+
+    A package that a person asks for by name without a bound, and that ends at an old release because of others, is
+    what nobody meant. What distributions bound among themselves matters only where it must be built.
+    """
+    people = [item for item in package.wanted_by if written_by_a_person(item.origin)]
+    built = package.file.kind is FileKind.SDIST and package.build_risk is not BuildRisk.ANYWHERE
+    if built:
+        return Severity.WARNING
+    if any(not item.specifier for item in people):
+        return Severity.WARNING
+    return Severity.INFO if people else None
+
+
+def _forced(item: WalkedBack) -> str:
+    demands = [f"`{wanted.pep508}` of {wanted.origin}" for wanted in item.forced_by]
+    more = f" and {len(demands) - _MOST} more" if len(demands) > _MOST else ""
+    return ", ".join(demands[:_MOST]) + more if demands else "other requirements"
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
     resolution = examination.resolution
     for item in resolution.walked_back if resolution else ():
         package = resolution.get(item.name) if resolution else None
-        if resolution is None or package is None:
+        severity = _severity(package) if package else None
+        if resolution is None or package is None or severity is None:
             continue
-        asked = any(not isinstance(wanted.origin, DistributionOrigin) for wanted in package.wanted_by)
-        by_people = any(not isinstance(wanted.origin, DistributionOrigin) for wanted in item.forced_by)
-        source_only = package.file.kind is FileKind.SDIST
-        forced = ", ".join(f"`{wanted.pep508}` of {wanted.origin}" for wanted in item.forced_by) or "other requirements"
         chain = chain_to(resolution, item.name)
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
-            severity=Severity.WARNING if (asked and not by_people) or source_only else Severity.INFO,
+            severity=severity,
             subject=item.name,
-            message=f"`{item.name}` had to go back to {item.version} from {item.newest}; forced by {forced}",
+            message=f"`{item.name}` had to go back to {item.version} from {item.newest}; forced by {_forced(item)}",
             evidence=(Evidence(f"newest for the target: {item.newest}", str(chain)),),
             remedy=Remedy(f"say which `{item.name}` is meant, or let go of what holds it back"),
             location=chain.location,
