@@ -24,7 +24,6 @@ from envdoctor.resolve.problem import Policy
 __all__ = ["CandidateList", "Selector", "accepts_python"]
 
 _SDIST_RANK = 1_000_000
-_WHEEL_PARTS = 5
 _UPPER_BOUNDS = ("<", "<=")
 
 
@@ -86,11 +85,15 @@ class Selector:
         """Return the candidates of a page."""
         groups: dict[Version, list[tuple[int, DistributionFile]]] = {}
         capped: set[Version] = set()
+        ranks, pythons = self._ranks, self._pythons
         for file in page.files:
-            rank = self._usable_rank(page.name, file)
+            # Pages list tens of thousands of files whose tags and bounds repeat: two look-ups settle most of them.
+            rank = ranks.get(_tag_text(file.filename), -1) if file.kind is FileKind.WHEEL else -1
+            if rank == -1:
+                rank = self._usable_rank(page.name, file)
             if rank is None:
                 continue
-            if not self._python_accepts(file.requires_python):
+            if not pythons.get(file.requires_python or "") and not self._python_accepts(file.requires_python):
                 if not self._only_capped(file):
                     continue
                 capped.add(file.version)
@@ -190,6 +193,6 @@ def _specifiers(text: str) -> tuple[Specifier, ...]:
 
 
 def _tag_text(filename: str) -> str:
-    """Return ``cp311-cp311-win_amd64`` of a wheel's file name."""
-    parts = filename.removesuffix(".whl").rsplit("-", 3)
-    return "-".join(parts[1:]) if len(parts) == _WHEEL_PARTS - 1 else ""
+    """Return ``cp311-cp311-win_amd64`` of a wheel's file name, an empty text where it has no three tags."""
+    third = filename.rfind("-", 0, filename.rfind("-", 0, filename.rfind("-")))
+    return filename[third + 1 : -len(".whl")] if third > 0 else ""

@@ -17,6 +17,7 @@ from envdoctor.resolve.clash import find_clash
 from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores
 from envdoctor.resolve.engine import Solved, Solver
 from envdoctor.resolve.lines import Line, lines_of
+from envdoctor.resolve.memory import collector_paused
 from envdoctor.resolve.offers import Offer, Offers
 from envdoctor.resolve.outcome import build_resolution
 from envdoctor.resolve.problem import Problem
@@ -99,6 +100,18 @@ def diagnose(
     grades the sdists of a resolution. Raises nothing of its own; an index that cannot be reached makes the
     diagnosis incomplete.
     """
+    with collector_paused():
+        return _diagnose(problem, index, progress, judge, build_risk, solver)
+
+
+def _diagnose(
+    problem: Problem,
+    index: Index,
+    progress: Progress | None,
+    judge: Judge | None,
+    build_risk: BuildRiskOf | None,
+    solver: Solver | None,
+) -> Diagnosis:
     universe = Universe(problem, index)
     lines = lines_of(universe)
     engine = solver or PubGrub(problem.limits.rounds)
