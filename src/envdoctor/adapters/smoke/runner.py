@@ -18,7 +18,9 @@ from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, Smo
 __all__ = ["ChildRunner"]
 
 MARGIN = 1.2
-"""How much slower than the CPU counts as slower; single calls of under a millisecond scatter by less."""
+"""How much slower than the CPU counts as slower."""
+SHORTEST_MS = 0.5
+"""Calls shorter than this are the launch, not the work; a GPU is not blamed for them."""
 TRIAL_SCALE = 0.5
 _STAGES = tuple(entry.name for entry in catalogue.STAGES)
 
@@ -142,7 +144,7 @@ def _result(name: str, outcome: Mapping[str, Any], run: Run, setting: str | None
 def _detail(outcome: Mapping[str, Any]) -> str | None:
     note: str | None = outcome.get("note")
     steady, reference = outcome.get("steady_ms"), outcome.get("reference_ms")
-    if note is None and steady and reference and steady > MARGIN * reference:
+    if note is None and steady and reference and steady > max(SHORTEST_MS, MARGIN * reference):
         return f"slower than the CPU here ({steady:.2f} ms, CPU {reference:.2f} ms)"
     return note
 

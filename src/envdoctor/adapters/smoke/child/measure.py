@@ -58,8 +58,9 @@ def measure(
         if outcome["status"] == "passed" and case.timed:
             outcome["steady_ms"] = _steady(case, modules, inputs, device, options)
     if outcome["status"] == "passed":
+        outcome["note"] = case.note
         _add_rates(case, outcome)
-        if options.reference and case.timed and (device.type != "cpu" or device.stand_in):
+        if options.reference and case.timed and case.inputs and (device.type != "cpu" or device.stand_in):
             outcome["reference_ms"] = _reference_ms(case)
     return outcome
 

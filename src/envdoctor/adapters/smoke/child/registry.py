@@ -40,6 +40,7 @@ class Case:
         bytes_moved: Optional[float] = None,
         check: Optional[Callable[[Any], Optional[str]]] = None,
         timed: bool = True,
+        note: Optional[str] = None,
     ) -> None:
         self.function = function
         self.inputs = tuple(inputs)
@@ -51,6 +52,8 @@ class Case:
         """Looks at the answer itself where no single answer is right; returns the fault in words, or None."""
         self.timed = timed
         """False: one call is enough, a later one would say nothing."""
+        self.note = note
+        """What a reader should know of a kernel that passed."""
 
     def call(self, modules: Any, inputs: Sequence[Any]) -> Any:
         """Apply the function without gradients (a kernel that trains turns them on itself)."""

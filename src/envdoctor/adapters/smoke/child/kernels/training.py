@@ -45,7 +45,7 @@ def _network(bench: Workbench) -> Any:
 
 def _loss(modules: Any, x: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     hidden = nnf.gelu(modules["norm"](modules["conv"](x)))
-    return nnf.mse_loss(modules["out"](hidden.transpose(1, 2)).float().to(wanted.dtype), wanted)
+    return nnf.mse_loss(modules["out"](hidden.transpose(1, 2)).to(wanted.dtype), wanted)
 
 
 @kernel("training-step")

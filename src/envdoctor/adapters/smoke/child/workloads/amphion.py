@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import lru_cache
 from typing import Any, Tuple
 
 import torch
@@ -101,7 +102,6 @@ def training_step(bench: Workbench) -> Case:
     """One AdamW step of a small transformer, by accelerate where that is installed."""
     parts = {"embed": torch.nn.Embedding(64, WIDTH), "head": torch.nn.Linear(WIDTH, 64)}
     parts.update({"conv": torch.nn.Conv1d(WIDTH, WIDTH, 3, padding=1), "norm": torch.nn.LayerNorm(WIDTH)})
-    accelerator = _accelerator(bench)
 
     def forward(m: Any, tokens: Any, wanted: Any) -> Any:
         x = m["embed"](tokens)
@@ -112,8 +112,9 @@ def training_step(bench: Workbench) -> Case:
         def optimiser(weights: Any) -> Any:
             # A large epsilon keeps the step smooth in the gradient; without it the sign of noise decides.
             chosen = torch.optim.AdamW(weights, lr=1e-2, eps=1e-2)
-            lower = accelerator is not None and tokens.device.type != "cpu"
-            return accelerator.prepare(chosen) if accelerator is not None and lower else chosen
+            reference = m["head"].weight.dtype == torch.float64
+            accelerator = None if reference else _accelerator(tokens.device.type)
+            return chosen if accelerator is None else accelerator.prepare(chosen)
 
         return step(m, lambda trained: forward(trained, tokens, wanted), optimiser)
 
@@ -121,11 +122,13 @@ def training_step(bench: Workbench) -> Case:
     return Case(train, inputs, modules=bench.modules(parts))
 
 
-def _accelerator(bench: Workbench) -> Any:
-    if bench.device.type != "cuda":
+@lru_cache(maxsize=None)
+def _accelerator(kind: str) -> Any:
+    """Return accelerate's front end, None where it is not installed or does not know the device."""
+    if kind not in ("cpu", "cuda", "mps", "xpu"):
         return None
     try:
         accelerate = importlib.import_module("accelerate")
     except ImportError:
         return None
-    return accelerate.Accelerator()
+    return accelerate.Accelerator(cpu=kind == "cpu")

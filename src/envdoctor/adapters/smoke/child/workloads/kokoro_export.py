@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import platform
-from typing import Any
+from typing import Any, Dict
 
 import torch
 
 from ..registry import Case, Skip, Workbench, kernel
-from .kokoro import BUCKET, WIDTH, decode, decoder_parts
+from .kokoro import BUCKET, WIDTH, decode, decoder_parts, duration_parts, predict
 
 __all__ = []  # type: list[str]
 
@@ -18,13 +18,13 @@ def _inputs(bench: Workbench) -> Any:
     return bench.randn(1, WIDTH, BUCKET), bench.randn(1, 32)
 
 
-def _module(modules: Any) -> Any:
-    """Wrap the function as a module, which is what export takes."""
+def _module(function: Any, modules: Any) -> Any:
+    """Wrap a function of the layers and two tensors as a module, which is what export and conversion take."""
 
-    def forward(_: Any, aligned: Any, style: Any) -> Any:
-        return decode(modules, aligned, style)
+    def forward(_: Any, first: Any, second: Any) -> Any:
+        return function(modules, first, second)
 
-    kind = type("Decoder", (torch.nn.Module,), {"forward": forward})
+    kind = type("Wrapped", (torch.nn.Module,), {"forward": forward})
     module = kind()
     module.parts = modules
     return module.eval()
@@ -38,7 +38,7 @@ def export(bench: Workbench) -> Case:
     def exported(m: Any, aligned: Any, style: Any) -> Any:
         if aligned.dtype == torch.float64:
             return decode(m, aligned, style)
-        program = torch.export.export(_module(m.cpu()), (aligned.cpu(), style.cpu()))
+        program = torch.export.export(_module(decode, m.cpu()), (aligned.cpu(), style.cpu()))
         if hasattr(program, "run_decompositions"):
             program = program.run_decompositions({}) if _newer(2, 5) else program
         return program.module()(aligned.cpu(), style.cpu())
@@ -53,32 +53,42 @@ def _newer(major: int, minor: int) -> bool:
 
 @kernel("kokoro-coreml")
 def coreml(bench: Workbench) -> Case:
-    """The decoder converted by coremltools; only macOS can ask the converted model."""
+    """Duration model and decoder converted by coremltools; only macOS can ask the converted models."""
     try:
-        coremltools = importlib.import_module("coremltools")
+        tools = importlib.import_module("coremltools")
     except ImportError as error:
         raise Skip("coremltools is not installed") from error
-    modules = bench.modules(decoder_parts())
+    modules = bench.modules({"duration": bench.modules(duration_parts()), "decoder": bench.modules(decoder_parts())})
     predicts = platform.system() == "Darwin"
 
-    def converted(m: Any, aligned: Any, style: Any) -> Any:
+    def plain(m: Any, tokens: Any, aligned: Any, style: Any) -> Any:
+        return predict(m["duration"], tokens, style)[0], decode(m["decoder"], aligned, style)
+
+    def converted(m: Any, tokens: Any, aligned: Any, style: Any) -> Any:
         if aligned.dtype == torch.float64:
-            return decode(m, aligned, style)
-        inputs = (aligned.cpu(), style.cpu())
-        traced = torch.jit.trace(_module(m.cpu()), inputs)
-        model = coremltools.convert(
-            traced,
-            inputs=[coremltools.TensorType(name=name, shape=value.shape) for name, value in _named(inputs)],
-            minimum_deployment_target=coremltools.target.macOS13,
-        )
-        if not predicts:
-            # It converts; what it would answer cannot be known here.
-            return decode(m, *inputs)
-        answer = model.predict({name: value.numpy() for name, value in _named(inputs)})
-        return torch.from_numpy(next(iter(answer.values())))
+            return plain(m, tokens, aligned, style)
+        m, tokens, aligned, style = m.cpu(), tokens.cpu().int(), aligned.cpu(), style.cpu()
+        durations = _convert(tools, _module(_durations, m["duration"]), {"tokens": tokens, "style": style}, predicts)
+        frames = _convert(tools, _module(decode, m["decoder"]), {"aligned": aligned, "style": style}, predicts)
+        # Elsewhere than on macOS it only converts; what the models would answer cannot be known.
+        return (durations, frames) if predicts else plain(m, tokens, aligned, style)
 
-    return Case(converted, _inputs(bench), modules=modules, timed=False)
+    aligned, style = _inputs(bench)
+    note = None if predicts else "converted; prediction needs macOS"
+    return Case(converted, (bench.randint(0, 178, 1, 48), aligned, style), modules=modules, timed=False, note=note)
 
 
-def _named(inputs: Any) -> Any:
-    return list(zip(("aligned", "style"), inputs))
+def _durations(m: Any, tokens: Any, style: Any) -> Any:
+    return predict(m, tokens, style)[0]
+
+
+def _convert(tools: Any, module: Any, inputs: Dict[str, Any], predicts: bool) -> Any:
+    traced = torch.jit.trace(module, tuple(inputs.values()))
+    types = [
+        tools.TensorType(name=name, shape=value.shape, dtype=value.numpy().dtype.type) for name, value in inputs.items()
+    ]
+    model = tools.convert(traced, inputs=types, minimum_deployment_target=tools.target.macOS13)
+    if not predicts:
+        return None
+    answer = model.predict({name: value.numpy() for name, value in inputs.items()})
+    return torch.from_numpy(next(iter(answer.values())))
