@@ -67,6 +67,13 @@ def record_versions(index: AnyIndex, page: ProjectPage, newest: int) -> None:
             index.build_risk(files[0])
 
 
+def _partition(arguments: list[str]) -> tuple[list[str], str, list[str]]:
+    if "--" not in arguments:
+        return arguments, "", []
+    where = arguments.index("--")
+    return arguments[:where], "--", arguments[where + 1 :]
+
+
 def main() -> int:
     """Record, trim, and say with what exit code the command ended."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -77,8 +84,11 @@ def main() -> int:
     parser.add_argument("--exclude-newer", help="with --names: leave out files that are newer than this date")
     parser.add_argument("--names", nargs="+", default=[], help="projects to record, in place of a command")
     parser.add_argument("--newest", type=int, default=3, help="with --names: versions whose metadata is recorded")
-    parser.add_argument("command", nargs="*", help="after --: arguments of envdoctor")
-    options = parser.parse_args()
+    parser.usage = "%(prog)s DIRECTORY [options] (--names NAME ... | -- ARGUMENTS OF ENVDOCTOR)"
+    # argparse takes `--` as the start of the first positional that may be empty, so the command is cut off by hand.
+    own, _, command_line = _partition(sys.argv[1:])
+    options = parser.parse_args(own)
+    options.command = command_line
     if bool(options.names) == bool(options.command):
         parser.error("give either --names or, after --, a command of envdoctor")
     code = 0

@@ -8,7 +8,7 @@ from conftest import make_wheel
 from index_samples import make_sdist
 
 from envdoctor.adapters.index import AnyIndex, archive_bytes
-from envdoctor.model.candidate import BuildRisk, CoreMetadata, MetadataSource
+from envdoctor.model.candidate import BuildRisk, CoreMetadata, FileKind, MetadataSource
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
 Open = Callable[..., AnyIndex]
@@ -221,3 +221,19 @@ def test_sdist_members_can_be_read(server, opened: Open) -> None:
     (file,) = index.page("demo").files
     assert index.read(file, "demo-1.0/a/b.txt") == b"hi"
     assert index.read(file, "demo-1.0/../x") is None
+
+
+def test_a_wheel_for_another_platform_speaks_for_its_sdist(server, opened: Open) -> None:
+    setup = {"setup.py": "setup(install_requires=open('r.txt').read().split())"}
+    server.page(
+        "demo",
+        [
+            server.wheel("demo-1.0-cp39-cp39-win32.whl", "numpy"),
+            server.file("demo-1.0.tar.gz", make_sdist("demo-1.0", setup)),
+        ],
+    )
+    index = opened()
+    sdist = next(file for file in index.page("demo").files if file.kind is FileKind.SDIST)
+    metadata = index.metadata(sdist)
+    assert (metadata.requires_dist, metadata.source) == (("numpy",), MetadataSource.SIBLING)
+    assert server.count(".tar.gz") == 0, "no archive is taken to learn what a few kilobytes tell"

@@ -208,3 +208,11 @@ def test_progress_is_told(server, tmp_path: Path) -> None:
         index.page("demo")
         index.close()
     assert told.calls == [("start",), ("advance", "demo"), ("finish",)], "a cached page is no progress to draw"
+
+
+def test_stand_ins_end_where_builds_of_their_label_ended(server, opened: Open) -> None:
+    wheels(server, "torch", "2.7.1", "2.8.0")
+    wheels(server, "torchvision", "0.22.1", "0.23.0")
+    index = opened(bound=(bound_to(closed_port() + "/whl/cu118", "torch", "torchvision"),))
+    assert versions(index.page("torch")) == ["2.7.1+cu118"]
+    assert versions(index.page("torchvision")) == ["0.22.1+cu118"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.options import TargetArch, TargetBackend, TargetOs
 from envdoctor.model.profile import Profile
-from envdoctor.model.project import IndexOptionKind, Project
+from envdoctor.model.project import IndexOption, IndexOptionKind, Project
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.workflow.settings import Settings, SettingsError, parse_settings
 
@@ -274,21 +274,30 @@ def _extra_indexes(project: Project) -> tuple[ExtraIndex, ...]:
         for label in (_local_label(requirement.specifier),)
         if label
     }
-    found = {}
+    found: dict[str, ExtraIndex] = {}
     for option in project.index_options:
-        if option.kind is IndexOptionKind.NO_INDEX:
+        if option.kind is IndexOptionKind.NO_INDEX or option.url in found:
             continue
         flat = option.kind is IndexOptionKind.FIND_LINKS
         served = set(labels)
         label = label_of(option.url)
         if option.kind is IndexOptionKind.INDEX_URL and label:
             # A step that installs from this index alone takes its builds whether or not it names the label.
-            served |= {
-                (requirement.name, label) for requirement in project.requirements if requirement.index_url == option.url
-            }
-        name = label or option.url.rstrip("/").rsplit("/", 1)[-1] or "extra"
-        found[option.url] = ExtraIndex(name=name, url=option.url, labels=tuple(sorted(served)), flat=flat)
+            served |= {(item.name, label) for item in project.requirements if item.index_url == option.url}
+        found[option.url] = ExtraIndex(
+            name=f"{label or 'extra'} of {option.origin}",
+            url=_beside_its_file(project, option) if flat else option.url,
+            labels=tuple(sorted(served)),
+            flat=flat,
+        )
     return tuple(found.values())
+
+
+def _beside_its_file(project: Project, option: IndexOption) -> str:
+    """Return a ``--find-links`` path made absolute: it is relative to the file that names it."""
+    if "://" in option.url or Path(option.url).is_absolute():
+        return option.url
+    return str(Path(project.root, option.origin.path).parent / option.url)
 
 
 def _local_label(specifier: SpecifierSet) -> str | None:

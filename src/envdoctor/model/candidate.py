@@ -41,6 +41,8 @@ class MetadataSource(enum.Enum):
     """An sdist's PKG-INFO with static ``Requires-Dist`` (PEP 643) or no dependencies to hide."""
     EGG_INFO = "egg-info"
     """An sdist's ``*.egg-info/requires.txt``: what its own build wrote at release time."""
+    SIBLING = "sibling"
+    """A wheel of the same version for another platform, where only building the sdist would tell."""
 
 
 class BuildRisk(enum.Enum):

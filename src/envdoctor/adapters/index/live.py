@@ -28,7 +28,7 @@ from packaging.version import Version
 from envdoctor.adapters.index.cache import Cache, CachedPage
 from envdoctor.adapters.index.files import FileReader, file_key
 from envdoctor.adapters.index.metadata_text import MetadataRecord
-from envdoctor.adapters.index.settings import IndexSettings, cutoff_text
+from envdoctor.adapters.index.settings import IndexSettings, built_with, cutoff_text
 from envdoctor.adapters.index.source import PageSource, Source
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.index.workers import Job, Workers
@@ -36,6 +36,8 @@ from envdoctor.model.candidate import (
     BuildRisk,
     CoreMetadata,
     DistributionFile,
+    FileKind,
+    MetadataSource,
     ProjectPage,
     Rejection,
     RejectionKind,
@@ -113,12 +115,18 @@ class LiveIndex:
                 self._workers.submit(job)  # type: ignore[arg-type]
 
     def metadata(self, file: DistributionFile) -> CoreMetadata:
-        """Return core metadata. Raises MetadataUnavailable or IndexUnavailable."""
-        return self._metadata_job(file).result().named(file.project, file.version)
+        """Return core metadata. Raises MetadataUnavailable or IndexUnavailable.
+
+        Of an sdist beside which wheels for other platforms stand, one of these is read: a few kilobytes by range in
+        place of a whole archive, which may say nothing without a build.
+        """
+        told_by = self._told_by(file)
+        metadata = self._metadata_job(told_by).result().named(file.project, file.version)
+        return metadata if told_by is file else replace(metadata, source=MetadataSource.SIBLING)
 
     def prefetch_metadata(self, files: Iterable[DistributionFile]) -> None:
         """Start fetching metadata that is not in the cache."""
-        new = {file_key(file): file for file in files}
+        new = {file_key(told_by): told_by for file in files for told_by in (self._told_by(file),)}
         new = {key: file for key, file in new.items() if key not in self._metadata}
         stored = self._cache.parts(new, "metadata")
         for key, file in new.items():
@@ -128,6 +136,21 @@ class LiveIndex:
                     self._metadata.setdefault(key, Job(partial(self._record, file, body)))
             else:
                 self._workers.submit(self._metadata_job(file))  # type: ignore[arg-type]
+
+    def _told_by(self, file: DistributionFile) -> DistributionFile:
+        """Return the file whose metadata speaks for ``file``."""
+        if file.kind is FileKind.WHEEL or file.project not in self._pages:
+            return file
+        try:
+            siblings = self._pages[file.project].result().files
+        except (ProjectNotFound, IndexUnavailable):
+            return file
+        wheels = (
+            other
+            for other in siblings
+            if other.kind is FileKind.WHEEL and other.version == file.version and other.index == file.index
+        )
+        return next(wheels, file)
 
     def names(self, file: DistributionFile) -> tuple[str, ...]:
         """Return member names. Raises MetadataUnavailable or IndexUnavailable."""
@@ -296,7 +319,9 @@ class LiveIndex:
 def _standing_in(page: ProjectPage, index: str, label: str | None) -> ProjectPage:
     """Return the default index's files as if they were the other index's, marked as stand-ins."""
     files = tuple(
-        replace(file, index=index, stand_in=True, version=_labelled(file.version, label)) for file in page.files
+        replace(file, index=index, stand_in=True, version=_labelled(file.version, label))
+        for file in page.files
+        if built_with(label, page.name, file.version)
     )
     return replace(page, files=files, index=index)
 

@@ -10,11 +10,16 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from packaging.utils import NormalizedName
+from packaging.version import Version
 
 from envdoctor.model.profile import BoundIndex
 
-__all__ = ["ExtraIndex", "IndexSettings", "cutoff_text", "label_of", "replaced_url"]
+__all__ = ["ExtraIndex", "IndexSettings", "built_with", "cutoff_text", "label_of", "replaced_url"]
 
+# The first release without a build of that label: pytorch#147383 and PR#155509 for CUDA 11.8.
+_ENDED = {
+    "cu118": {"torch": Version("2.8"), "torchaudio": Version("2.8"), "torchvision": Version("0.23")},
+}
 _LABEL = re.compile(r"(?:cu\d{2,3}|rocm\d+(?:\.\d+)*|cpu|xpu)$")
 
 
@@ -91,3 +96,9 @@ def cutoff_text(value: str | datetime | None) -> str | None:
         value = value.replace(tzinfo=timezone.utc)
     # One second on: upload times are compared by whole seconds, and the moment itself is still admitted.
     return (value.astimezone(timezone.utc) + timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def built_with(label: str | None, project: str, version: Version) -> bool:
+    """Return whether a release can exist with a local label: builds of a label end at some release."""
+    ended = _ENDED.get(label or "", {}).get(project)
+    return ended is None or version < ended
