@@ -15,7 +15,7 @@ import pytest
 from envdoctor.adapters.probe.environment import read_environment
 from envdoctor.adapters.probe.interpreter import ask_interpreter
 from envdoctor.adapters.probe.interpreter_child import run_bounded
-from envdoctor.adapters.probe.interpreter_imports import probe_import
+from envdoctor.adapters.probe.interpreter_imports import probe_import, probe_imports
 from envdoctor.model.finding import Severity
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the interpreters made here are shell scripts")
@@ -173,3 +173,27 @@ def test_an_interpreter_that_is_not_there_runs_nothing():
 def test_only_names_of_modules_are_imported():
     with pytest.raises(ValueError, match="is not the name of a module"):
         probe_import(sys.executable, "os; print(1)")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import os; os.abort()", "kills the interpreter: SIGABRT"),
+        ("import time; time.sleep(60)", "hangs: it did not end within"),
+        ("raise OSError('libcudart.so.12: cannot open shared object file')", "fails: OSError: libcudart.so.12"),
+        (None, "there is no such module"),
+        ("__version__ = '2.6.0'", None),
+    ],
+)
+def test_a_torch_that_cannot_be_imported_is_one_finding(venv, venv_site, diagnose, clean, text, says):
+    venv_site.add("torch", "2.6.0", files={"torch/__init__.py": text} if text else None)
+    begin = time.monotonic()
+    environment = probe_imports(read_environment(venv, environ=clean), ("torch",), 1.5, environment=clean)
+    findings = diagnose(environment)
+    assert time.monotonic() - begin < 8
+    if says is None:
+        assert findings == []
+    else:
+        (finding,) = findings
+        assert (finding.rule, finding.severity) == ("ENV020", Severity.ERROR)
+        assert says in finding.message

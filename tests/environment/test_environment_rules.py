@@ -192,6 +192,28 @@ def test_env003_two_versions_in_one_folder(site, diagnose):
     assert finding.message == "`numpy` is installed twice in one folder: 1.26.4 and 2.1.0"
 
 
+def test_env003_the_same_version_told_twice_is_information(site, diagnose):
+    site.add("cryptography", "38.0.4")
+    (site.folder / "cryptography-38.0.4.egg-info").write_text("Name: cryptography\nVersion: 38.0.4\n", encoding="utf-8")
+    assert [finding.severity for finding in diagnose(read_environment(site.folder), "ENV003")] == [Severity.INFO]
+
+
+def test_commands_are_those_of_the_installer_that_is_there(site, diagnose):
+    site.add("a", "1", "b>=2", INSTALLER="uv")
+    environment = replace(read_environment(site.folder), executable="/my env/bin/python")
+
+    def commands(item: InstalledEnvironment) -> tuple[str, ...]:
+        (finding,) = diagnose(item, "ENV001")
+        assert finding.remedy is not None
+        return finding.remedy.commands
+
+    assert commands(environment) == ('uv pip install --python "/my env/bin/python" "b>=2"',)
+    site.add("pip", "25.0")
+    assert commands(read_environment(site.folder)) == ('python -m pip install "b>=2"',)
+    managed = replace(environment, details={"kind": "prefix", "externally_managed": True})
+    assert commands(managed) == ()
+
+
 def test_env003_the_egg_info_of_an_editable_install_is_no_duplicate(site, diagnose):
     site.add("mine", "0.1", direct_url__json='{"dir_info": {"editable": true}}')
     (site.folder / "mine.egg-info").mkdir()

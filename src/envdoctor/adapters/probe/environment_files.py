@@ -21,6 +21,8 @@ from envdoctor.model.environment import EnvironmentProblem, InstalledDistributio
 __all__ = ["Suspects", "parse_record", "read_files", "suspects", "verify_files", "with_files"]
 
 _RECORD_LIMIT = 64 * 1024 * 1024
+# What `pip install --target` puts beside the packages: scripts and data that many distributions have.
+_NO_PACKAGES = frozenset({b"..", b"__pycache__", b"bin", b"share", b"etc", b"include", b"Scripts"})
 _FIRST_PART = re.compile(rb'"?([^/\\\r\n,"]+)')
 
 
@@ -84,7 +86,7 @@ def suspects(distributions: Iterable[InstalledDistribution]) -> Suspects:
             continue
         lines = (read_text(f"{item.metadata_path}/RECORD", _RECORD_LIMIT) or b"").split(b"\n")
         for part in _first_parts(lines):
-            if not part.endswith((b".dist-info", b".egg-info")) and part not in (b"..", b"__pycache__"):
+            if not part.endswith((b".dist-info", b".egg-info")) and part not in _NO_PACKAGES:
                 owners[item.location, part].append(item.metadata_path)
         if _first_is_missing(item.location, lines):
             hollow.add(item.metadata_path)

@@ -6,13 +6,14 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from envdoctor.adapters.probe.interpreter_child import ChildOutcome, run_bounded
-from envdoctor.model.environment import ImportOutcome
+from envdoctor.model.environment import ImportOutcome, InstalledEnvironment
 
-__all__ = ["probe_import"]
+__all__ = ["probe_import", "probe_imports"]
 
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _BEGIN = b"<<envdoctor-import\n"
@@ -70,6 +71,29 @@ def probe_import(
         cwd=str(folder) if folder.is_dir() else None,
     )
     return _judge(module, outcome, time.perf_counter() - begin)
+
+
+def probe_imports(
+    installed: InstalledEnvironment,
+    modules: Iterable[str],
+    timeout_s: float = 30.0,
+    *,
+    environment: Mapping[str, str] | None = None,
+) -> InstalledEnvironment:
+    """Return ``installed`` with the outcomes of importing ``modules`` in its interpreter as ``details["imports"]``.
+
+    Without an interpreter nothing is run. The modules share the time: all of it ends within ``timeout_s`` seconds.
+    """
+    if installed.executable is None:
+        return installed
+    deadline = time.monotonic() + timeout_s
+    outcomes = {
+        module: probe_import(
+            installed.executable, module, max(0.1, deadline - time.monotonic()), environment=environment
+        )
+        for module in modules
+    }
+    return replace(installed, details={**installed.details, "imports": outcomes})
 
 
 def _judge(module: str, outcome: ChildOutcome, seconds: float) -> ImportOutcome:

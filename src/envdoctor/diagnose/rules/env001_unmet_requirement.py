@@ -26,6 +26,7 @@ from packaging.specifiers import SpecifierSet
 from envdoctor.diagnose.demands import Demand, Demands, demands_of
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.families import stand_ins
+from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.waivers import waiver_for
 from envdoctor.model.environment import InstalledDistribution
@@ -45,8 +46,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         finding = Finding(
             rule=RULE.code,
             name=RULE.name,
-            # What only an extra brings in is often optional at run time.
-            severity=Severity.WARNING if demand.extra else Severity.ERROR,
+            severity=_severity(demand),
             subject=demand.consumer.name,
             message=f"{_who(demand)}{through} requires `{demand.text}`, but {state}",
             evidence=_evidence(demand, have),
@@ -54,6 +54,12 @@ def find(examination: Examination) -> Iterator[Finding]:
         )
         waiver = waiver_for(examination, demand, have)
         yield finding.waive(waiver) if waiver else finding
+
+
+def _severity(demand: Demand) -> Severity:
+    # What only an extra brings in is often optional at run time, and Linux distributions split their packages.
+    system = demand.consumer.location.endswith("dist-packages")
+    return Severity.WARNING if demand.extra or system else Severity.ERROR
 
 
 def _who(demand: Demand) -> str:
@@ -97,15 +103,13 @@ def _remedy(examination: Examination, demands: Demands, demand: Demand) -> Remed
             f"No version of `{demand.name}` suits all of {names}: give them separate environments, "
             f"or record an override and say which of them is not used"
         )
-    environment = examination.environment
-    python = (environment.executable if environment is not None else None) or "python"
     wanted = f"{demand.requirement.url or f'{demand.name}{together}'}"
     return Remedy(
         f"Install a version of `{demand.name}` that suits all {len(everyone)} who ask for it"
         if len(everyone) > 1
         else f"Install `{wanted}`",
         Applicability.UNSAFE,
-        (f'{python} -m pip install "{wanted}"',),
+        installer_commands(examination.environment, ("install", wanted)),
     )
 
 

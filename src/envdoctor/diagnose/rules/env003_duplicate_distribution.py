@@ -21,8 +21,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 
@@ -38,25 +39,27 @@ def find(examination: Examination) -> Iterator[Finding]:
         # A project's own egg-info beside the dist-info of its editable install is the same thing told twice.
         if len(found) < 2 or (any(item.editable for item in found) and len({item.version for item in found}) == 1):
             continue
-        versions = " and ".join(item.version for item in found)
-        python = environment.executable or "python"
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
-            subject=name,
-            message=f"`{name}` is installed {'twice' if len(found) == 2 else f'{len(found)} times'} in one folder: "
-            f"{versions}",
-            evidence=tuple(Evidence(f"{name} {item.version}", item.metadata_path) for item in found),
-            remedy=Remedy(
-                f"Uninstall `{name}` {len(found)} times (delete what stays of it), then install the version you want",
-                Applicability.UNSAFE,
-                (
-                    *[f"{python} -m pip uninstall -y {name}"] * len(found),
-                    f"{python} -m pip install {name}=={found[-1].version}",
-                ),
-            ),
-        )
+        yield _finding(environment, name, found)
+
+
+def _finding(environment: InstalledEnvironment, name: str, found: list[InstalledDistribution]) -> Finding:
+    versions = sorted({item.version for item in found})
+    times = "twice" if len(found) == 2 else f"{len(found)} times"
+    uninstall = [("uninstall", "-y", name)] * len(found)
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        # The same version told twice (an egg-info that a Linux distribution leaves beside) misleads nobody.
+        severity=RULE.severity if len(versions) > 1 else Severity.INFO,
+        subject=name,
+        message=f"`{name}` is installed {times} in one folder: {' and '.join(item.version for item in found)}",
+        evidence=tuple(Evidence(f"{name} {item.version}", item.metadata_path) for item in found),
+        remedy=Remedy(
+            f"Uninstall `{name}` {times} (delete what stays of it), then install the version you want",
+            Applicability.UNSAFE,
+            installer_commands(environment, *uninstall, ("install", f"{name}=={found[-1].version}")),
+        ),
+    )
 
 
 RULE = Rule(

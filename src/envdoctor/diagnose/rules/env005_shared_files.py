@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.families import SAME_PACKAGE, rivals
+from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
@@ -150,14 +151,12 @@ def _names(group: _Group) -> str:
 
 
 def _remedy(environment: InstalledEnvironment, group: _Group) -> Remedy:
-    python = environment.executable or "python"
-    names = " ".join(sorted(item.name for item in group))
+    names = sorted(item.name for item in group)
     return Remedy(
         "Uninstall all of them, then install the one that fits this machine; keep the others out with an override",
         Applicability.DISPLAY,
-        (
-            f"{python} -m pip uninstall -y {names}",
-            f"{python} -m pip install --force-reinstall --no-deps <the one to keep>",
+        installer_commands(
+            environment, ("uninstall", "-y", *names), ("install", "--force-reinstall", "--no-deps", "THE-ONE-TO-KEEP")
         ),
     )
 

@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
@@ -50,7 +51,6 @@ def _finding(environment: InstalledEnvironment, name: str, missing: list[str], c
     counts = [f"{len(missing)} missing"] if missing else []
     counts += [f"{len(changed)} changed"] if changed else []
     listed = [*(f"missing: {path}" for path in missing), *(f"changed: {detail}" for detail in changed)]
-    python = environment.executable or "python"
     return Finding(
         rule=RULE.code,
         name=RULE.name,
@@ -61,7 +61,7 @@ def _finding(environment: InstalledEnvironment, name: str, missing: list[str], c
         remedy=Remedy(
             f"Install `{name}` {version} again",
             Applicability.UNSAFE,
-            (f"{python} -m pip install --force-reinstall --no-deps {name}=={version}",),
+            installer_commands(environment, ("install", "--force-reinstall", "--no-deps", f"{name}=={version}")),
         ),
     )
 

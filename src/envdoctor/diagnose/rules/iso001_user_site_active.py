@@ -35,7 +35,8 @@ def find(examination: Examination) -> Iterator[Finding]:
     if there:
         yield isolation_finding(
             _RULE,
-            Severity.WARNING if around.kind in ("conda", "venv") else Severity.INFO,
+            # In a venv that lets the system in, the user site comes after the venv's own packages.
+            Severity.WARNING if around.kind == "conda" else Severity.INFO,
             "user site",
             f"{len(there)} distribution{'s' if len(there) != 1 else ''} of the user site `{around.user_site}` "
             "can be imported here",
