@@ -33,7 +33,9 @@ THOR = target_of("linux/aarch64/3.12/cuda")
 def found(code: str, *packages: ResolvedPackage, target=LINUX, **fields) -> list[Finding]:
     walked = fields.pop("walked_back", ())
     resolution = resolution_of(*packages, walked_back=walked, repair=fields.pop("repair", None))
-    return [item for item in examine(Examination(target=target, resolution=resolution, **fields)) if item.rule == code]
+    findings = examine(Examination(target=target, resolution=resolution, **fields))
+    assert not [item for item in findings if item.name == "internal"]
+    return [item for item in findings if item.rule == code]
 
 
 def pinned(text: str, line: int = 1):
@@ -241,8 +243,20 @@ def test_unstated_coupling() -> None:
     held = resolved("torchaudio==2.1.0", wanted_by=[pinned("torchaudio==2.1.0")])
     (finding,) = found("RES206", torch, free)
     assert "metadata alone lets `torchaudio` 2.11.0 stand beside `torch` 2.1.0" in finding.message
+    assert "`torchaudio` 2.1.0 was chosen" in finding.message
     assert not found("RES206", torch, held)
     assert not found("RES206", resolved("torch==2.11.0"), resolved("torchaudio==2.11.0"))
+
+
+def test_a_torch_that_a_companion_holds_back_is_an_unstated_coupling_too() -> None:
+    coupling = by_distribution("torch==2.11.*", "torchaudio", "2.11.0", coupling=True)
+    pin = by_distribution("torch==2.11.0", "torchvision", "0.26.0")
+    index = MemoryIndex({"torch": [f"torch-{v}-cp311-cp311-manylinux_2_28_x86_64.whl" for v in ("2.11.0", "2.15.0")]})
+    free = resolved("torch==2.11.0", wanted_by=[pinned("torch>=2.3.1"), coupling, pin])
+    (finding,) = found("RES206", free, resolved("torchaudio==2.11.0"), index=index)
+    assert finding.message.startswith("metadata alone lets `torchaudio` 2.11.0 stand beside `torch` 2.15.0")
+    held = resolved("torch==2.11.0", wanted_by=[pinned("torch<2.12"), coupling, pin])
+    assert not found("RES206", held, resolved("torchaudio==2.11.0"), index=index)
 
 
 @pytest.mark.parametrize(

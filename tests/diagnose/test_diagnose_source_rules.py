@@ -28,7 +28,9 @@ def found(code: str, files: dict[str, str], *pins: str, target=CUDA, **fields) -
     examination = Examination(
         target=target, sources=MemorySources(files), resolution=resolution_of(*map(resolved, pins)), **fields
     )
-    return [item for item in examine(examination) if item.rule == code]
+    findings = examine(examination)
+    assert not [item for item in findings if item.name == "internal"]
+    return [item for item in findings if item.rule == code]
 
 
 def test_an_undeclared_import_names_file_line_and_project() -> None:

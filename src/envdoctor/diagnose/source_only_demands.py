@@ -19,7 +19,7 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
-__all__ = ["SourceOnlyDemand", "demands_of_moved_pins"]
+__all__ = ["SourceOnlyDemand", "demands_of_moved_pins", "wheel_fits"]
 
 _UNANSWERED = (IndexUnavailable, MetadataUnavailable, ProjectNotFound)
 
@@ -55,7 +55,10 @@ def _moved_pins(examination: Examination) -> Iterator[tuple[Requirement, Version
             yield requirement, version
 
 
-def _fits(file: DistributionFile, tags: Iterable[Tag]) -> bool:
+def wheel_fits(file: DistributionFile, tags: Iterable[Tag]) -> bool:
+    """Return whether a file is a wheel with one of the tags."""
+    if file.kind is not FileKind.WHEEL:
+        return False
     try:
         return not parse_wheel_filename(file.filename)[3].isdisjoint(tags)
     except InvalidWheelFilename:
@@ -68,7 +71,7 @@ def _source_only(index: Index, wanted: ParsedRequirement, target: Target) -> Dis
     files = [
         item for item in index.page(canonicalize_name(wanted.name)).files if wanted.specifier.contains(item.version)
     ]
-    if any(item.kind is FileKind.WHEEL and _fits(item, tags) for item in files):
+    if any(wheel_fits(item, tags) for item in files):
         return None
     sdists = [item for item in files if item.kind is FileKind.SDIST]
     return max(sdists, key=lambda item: item.version, default=None)

@@ -19,6 +19,8 @@ _IMPORT = re.compile(
     r"(?:from[ \t]+(?P<source>[.\w]+)[ \t]+import\b(?P<taken>[^#\n]*)|import[ \t]+(?P<names>\w[^#\n]*))",
     re.MULTILINE,
 )
+EVERYWHERE = "**/*.py"
+_TESTS = frozenset({"tests", "test", "testing", "docs", "doc"})
 _NAME = re.compile(r"\w+")
 
 
@@ -65,6 +67,7 @@ class SourceScan:
         self._other: dict[str, SourceFile | None] = {}
         self._imports: dict[str, tuple[ImportSite, ...]] = {}
         self._everything: str | None = None
+        self._prose: dict[str, tuple[tuple[int, int], ...]] = {}
 
     @property
     def by_path(self) -> dict[str, SourceFile]:
@@ -105,25 +108,37 @@ class SourceScan:
             if item := self.read(path):
                 yield item
 
-    def search(self, pattern: str, files: str = "**/*.py") -> list[Hit]:
-        """Return where the regular expression matches in the files of a glob; lines that are comments do not count."""
+    def search(self, pattern: str, files: str = EVERYWHERE) -> list[Hit]:
+        """Return where the regular expression matches in the files of a glob.
+
+        Comments and docstrings do not count; in a search over all Python files, tests and documentation do not either.
+        """
         compiled = _compiled(pattern)
-        if files == "**/*.py" and not compiled.search(self._all_python()):
+        if files == EVERYWHERE and not compiled.search(self._all_python()):
             return []
         hits: list[Hit] = []
         for item in self._files(files):
+            if files == EVERYWHERE and _is_aside(item.path):
+                continue
             for match in compiled.finditer(item.text):
                 start = item.text.rfind("\n", 0, match.start()) + 1
                 end = item.text.find("\n", match.start())
                 text = item.text[start : end if end >= 0 else None].strip()
-                if not (item.path.endswith(".py") and text.startswith("#")):
-                    hits.append(Hit(item.path, _line_of(item.text, match.start()), text))
+                line = _line_of(item.text, match.start())
+                if not (item.path.endswith(".py") and (text.startswith("#") or self._is_prose(item, line))):
+                    hits.append(Hit(item.path, line, text))
         return hits
 
     def _all_python(self) -> str:
         if self._everything is None:
             self._everything = "\n".join(item.text for item in self.by_path.values())
         return self._everything
+
+    def _is_prose(self, item: SourceFile, line: int) -> bool:
+        """Return whether a line stands in a docstring; the file is parsed once, and only where something was found."""
+        if item.path not in self._prose:
+            self._prose[item.path] = _docstring_lines(item.text)
+        return any(first <= line <= last for first, last in self._prose[item.path])
 
     def imports(self, path: str) -> tuple[ImportSite, ...]:
         """Return the import statements of one file, those in functions included."""
@@ -152,6 +167,23 @@ class SourceScan:
             if any(_inside(site.module, module) and not site.indented for site in self.imports(path)):
                 found += [site for site in self.top_level_imports(path) if _inside(site.module, module)]
         return found
+
+
+def _is_aside(path: str) -> bool:
+    folders = path.split("/")[:-1]
+    return not _TESTS.isdisjoint(folders) or path.rpartition("/")[2].startswith(("test_", "conftest"))
+
+
+def _docstring_lines(text: str) -> tuple[tuple[int, int], ...]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    return tuple(
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    )
 
 
 def _inside(imported: str, module: str) -> bool:

@@ -31,6 +31,8 @@ from envdoctor.model.origin import written_by_a_person
 from envdoctor.model.resolution import ResolvedPackage, WalkedBack
 
 _MOST = 3
+# These follow torch, which is what is meant to happen; the coupling rules speak of them.
+_COUPLED = frozenset({"torch", "torchaudio", "torchvision", "torchcodec"})
 
 
 def _severity(package: ResolvedPackage) -> Severity | None:
@@ -43,7 +45,7 @@ def _severity(package: ResolvedPackage) -> Severity | None:
     built = package.file.kind is FileKind.SDIST and package.build_risk is not BuildRisk.ANYWHERE
     if built:
         return Severity.WARNING
-    if any(not item.specifier for item in people):
+    if any(not item.specifier for item in people) and package.name not in _COUPLED:
         return Severity.WARNING
     return Severity.INFO if people else None
 

@@ -22,33 +22,54 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.advisory_reading import shipped_advisories
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.source_only_demands import wheel_fits
 from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 
+_COMPANIONS = frozenset({"torchaudio", "torchvision", "torchcodec"})
 # Releases whose metadata names no torch: the newest one that a resolver would take if nothing else spoke.
 _SILENT = (("torchaudio", "2.11.0", "torchaudio-torch"), ("torchcodec", "0.11.0", "torchcodec-torch"))
 
 
-def _admits(package: ResolvedPackage, version: Version) -> bool:
-    stated = [
-        item for item in package.wanted_by if not (isinstance(item.origin, DistributionOrigin) and item.origin.coupling)
+def _stated(package: ResolvedPackage) -> list[Requirement]:
+    """Return the demands on a package that metadata, or a person, states and that its companions do not make."""
+    return [
+        item
+        for item in package.wanted_by
+        if not isinstance(item.origin, DistributionOrigin) or canonicalize_name(item.origin.name) not in _COMPANIONS
     ]
-    return all(item.specifier.contains(version, prereleases=True) for item in stated)
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    resolution = examination.resolution
-    torch = resolution.get("torch") if resolution else None
-    if resolution is None or torch is None:
-        return
+def _admits(package: ResolvedPackage, version: Version) -> bool:
+    return all(item.specifier.contains(version, prereleases=True) for item in _stated(package))
+
+
+def _newest(package: ResolvedPackage, examination: Examination) -> Version | None:
+    """Return the newest release with a wheel for the target that nothing stated excludes, if it is a newer one."""
+    if examination.index is None or examination.target is None:
+        return None
+    try:
+        files = examination.index.page(package.name).files
+    except (IndexUnavailable, ProjectNotFound):
+        return None
+    tags = frozenset(examination.target.tag_priorities())
+    usable = {item.version for item in files if item.yanked is None and wheel_fits(item, tags)}
+    newer = [item for item in usable if item > package.version and not item.is_prerelease and _admits(package, item)]
+    return max(newer, default=None)
+
+
+def _held_companion(resolution: Resolution, torch: ResolvedPackage) -> Iterator[Finding]:
+    """Yield companions that stayed behind because of torch."""
     for name, silent, table_name in _SILENT:
         package, version = resolution.get(name), Version(silent)
         table = shipped_advisories().tables[table_name]
@@ -56,24 +77,42 @@ def _find(examination: Examination) -> Iterator[Finding]:
         if package is None or wanted is None or contains(wanted, torch.version) or not _admits(package, version):
             continue
         if Version(package.version.public) < version:
-            yield _finding(resolution, torch, package, silent, wanted)
+            yield _finding(resolution, package.name, silent, str(torch.version), f"`{name}` {package.version}", wanted)
 
 
-def _finding(
-    resolution: Resolution, torch: ResolvedPackage, package: ResolvedPackage, silent: str, wanted: str
-) -> Finding:
+def _held_torch(resolution: Resolution, torch: ResolvedPackage, examination: Examination) -> Iterator[Finding]:
+    """Yield the demands of companions that keep torch behind."""
+    for demand in torch.wanted_by:
+        origin = demand.origin
+        if isinstance(origin, DistributionOrigin) and origin.coupling:
+            newest = _newest(torch, examination)
+            if newest is not None and not demand.specifier.contains(newest, prereleases=True):
+                chosen = f"`torch` {torch.version}"
+                wanted = str(demand.specifier)
+                yield _finding(resolution, origin.name, origin.version, str(newest.public), chosen, wanted)
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    resolution = examination.resolution
+    torch = resolution.get("torch") if resolution else None
+    if resolution is not None and torch is not None:
+        yield from _held_companion(resolution, torch)
+        yield from _held_torch(resolution, torch, examination)
+
+
+def _finding(resolution: Resolution, name: str, version: str, torch: str, chosen: str, wanted: str) -> Finding:
     return Finding(
         rule=RULE.code,
         name=RULE.name,
         severity=RULE.severity,
-        subject=package.name,
+        subject=name,
         message=(
-            f"metadata alone lets `{package.name}` {silent} stand beside `torch` {torch.version}, an ABI mismatch; "
-            f"`{package.name}` {package.version} was chosen because it was built for it"
+            f"metadata alone lets `{name}` {version} stand beside `torch` {torch}, an ABI mismatch; "
+            f"{chosen} was chosen because they were built for each other"
         ),
-        evidence=(Evidence(f"{package.name} {silent} goes with torch{wanted} and declares no torch", "shipped table"),),
-        remedy=Remedy(f"pin `{package.name}=={package.version.public}` beside torch"),
-        location=chain_to(resolution, package.name).location,
+        evidence=(Evidence(f"{name} {version} goes with torch{wanted} and declares no torch", "shipped table"),),
+        remedy=Remedy(f"pin torch and `{name}` together"),
+        location=chain_to(resolution, canonicalize_name(name)).location,
     )
 
 
