@@ -198,6 +198,11 @@ def test_the_profiles_overrides_are_a_repair_and_are_in_use() -> None:
     mine = [repair for repair in found.repairs if repair.from_profile]
     assert len(mine) == 1
     assert mine[0].verified
+    assert [(o.requirement.pep508, len(o.sets_aside)) for o in mine[0].overrides] == [
+        ("faster-whisper==1.1.0", 2),
+        ("transformers==4.42.4", 1),
+    ]
+    assert mine[0].cost == 3
     assert found.resolution is not None
     assert found.resolution.repair == mine[0].id
     assert _versions(found)["faster-whisper"] == "1.1.0"

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packaging.markers import Marker
-from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile
 from envdoctor.model.conflict import Conflict
-from envdoctor.model.repair import Override, Repair, VersionChange
+from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
-from envdoctor.resolve.engine import ANY_OWNER, Solved, Solver, Unsolvable
+from envdoctor.resolve.engine import Solved, Solver, Unsolvable
 from envdoctor.resolve.lines import Line
 from envdoctor.resolve.outcome import build_resolution
+from envdoctor.resolve.overriding import changes_of, effective, overrides_of
 from envdoctor.resolve.positions import highest
 from envdoctor.resolve.relax import Element, Relaxation, from_profile
 from envdoctor.resolve.repairs import Found, RepairSearch
@@ -25,8 +24,6 @@ from envdoctor.resolve.verify import violations
 
 __all__ = ["Offer", "Offers"]
 
-NOWHERE = 'python_version < "0"'
-"""The marker of an override that leaves a requirement out."""
 _DEARER = 3
 """An alternative that keeps what all the cheapest repairs drop is worth naming up to this cost."""
 _EXTRA_COSTS = 2
@@ -136,9 +133,7 @@ class Offers:
             numbers = sorted(n for n in proof.lines if n >= 0) if proof else [line.id for line in self._lines]
             self.profile_failure = tuple(self._lines[number].requirement for number in numbers)
             return None
-        elements: set[Element] = set(self._profile.lines)
-        elements.update(key for key in self._profile.demands if key[0] != ANY_OWNER)
-        return self._offer(self._profile, outcome.positions, frozenset(elements), from_profile=True)
+        return self._offer(self._profile, outcome.positions, frozenset(), from_profile=True)
 
     def _found(self, found: Found) -> Offer:
         return self._offer(self.search.relaxation(found.elements), found.positions, found.elements)
@@ -157,13 +152,15 @@ class Offers:
         objections = self._check(resolution, relaxation)
         if not repaired:
             return Offer(None, resolution, objections, broken, elements)
-        overrides = _overrides(self._lines, resolution, relaxation)
+        overrides = overrides_of(self._lines, resolution, relaxation)
+        if from_profile:
+            elements = effective(self._lines, resolution, relaxation)
         repair = Repair(
             id="",
             overrides=overrides,
             resolves=tuple(conflict.id for conflict in self._conflicts),
-            changes=_changes(self._lines, resolution, relaxation),
-            cost=len(overrides) if from_profile else len(elements),
+            changes=changes_of(self._lines, resolution, relaxation),
+            cost=sum(len(set(map(str, o.sets_aside))) for o in overrides) if from_profile else len(elements),
             verified=not objections,
             from_profile=from_profile,
             cautions=tuple(
@@ -252,52 +249,3 @@ def _numbered(offer: Offer, number: int) -> Offer:
         return offer
     repair = replace(offer.repair, id=f"R{number}")
     return replace(offer, repair=repair, resolution=replace(offer.resolution, repair=repair.id))
-
-
-def _overrides(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxation) -> tuple[Override, ...]:
-    """Return one override per line or demand that is set aside and would not have held."""
-    found = [
-        _override(line.requirement, line.written, resolution, relaxation)
-        for line in lines
-        if line.id in relaxation.lines
-    ]
-    versions = {package.name: package.version for package in resolution.packages}
-    for package in resolution.packages:
-        for requirement in package.dependencies:
-            version = versions.get(requirement.name)
-            held = version is not None and requirement.specifier.contains(version, prereleases=True)
-            if not held and relaxation.sets_aside(package.name, requirement.name):
-                found.append(_override(requirement, (requirement,), resolution, relaxation))
-    return tuple(found)
-
-
-def _override(
-    requirement: Requirement, aside: tuple[Requirement, ...], resolution: Resolution, relaxation: Relaxation
-) -> Override:
-    declared = relaxation.overrides.get(requirement.name)
-    package = resolution.get(requirement.name)
-    if package is None:
-        left_out = replace(requirement, text="", specifier=SpecifierSet(), marker=Marker(NOWHERE))
-        return Override(declared.requirement if declared is not None else left_out, aside)
-    specifier = SpecifierSet(f"=={package.version}")
-    origin = declared.requirement.origin if declared is not None else requirement.origin
-    marker = requirement.marker if declared is None else declared.requirement.marker
-    return Override(Requirement(requirement.name, origin, specifier, extras=requirement.extras, marker=marker), aside)
-
-
-def _changes(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxation) -> tuple[VersionChange, ...]:
-    """Return the pins of people that come out different."""
-    found: dict[NormalizedName, VersionChange] = {}
-    for line in lines:
-        package = resolution.get(line.requirement.name)
-        if line.id in relaxation.lines and package is not None:
-            before = _pinned(line.requirement)
-            if not line.requirement.specifier.contains(package.version, prereleases=True):
-                found.setdefault(package.name, VersionChange(package.name, before, str(package.version)))
-    return tuple(found.values())
-
-
-def _pinned(requirement: Requirement) -> str:
-    """Return ``2.7`` of ``==2.7``, else the specifier as it stands."""
-    text = str(requirement.specifier)
-    return text.lstrip("=") if text.startswith("==") and "," not in text else text

@@ -25,7 +25,7 @@ def walked_back(
 ) -> tuple[WalkedBack, ...]:
     """Return the packages that are far behind the newest that the target could use, by name.
 
-    A package that a person's own requirement holds back is not among them: they know.
+    Not among them: what a person's own requirement holds back (they know), and what a distribution pins exactly.
     """
     found: list[WalkedBack] = []
     for node in sorted(positions):
@@ -38,12 +38,17 @@ def walked_back(
             continue
         demands = in_force.get(name, ())
         excluding = [r for r in demands if not r.specifier.contains(candidates.versions[newest], prereleases=True)]
-        if any(written_by_a_person(r.origin) for r in excluding):
+        if any(written_by_a_person(r.origin) or _exact(r) for r in excluding):
             continue
         forced = tuple(excluding) or _failing(universe, positions, name, newest)
         if forced:
             found.append(WalkedBack(name, candidates.versions[positions[node]], candidates.versions[newest], forced))
     return tuple(found)
+
+
+def _exact(requirement: Requirement) -> bool:
+    """Return whether a distribution names the very version it was built with: that is no step back in time."""
+    return any(s.operator in ("==", "===") for s in requirement.specifier)
 
 
 def _far(candidates: CandidateList, chosen: int, newest: int) -> bool:

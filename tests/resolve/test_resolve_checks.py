@@ -1,0 +1,113 @@
+"""The independent check, candidates, couplings and hitting sets, each by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, read
+
+from envdoctor.model.candidate import RejectionKind
+from envdoctor.model.resolution import Resolution
+from envdoctor.resolve.candidates import Selector, accepts_python
+from envdoctor.resolve.couplings import Couplings
+from envdoctor.resolve.diagnosis import resolve
+from envdoctor.resolve.hitting import MinimalHittingSets, cheapest_hitting_sets
+from envdoctor.resolve.problem import Policy, Problem
+from envdoctor.resolve.verify import violations
+
+TABLE = {
+    "torch": {"2.10.0": {}, "2.11.0": {}, "2.13.0": {}},
+    "torchaudio": {"2.11.0": {}},
+    "app": {"1": ["torch>=2.10"]},
+}
+
+
+def _violations(resolution: Resolution, *lines: str) -> tuple[str, ...]:
+    return violations(
+        resolution, read(*lines), LINUX, MemoryIndex(TABLE), Couplings(), ignored=lambda _owner, _dependency: False
+    )
+
+
+def _with(resolution: Resolution, name: str, version: str) -> Resolution:
+    packages = (replace(p, version=Version(version)) if p.name == name else p for p in resolution.packages)
+    return replace(resolution, packages=tuple(packages))
+
+
+def test_the_check_finds_lines_demands_and_couplings_that_do_not_hold() -> None:
+    sound = resolve(Problem(read("app", "torchaudio"), LINUX), MemoryIndex(TABLE))
+    assert isinstance(sound, Resolution)
+    assert _violations(sound, "app", "torchaudio") == ()
+    assert len(_violations(sound, "torch==2.13.0")) == 1
+    assert len(_violations(sound, "absent")) == 1
+    assert any("was built for torch==2.11.*" in text for text in _violations(_with(sound, "torch", "2.13.0")))
+    assert any("requires torch>=2.10" in text for text in _violations(_with(sound, "torch", "2.1.0")))
+    lone = replace(sound, packages=tuple(p for p in sound.packages if p.name != "torch"))
+    assert len(_violations(lone)) == 2
+
+
+@pytest.mark.parametrize(
+    ("owner", "version", "demand"),
+    [
+        ("torchaudio", "2.11.0", "==2.11.*"),
+        ("torchvision", "0.16.1", "==2.1.*"),
+        ("torchvision", "0.26.0", "==2.11.*"),
+        ("torchcodec", "0.5", "==2.7.*"),
+        ("torchcodec", "0.10.0", "==2.10.*"),
+        ("torchcodec", "0.17.0", ">=2.11"),
+    ],
+)
+def test_shipped_couplings(owner: str, version: str, demand: str) -> None:
+    found = Couplings().demands(canonicalize_name(owner), Version(version), frozenset())
+    assert [(name, str(specifier)) for name, specifier in found] == [("torch", demand)]
+    assert Couplings().demands(canonicalize_name(owner), Version(version), frozenset({"torch"})) == ()
+
+
+def test_wheels_come_first_and_shut_out_files_say_why() -> None:
+    table = {
+        "app": {
+            "1": {"tags": ["cp311-cp311-win_amd64", "py3-none-any"], "sdist": True},
+            "2": {"tags": ["cp311-cp311-manylinux_2_17_x86_64"]},
+            "3": {"tags": ["cp311-cp311-win_amd64"], "requires_python": ">=3.12"},
+        }
+    }
+    page = MemoryIndex(table).page(canonicalize_name("app"))
+    selector = Selector(WINDOWS, Policy())
+    candidates = selector.select(page)
+    assert [str(version) for version in candidates.versions] == ["1"]
+    assert [file.filename for file in candidates.candidate(0).files] == [
+        "app-1-cp311-cp311-win_amd64.whl",
+        "app-1-py3-none-any.whl",
+        "app-1.tar.gz",
+    ]
+    reasons = {r.version: r.kind for r in selector.rejections(page, [Version("2"), Version("3")])}
+    assert reasons == {Version("2"): RejectionKind.TAG, Version("3"): RejectionKind.REQUIRES_PYTHON}
+
+
+def test_a_pure_wheel_above_its_python_cap_needs_an_exact_pin() -> None:
+    table = {"app": {"1": {"requires_python": "<3.12"}}}
+    assert not isinstance(resolve(Problem(read("app"), JETSON), MemoryIndex(table)), Resolution)
+    assert isinstance(resolve(Problem(read("app==1"), JETSON), MemoryIndex(table)), Resolution)
+    strict = Policy(trust_pins_over_python_caps=False)
+    assert not isinstance(resolve(Problem(read("app==1"), JETSON, policy=strict), MemoryIndex(table)), Resolution)
+
+
+def test_requires_python_is_asked_of_the_targets_patch_release() -> None:
+    assert accepts_python(">=3.9", LINUX)
+    assert not accepts_python(">=3.11.2", LINUX)
+    assert accepts_python(">=3.11.2", replace(LINUX, python_full="3.11.7"))
+    assert accepts_python("not a specifier", LINUX)
+
+
+def test_hitting_sets() -> None:
+    family = [frozenset("ab"), frozenset("bc"), frozenset("d")]
+    minimal: MinimalHittingSets[str] = MinimalHittingSets(100)
+    for members in family:
+        minimal.add(sorted(members))
+    assert {frozenset(found) for found in minimal.sets} == {frozenset("bd"), frozenset("acd")}
+    ordered = list(cheapest_hitting_sets(family, lambda _element: (0,), 3))
+    assert ordered[0] == frozenset("bd")
+    kept = list(cheapest_hitting_sets(family, lambda _element: (0,), 3, forbidden={"b"}))
+    assert kept == [frozenset("acd")]
