@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -60,11 +60,15 @@ class Demands:
     """Requirements that are not PEP 508, even after mending what pip used to accept."""
     installed: dict[str, InstalledDistribution] = field(default_factory=dict)
     """The distribution that imports find, by name."""
+    may_be_there: Callable[[str], bool] = lambda _: False
+    """Whether something that is not in ``installed`` may be there all the same: a listing that leaves it out."""
 
     def unmet(self) -> Iterator[tuple[Demand, InstalledDistribution | None]]:
         """Yield each demand that nothing installed meets, with what is installed instead."""
         for name, demands in self.by_name.items():
             have = self.installed.get(name)
+            if have is None and self.may_be_there(name):
+                continue
             for demand in demands:
                 if have is None or not demand.accepts(have.version):
                     yield demand, have
@@ -112,6 +116,16 @@ def _host_markers(environment: InstalledEnvironment) -> dict[str, str]:
     return markers
 
 
+# `pip freeze` leaves out what it takes for a part of Python.
+_NOT_FROZEN = frozenset({"pip", "setuptools", "wheel", "distribute"})
+
+
+def _left_out(environment: InstalledEnvironment) -> Callable[[str], bool]:
+    if environment.source == "collect_env":
+        return lambda _: True
+    return _NOT_FROZEN.__contains__ if environment.source == "pip freeze" else lambda _: False
+
+
 def _dotted(python: tuple[int, int]) -> str:
     return f"{python[0]}.{python[1]}"
 
@@ -139,7 +153,7 @@ class _Collector:
     def __init__(self, environment: InstalledEnvironment, target: Target | None) -> None:
         self.markers = marker_environment(environment, target)
         self.verdicts: dict[tuple[str, str], bool] = {}
-        self.result = Demands()
+        self.result = Demands(may_be_there=_left_out(environment))
         for distribution in environment.distributions:
             self.result.installed.setdefault(distribution.name, distribution)
         self.waiting: list[tuple[str, str]] = []

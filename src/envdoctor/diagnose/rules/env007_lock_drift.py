@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from packaging.pylock import Pylock
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.demands import marker_environment
@@ -35,7 +34,12 @@ def find(examination: Examination) -> Iterator[Finding]:
     """Yield a finding for each package that is missing or of another version, and one for all that are not locked."""
     environment = examination.environment
     lock = environment.details.get("lock") if environment is not None else None
-    if environment is None or not isinstance(lock, Pylock):
+    if environment is None or lock is None:
+        return
+    # Imported only where there is a lock: most checks have none, and the module takes its time.
+    from packaging.pylock import Pylock
+
+    if not isinstance(lock, Pylock):
         return
     where = str(environment.details.get("lock_path") or "pylock.toml")
     markers = marker_environment(environment, examination.target)
