@@ -48,8 +48,9 @@ def test_every_tolerance_has_its_reason() -> None:
 
 def test_settings_and_remedies_are_settings_that_the_child_knows() -> None:
     known = set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)":', (SMOKE / "child" / "settings.py").read_text("utf-8")))
+    assert known | set(ENVIRONMENT) == set(catalogue.SETTINGS)
     used = {name for entry in catalogue.ENTRIES.values() for name in (*entry.settings, *entry.remedies)}
-    assert used <= known | set(ENVIRONMENT)
+    assert used <= set(catalogue.SETTINGS)
 
 
 def test_backends_are_backends() -> None:
@@ -78,6 +79,7 @@ def test_profiles_name_kernels_and_workloads_that_exist(path: Path) -> None:
     asked = [*smoke.get("kernels", ()), *smoke.get("workloads", ())]
     asked += [name for rule in data.get("placement", ()) for name in rule.get("needs", ())]
     assert [name for name in asked if name not in catalogue.names()] == []
+    assert [name for name in smoke.get("settings", ()) if name not in catalogue.SETTINGS] == []
 
 
 def test_the_bundle_is_one_file_and_always_the_same(tmp_path: Path) -> None:

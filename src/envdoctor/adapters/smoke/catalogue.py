@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Dict, NamedTuple, Tuple  # noqa: UP035 - evaluated by Python 3.8
 
-__all__ = ["ENTRIES", "KERNELS", "STAGES", "WORKLOADS", "Entry", "find", "names"]
+__all__ = ["ENTRIES", "KERNELS", "SETTINGS", "STAGES", "WORKLOADS", "Entry", "find", "names"]
 
 
 class Entry(NamedTuple):
@@ -35,6 +35,26 @@ class Entry(NamedTuple):
     """Seconds after which it counts as hanging; generous, because a first call may compile."""
     workload: bool = False
 
+
+SETTINGS: Tuple[str, ...] = (  # noqa: UP006
+    "tf32-on",
+    "tf32-off",
+    "cudnn-off",
+    "mkldnn-off",
+    "flash-off",
+    "efficient-off",
+    "flash-only",
+    "efficient-only",
+    "math-only",
+    "reduced-off",
+    "autocast-off",
+    "cublaslt-off",
+    "blocking",
+    "dtype-float32",
+    "dtype-float16",
+    "dtype-bfloat16",
+)
+"""Every setting that a run, a profile or a bisection can name."""
 
 F32 = "float32 rounds at 6e-8 and its sums over up to a few thousand terms are ordered differently on each device"
 TF32 = "TF32 keeps 10 bits of mantissa (5e-4 a product) and cuDNN uses it for float32 unless told otherwise"

@@ -25,7 +25,7 @@ _PER_CLOCK = {
 
 
 def rate_limit(unit: str | None, dtype: str, facts: Mapping[str, Any]) -> float | None:
-    """Return the most that the card can do in ``unit``, for a kernel of ``dtype``."""
+    """Return the most that the card can do in ``unit``, for a kernel of ``dtype`` (or ``tf32``)."""
     if unit == "GB/s":
         clock, bits = facts.get("memory_clock_khz"), facts.get("memory_bus_bits")
         # Two transfers a clock.
@@ -36,5 +36,14 @@ def rate_limit(unit: str | None, dtype: str, facts: Mapping[str, Any]) -> float 
     clock, count = facts.get("clock_khz"), facts.get("multiprocessors")
     if per_clock is None or not clock or not count:
         return None
-    operations = per_clock[1] if dtype in ("float16", "bfloat16") else per_clock[0]
+    operations = _operations(per_clock, dtype, str(facts.get("capability")))
     return operations * count * clock * 1e3 / 1e12 if operations else None
+
+
+def _operations(per_clock: tuple[int, int], dtype: str, capability: str) -> int:
+    """Return operations a clock for a type; 0 where the table does not say."""
+    if dtype in ("float16", "bfloat16"):
+        return per_clock[1]
+    if dtype == "tf32":
+        return per_clock[1] // 2 if capability in ("8.0", "9.0", "10.0") else 0
+    return per_clock[0] if dtype == "float32" else 0

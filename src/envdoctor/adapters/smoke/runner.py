@@ -137,7 +137,9 @@ def _result(name: str, outcome: Mapping[str, Any], run: Run, setting: str | None
         rate_unit=unit,
         detail=_detail(outcome),
         setting=setting,
-        rate_limit=rate_limit(unit, entry.dtype, facts) if name != "all-reduce" else None,
+        rate_limit=rate_limit(unit, "tf32" if "tf32-on" in entry.settings else entry.dtype, facts)
+        if name != "all-reduce"
+        else None,
     )
 
 
