@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
+from envdoctor.cli import composition
 from envdoctor.cli import options as opt
 from envdoctor.cli.composition import IndexChoice, TargetChoice
 from envdoctor.cli.output import write_report
-from envdoctor.cli.session import open_session
+from envdoctor.cli.patient import PatientChoice, open_patient
+from envdoctor.cli.session import open_session, request_without_project
 from envdoctor.model.report import Report, Verdict
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -26,12 +28,38 @@ _EPILOG = (
 
 @app.command(epilog=_EPILOG)
 def check(
-    project: opt.ProjectArgument = Path(),
+    project: opt.OptionalProjectArgument = None,
     profile: opt.ProfileOption = None,
     target_os: opt.TargetOsOption = None,
     target_arch: opt.TargetArchOption = None,
     target_python: opt.TargetPythonOption = None,
     target_backend: opt.BackendOption = None,
+    env: Annotated[
+        Path | None,
+        typer.Option("--env", metavar="DIR", help="Look into this venv, conda environment or site-packages folder."),
+    ] = None,
+    python: Annotated[
+        Path | None, typer.Option("--python", metavar="EXE", help="Look into this interpreter's environment.")
+    ] = None,
+    installed: Annotated[
+        Path | None,
+        typer.Option(
+            "--installed",
+            metavar="FILE",
+            help="An environment elsewhere: `pip freeze`, `pip list`, `conda list` or torch's collect_env text.",
+        ),
+    ] = None,
+    facts: Annotated[
+        Path | None,
+        typer.Option("--facts", metavar="FILE", help="Facts of another machine: `envdoctor host --format json`."),
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", metavar="FILE", help="Match an install log or traceback against the known failures."),
+    ] = None,
+    no_imports: Annotated[
+        bool, typer.Option("--no-imports", help="Do not import torch in the environment's interpreter to see it work.")
+    ] = False,
     offline: opt.OfflineOption = False,
     index_url: opt.IndexUrlOption = None,
     recorded_index: opt.RecordedOption = None,
@@ -47,16 +75,17 @@ def check(
     """Find every conflict, missing wheel and known failure of a project for a target, in one run."""
     from envdoctor.workflow.check import check as run_check
 
-    session = open_session(
-        project,
-        profile,
-        TargetChoice(target_os, target_arch, target_python, target_backend),
-        IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer),
-        quiet=quiet,
-    )
-    with session:
-        report = run_check(session.request)
-    report = replace(report, next_command=_next(report, project))
+    target = TargetChoice(target_os, target_arch, target_python, target_backend)
+    looked_at = PatientChoice(env, python, installed, facts, log, imports=not no_imports)
+    patient = open_patient(looked_at)
+    if looked_at.given and (project is None or not composition.describes_requirements(project)):
+        report = run_check(request_without_project(profile, target, patient))
+    else:
+        folder = project or Path()
+        choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
+        with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
+            report = run_check(session.request)
+        report = replace(report, next_command=_next(report, folder))
     code = write_report(report, format=format, output=output, fail_on=fail_on, verbose=verbose, show_waived=show_waived)
     raise typer.Exit(code)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "IndexChoice",
     "TargetChoice",
+    "describes_requirements",
     "index_urls",
     "load_settings",
     "open_ports",
@@ -76,6 +77,19 @@ def read(path: Path, profile: Profile | None, settings: Settings, target: Target
         return read_project(path, files=wanted, groups=settings.groups, target_environment=environment)
     except ProjectFileError as error:
         raise UsageFault(str(error)) from error
+
+
+def describes_requirements(path: Path) -> bool:
+    """Return whether a directory holds anything that asks for packages; any other path is taken at its word."""
+    from envdoctor.adapters.project import ProjectFileError, read_project
+
+    if not path.is_dir():
+        return True
+    try:
+        read_project(path)
+    except ProjectFileError as error:
+        return error.line is not None or "nothing here describes requirements" not in error.message
+    return True
 
 
 def sources_of(path: Path) -> Sources | None:

@@ -18,6 +18,7 @@ __all__ = [
     "FormatOption",
     "IndexUrlOption",
     "OfflineOption",
+    "OptionalProjectArgument",
     "OutputOption",
     "ProfileOption",
     "ProjectArgument",
@@ -88,6 +89,16 @@ ProjectArgument = Annotated[
         metavar="[PROJECT]",
         help="A directory with requirements files, pyproject.toml, setup.cfg or environment.yml; one such file; or a "
         "script with inline metadata. Default: the current directory.",
+        show_default=False,
+    ),
+]
+OptionalProjectArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[PROJECT]",
+        help="A directory with requirements files, pyproject.toml, setup.cfg or environment.yml; one such file; or a "
+        "script with inline metadata. Default: the current directory, or nothing where --env, --python, --installed, "
+        "--facts or --log says what to look at.",
         show_default=False,
     ),
 ]

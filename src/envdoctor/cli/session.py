@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 
 from envdoctor.cli import composition
 from envdoctor.cli.composition import IndexChoice, TargetChoice
+from envdoctor.cli.patient import Patient, fitted
 from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
+from envdoctor.model.fact import Facts
 from envdoctor.workflow.check import CheckRequest
+from envdoctor.workflow.settings import Settings
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
 
-__all__ = ["Session", "open_session"]
+__all__ = ["Session", "open_session", "request_without_project"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ def open_session(
     index_choice: IndexChoice,
     *,
     quiet: bool,
+    patient: Patient | None = None,
     lock_folder: Path | None = None,
     upgrade: frozenset[str] = frozenset(),
 ) -> Session:
@@ -60,6 +64,8 @@ def open_session(
         read = composition.read(project, None, settings)
         chosen = composition.recognised_profile(project, read, target_choice, quiet=quiet)
     target, pythons = composition.pick_target(target_choice, chosen, settings)
+    if patient is not None and target_choice.python is None and chosen is None:
+        target = fitted(target, patient)
     read = composition.read(project, chosen, settings, target)
     progress = open_progress(quiet=quiet)
     index = composition.open_ports(index_choice, chosen, read, progress)
@@ -79,8 +85,30 @@ def open_session(
         plain_index=plain,
         plain_archives=plain,
         build_risk=index.build_risk,
+        environment=patient.environment if patient else None,
+        facts=patient.facts if patient else Facts(),
+        log=patient.log if patient else None,
         unreachable=lambda: index.unreachable,
         progress=progress,
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
     )
     return Session(request, (index, plain), progress, composition.index_urls(index_choice, chosen))
+
+
+def request_without_project(profile: str | None, target_choice: TargetChoice, patient: Patient) -> CheckRequest:
+    """Return a request over an environment, facts or a log alone: no project is read and no index asked."""
+    settings = Settings()
+    chosen = composition.pick_profile(profile, settings, Path())
+    target, _ = composition.pick_target(target_choice, chosen, settings)
+    if chosen is None:
+        target = fitted(target, patient)
+    if target_choice.python is None and patient.environment is not None and patient.environment.python is not None:
+        target = replace(target, python=patient.environment.python)
+    return CheckRequest(
+        target=target,
+        today=datetime.now(tz=timezone.utc).date(),
+        profile=chosen,
+        environment=patient.environment,
+        facts=patient.facts,
+        log=patient.log,
+    )
