@@ -35,6 +35,7 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 _COMPANIONS = frozenset({"torchaudio", "torchvision", "torchcodec"})
 # Releases whose metadata names no torch: the newest one that a resolver would take if nothing else spoke.
