@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from diagnose_fixtures import examination_of
+from diagnose_fixtures import examination_of, target_of
 
 from envdoctor.diagnose.advising import advise, read_log, undecided
 from envdoctor.diagnose.advisory import Advisory
@@ -38,7 +39,7 @@ def test_fires_and_stays_silent(advisory: Advisory, example) -> None:
     assert set(example.data) <= KNOWN_KEYS
     examination = examination_of(example.data)
     found = list(advise(examination, advisories=[advisory]))
-    found += [item for item in read_log(examination.log or "") if item.rule == advisory.code]
+    found += [item for item in read_log(examination) if item.rule == advisory.code]
     assert bool(found) is example.fires, found
     for finding in found:
         assert "{" not in finding.message, finding.message
@@ -80,6 +81,31 @@ def test_what_is_not_known_is_listed_and_does_not_fire() -> None:
     assert not [item for item in advise(examination) if item.name == "torchcodec-needs-ffmpeg-shared"]
     unknown = {item.id: missing for item, missing in undecided(examination)}
     assert unknown["torchcodec-needs-ffmpeg-shared"] == ("library.libavutil",)
+
+
+def _seen_in(log: str, **fields) -> set[str]:
+    return {item.name for item in read_log(replace(examination_of({"log": log}), **fields))}
+
+
+def test_a_symptom_that_says_little_needs_the_name_beside_it() -> None:
+    error = "TypeError: argument of type 'bool' is not iterable"
+    assert "gradio4-pydantic-211" not in _seen_in(f"File x.py\n{error}")
+    assert "gradio4-pydantic-211" in _seen_in(f"File gradio_client/utils.py\n{error}")
+
+
+def test_a_log_of_a_known_machine_is_not_told_of_other_machines() -> None:
+    error = "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling cublasSgemm"
+    assert "zluda-cublas-not-supported" in _seen_in(error)
+    probed = replace(target_of("linux/x86_64/3.11/cuda"), probed=True)
+    assert "zluda-cublas-not-supported" not in _seen_in(error, target=probed)
+    assert "zluda-cublas-not-supported" in _seen_in(error, target=target_of("linux/x86_64/3.11/cuda"))
+
+
+def test_a_finding_of_a_log_quotes_the_line_and_its_number() -> None:
+    (finding,) = read_log(examination_of({"log": "ok\nImportError: cannot import name 'BeamSearchScorer'\n"}))
+    assert finding.rule == "ADV024"
+    assert finding.evidence[0].where == "log line 2"
+    assert finding.message.startswith("the log shows a known issue: ")
 
 
 def test_documentation_of_an_advisory_by_code_and_by_id() -> None:

@@ -8,7 +8,7 @@ from envdoctor.diagnose.advisory import Advisory
 from envdoctor.diagnose.advisory_reading import AdvisoryBook, shipped_advisories
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import Scene, scenes
-from envdoctor.diagnose.predicate import Situation
+from envdoctor.diagnose.predicate import AllOf, Atom, Situation
 from envdoctor.diagnose.source_scan import SourceScan, scan_of
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.finding import Finding
@@ -59,10 +59,27 @@ def undecided(examination: Examination, *, scan: SourceScan | None = None) -> li
     return found
 
 
-def read_log(log: str, book: AdvisoryBook | None = None) -> Iterator[Finding]:
-    """Yield a finding for every advisory with a symptom that a line of the log shows."""
-    lines = log.splitlines()
+_OF_THE_TARGET = frozenset({"os", "arch", "backend", "wsl"})
+
+
+def _elsewhere(advisory: Advisory, examination: Examination) -> bool:
+    """Return whether an advisory is about another kind of machine than the one the log is known to come from."""
+    if examination.profile is None and not (examination.target and examination.target.probed):
+        return False
+    situation = Situation(Scene(examination, None))
+    parts = advisory.when.parts if isinstance(advisory.when, AllOf) else (advisory.when,)
+    return any(
+        isinstance(part, Atom) and part.kind in _OF_THE_TARGET and part.ask(situation).value is False for part in parts
+    )
+
+
+def read_log(examination: Examination, book: AdvisoryBook | None = None) -> Iterator[Finding]:
+    """Yield a finding for every advisory with a symptom that a line of the examination's log shows."""
+    log = examination.log or ""
+    lines, folded = log.splitlines(), log.casefold()
     for advisory in (book or shipped_advisories()).advisories:
+        if not all(word in folded for word in advisory.symptom_mentions) or _elsewhere(advisory, examination):
+            continue
         for pattern in advisory.symptoms:
             hit = next(((at, line) for at, line in enumerate(lines, 1) if pattern.search(line)), None)
             if hit:

@@ -52,6 +52,8 @@ class Advisory:
     """The data file that it stands in."""
     targets: tuple[str, ...] = ()
     symptoms: tuple[re.Pattern[str], ...] = ()
+    symptom_mentions: tuple[str, ...] = ()
+    """Words that must stand somewhere in a log, where the symptom alone says too little."""
     references: tuple[str, ...] = ()
     subject: str | None = None
     needs: tuple[frozenset[str], ...] = ()

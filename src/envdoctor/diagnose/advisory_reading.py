@@ -132,6 +132,7 @@ def _advisory(data: object, path: str, faults: Faults, words: _Vocabulary) -> Ad
         source=faults.file,
         targets=row.texts("targets"),
         symptoms=tuple(re.compile(item) for item in symptoms if not faults.found),
+        symptom_mentions=row.texts("symptom_mentions"),
         references=row.texts("references"),
         subject=row.text("subject") or None,
         log_only=log_only,

@@ -45,7 +45,7 @@ def _advised(examination: Examination) -> Iterator[Finding]:
     try:
         yield from advise(examination)
         if examination.log:
-            yield from read_log(examination.log)
+            yield from read_log(examination)
     except Exception as error:  # noqa: BLE001
         yield _internal("ADV", error)
 
