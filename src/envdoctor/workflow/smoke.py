@@ -65,9 +65,8 @@ def smoke(
     its placements need; without a profile, all. Raises UnknownKernel, or OSError without an interpreter.
     """
     begin = time.perf_counter()
-    names = chosen_kernels(runner.known(), profile, kernels)
     request = SmokeRequest(
-        kernels=names,
+        kernels=chosen_kernels(runner.known(), profile, kernels),
         backend=backend or (profile.target.backend.value if profile is not None else "auto"),
         forced=frozenset(kernels),
         settings=profile.smoke.settings if profile is not None else (),
@@ -76,7 +75,10 @@ def smoke(
         bisect=bisect,
         timeout_scale=timeout_scale,
     )
-    outcome = runner.run(request)
+    return _report(runner.run(request), profile, target, begin)
+
+
+def _report(outcome: SmokeOutcome, profile: Profile | None, target: Target | None, begin: float) -> Report:
     rules = profile.placements if profile is not None else ()
     placement = place(rules, outcome.results) if rules else ()
     findings = tuple(_findings(outcome.results, rules, placement))

@@ -34,8 +34,8 @@ def main(arguments: List[str]) -> int:
     _harden()
     channel = Channel()
     channel.send("hello", python=platform.python_version(), pid=os.getpid(), executable=sys.executable)
-    session = _Session(plan, channel)
-    status = session.run()
+    whole = _Round(plan, channel)
+    status = whole.run()
     channel.send("end", status=status)
     sys.stderr.flush()
     # A driver that hangs or dies while it unloads has nothing to say about the kernels.
@@ -52,7 +52,7 @@ def _harden() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-class _Session:
+class _Round:
     """One process: import, open the device, then the items of the plan in order."""
 
     def __init__(self, plan: Dict[str, Any], channel: Channel) -> None:
