@@ -39,7 +39,7 @@ def make_environment(root: Path, count: int) -> Path:
 
 
 def write_distribution(site: Path, number: int, count: int) -> None:
-    """Write the metadata of one distribution; its files are in its RECORD only."""
+    """Write one distribution, its files included."""
     name = f"made-up-{number}"
     info = site / f"made_up_{number}-1.{number}.dist-info"
     info.mkdir()
@@ -52,6 +52,9 @@ def write_distribution(site: Path, number: int, count: int) -> None:
     (info / "WHEEL").write_text("Wheel-Version: 1.0\nTag: py3-none-any\n", encoding="utf-8")
     (info / "INSTALLER").write_text("pip\n", encoding="utf-8")
     package = f"made_up_{number}"
+    (site / package).mkdir()
+    for row in range(120):
+        (site / package / f"module_{row}.py").write_text("#" * row, encoding="utf-8")
     rows = [f"{package}/module_{row}.py,sha256={'a' * 43},{row}" for row in range(120)]
     (info / "RECORD").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
