@@ -13,7 +13,7 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule, all_rules
 from envdoctor.diagnose.source_scan import scan_of
 from envdoctor.model.finding import Evidence, Finding, Severity
-from envdoctor.model.profile import Patch, Profile
+from envdoctor.model.profile import Patch, PatchKind, Profile
 
 __all__ = ["examine", "judge"]
 
@@ -67,6 +67,9 @@ def _patching(finding: Finding, profile: Profile) -> Patch | None:
         return None
     place = finding.location
     for patch in profile.patches:
+        name = (patch.function or "").rpartition(".")[2]
+        if name and patch.kind is PatchKind.STUB_FUNCTION and any(name in item.what for item in finding.evidence):
+            return patch
         if patch.root == "project" and place is not None:
             globs = [name for glob in patch.files for name in (glob, glob.replace("**/", ""))]
             if any(fnmatch(place.path, glob) for glob in globs):

@@ -8,9 +8,8 @@ from envdoctor.diagnose.source_scan import ImportSite, SourceScan
 
 __all__ = ["local_modules", "reachable_files"]
 
-_ASIDE = frozenset(
-    {"tests", "test", "testing", "examples", "example", "docs", "doc", "benchmarks", "tools", "scripts", "notebooks"}
-)
+_TESTS = frozenset({"tests", "test", "testing", "docs", "doc"})
+_ASIDE = _TESTS | {"examples", "example", "benchmarks", "tools", "scripts", "notebooks", "demo", "demos", "samples"}
 _NOT_ENTRIES = frozenset({"setup.py", "conftest.py", "noxfile.py", "fabfile.py", "conf.py"})
 
 
@@ -18,9 +17,9 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _aside(path: str) -> bool:
+def _in(folders: frozenset[str], path: str) -> bool:
     parts = path.split("/")
-    return any(part in _ASIDE for part in parts[:-1]) or parts[-1].startswith("test_") or parts[-1] in _NOT_ENTRIES
+    return any(part in folders for part in parts[:-1]) or parts[-1].startswith("test_") or parts[-1] in _NOT_ENTRIES
 
 
 def local_modules(paths: Iterable[str]) -> frozenset[str]:
@@ -35,9 +34,8 @@ def local_modules(paths: Iterable[str]) -> frozenset[str]:
 
 def _entries(scan: SourceScan, folders: frozenset[str]) -> list[str]:
     """Scripts beside the requirements files; where there are none, everything but tests, examples and tools."""
-    files = [path for path in scan.by_path if not _aside(path)]
-    scripts = [path for path in files if _folder(path) in folders]
-    return scripts or files
+    scripts = [path for path in scan.by_path if _folder(path) in folders and not _in(_TESTS, path)]
+    return scripts or [path for path in scan.by_path if not _in(_ASIDE, path)]
 
 
 def _targets(site: ImportSite, scan: SourceScan) -> Iterator[str]:

@@ -29,6 +29,8 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
 def _evidence(conflict: Conflict) -> Iterator[Evidence]:
+    # The conflict's id is the place: by it an accepted override finds the finding.
+    yield Evidence(f"`{conflict.core[0]}` ({conflict.core[0].origin})", conflict.id)
     for side in conflict.clash.sides:
         if side.via:
             yield Evidence(f"{side.requirement.origin} needs `{side.requirement.pep508}`", " -> ".join(side.via))

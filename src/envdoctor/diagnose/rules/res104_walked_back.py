@@ -21,6 +21,9 @@ files, another API and no wheel for a current Python.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
+
+from packaging.version import Version
 
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.examination import Examination
@@ -29,13 +32,31 @@ from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import written_by_a_person
 from envdoctor.model.resolution import ResolvedPackage, WalkedBack
+from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
 _MOST = 3
+_LONG_AGO = 1.5
+"""Years."""
 # These follow torch, which is what is meant to happen; the coupling rules speak of them.
 _COUPLED = frozenset({"torch", "torchaudio", "torchvision", "torchcodec"})
 
 
-def _severity(package: ResolvedPackage) -> Severity | None:
+def _years_behind(package: ResolvedPackage, newest: Version, index: Index | None) -> float:
+    """Return how much older the chosen release is, in years; 0 where the dates are not known."""
+    try:
+        files = index.page(package.name).files if index else ()
+    except (IndexUnavailable, ProjectNotFound):
+        return 0
+    dates = [item.upload_time for item in files if item.version == newest and item.upload_time]
+    if not dates or not package.file.upload_time:
+        return 0
+    after, before = (
+        datetime.fromisoformat(text.replace("Z", "+00:00")) for text in (min(dates), package.file.upload_time)
+    )
+    return (after - before).days / 365
+
+
+def _severity(package: ResolvedPackage, years: float) -> Severity | None:
     """Weigh a walk back; None where it is an everyday one that ``explain`` tells and no list needs.
 
     A package that a person asks for by name without a bound, and that ends at an old release because of others, is
@@ -45,7 +66,7 @@ def _severity(package: ResolvedPackage) -> Severity | None:
     built = package.file.kind is FileKind.SDIST and package.build_risk is not BuildRisk.ANYWHERE
     if built:
         return Severity.WARNING
-    if any(not item.specifier for item in people) and package.name not in _COUPLED:
+    if any(not item.specifier for item in people) and package.name not in _COUPLED and years > _LONG_AGO:
         return Severity.WARNING
     return Severity.INFO if people else None
 
@@ -60,8 +81,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
     resolution = examination.resolution
     for item in resolution.walked_back if resolution else ():
         package = resolution.get(item.name) if resolution else None
-        severity = _severity(package) if package else None
-        if resolution is None or package is None or severity is None:
+        if resolution is None or package is None:
+            continue
+        severity = _severity(package, _years_behind(package, item.newest, examination.index))
+        if severity is None:
             continue
         chain = chain_to(resolution, item.name)
         yield Finding(

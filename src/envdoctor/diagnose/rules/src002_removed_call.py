@@ -6,7 +6,8 @@ Reports calls in the project's sources that the planned or installed version of 
 
 ## Why is this bad
 
-Everything resolves and installs; the program dies when it reaches the line.
+Everything resolves and installs; the program dies when it reaches the line. Where no script of the project leads to
+the file, the finding is mild.
 
 ## Example
 
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import PackageView, scenes
+from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.shipped import data_file
 from envdoctor.diagnose.source_scan import Hit, scan_of
@@ -31,13 +33,13 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 
 
-def _finding(row: dict[str, str], package: PackageView, hits: list[Hit]) -> Finding:
+def _finding(row: dict[str, str], package: PackageView, hits: list[Hit], *, reached: bool) -> Finding:
     more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
     where = f"{hits[0].path}:{hits[0].line}{more}"
     return Finding(
         rule=RULE.code,
         name=RULE.name,
-        severity=RULE.severity,
+        severity=RULE.severity if reached else Severity.INFO,
         subject=package.name,
         message=f"`{row['call']}` is gone in `{package.name}` {package.version}; used at {where}",
         evidence=tuple(Evidence(hit.text[:160], f"{hit.path}:{hit.line}") for hit in hits[:5]),
@@ -50,13 +52,15 @@ def _find(examination: Examination) -> Iterator[Finding]:
     if examination.sources is None:
         return
     scan = scan_of(examination.sources)
+    reachable = frozenset(reachable_files(scan, examination.project.files if examination.project else ()))
     for scene in scenes(examination, shipped_wheel_facts()):
         for row in data_file("removed-calls")["removed"]:
             package = scene.get(row["package"])
             if package is not None and contains(row["version"], package.version):
                 hits = scan.search(row["pattern"])
                 if hits:
-                    yield _finding(row, package, hits)
+                    reached = [hit for hit in hits if hit.path in reachable]
+                    yield _finding(row, package, reached or hits, reached=bool(reached))
 
 
 RULE = Rule(
