@@ -1,0 +1,139 @@
+"""All binaries of an installed environment, found by the file lists of its distributions."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from envdoctor.adapters.probe.binary import BinaryUnreadable, read_binary
+from envdoctor.adapters.probe.binary_loader import loader_libraries
+from envdoctor.adapters.probe.environment_metadata import read_text
+from envdoctor.model.binary import Binary, BinaryInventory
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+
+__all__ = ["scan_environment"]
+
+_IN_RECORD = re.compile(rb'^"?([^,\r\n"]+\.(?:so(?:\.\w+)*|pyd|dll|dylib))"?(?:,|\r?$)', re.MULTILINE | re.IGNORECASE)
+_BINARY = re.compile(r"\.(so(\.\w+)*|pyd|dll|dylib)$", re.IGNORECASE)
+_RECORD_LIMIT = 64 << 20
+_MAX_ENTRIES = 400_000
+"""Files and folders that a walk looks at before it gives up."""
+
+_Place = tuple[str, str | None]
+"""A path, and the distribution that owns it."""
+
+
+def scan_environment(
+    environment: InstalledEnvironment,
+    *,
+    names: Collection[str] | None = None,
+    numpy: bool = True,
+    gpu: bool = True,
+    live: bool | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> BinaryInventory:
+    """Read the headers of an environment's extension modules and libraries; nothing is loaded, nothing raises.
+
+    ``names``: the distributions whose binaries are read; None: all. ``numpy``, ``gpu``: look for NumPy's C API and
+    for GPU code (see ``read_binary``). ``live``: the environment belongs to this machine, so that its loader counts; by
+    default, where its own interpreter has answered.
+    """
+    places = dict(_places(environment))
+    chosen = {path: owner for path, owner in places.items() if names is None or owner in names}
+    read = [_read(path, owner, numpy=numpy, gpu=gpu) for path, owner in chosen.items()]
+    here = environment.source == "probe" if live is None else live
+    extra = {path.rsplit("/", 1)[-1] for path in places if path not in chosen}
+    return BinaryInventory(
+        binaries=tuple(item for item in read if isinstance(item, Binary)),
+        libraries=loader_libraries(environ) if here else None,
+        unreadable=tuple(item for item in read if isinstance(item, tuple)),
+        extra_names=frozenset(extra | set(_beside_interpreter(environment))),
+    )
+
+
+def _read(path: str, owner: str | None, *, numpy: bool, gpu: bool) -> Binary | tuple[str, str] | None:
+    """Return the binary; its path and a reason where it cannot be read; None for what no loader will meet."""
+    try:
+        return replace(read_binary(path, numpy=numpy, gpu=gpu), distribution=owner)
+    except BinaryUnreadable as error:
+        return None if _is_linker_script(path) else (path, error.reason)
+
+
+def _places(environment: InstalledEnvironment) -> Iterator[_Place]:
+    """Yield each binary once, with its owner."""
+    roots = tuple(_real(folder) for folder in (*environment.site_packages, environment.root) if folder)
+    seen: set[str] = set()
+    listed: set[str] = set()
+    for item in environment.distributions:
+        if not item.metadata_path or not item.location:
+            continue
+        found = _recorded(item)
+        if found is None:
+            found = _of_top_level(item)
+        else:
+            listed.add(item.location)
+        for path in found:
+            # A file list may name what lies outside the environment; that is not ours to open.
+            if path not in seen and _real(posixpath.dirname(path)).startswith(roots):
+                seen.add(path)
+                yield path, item.name
+    for folder in environment.site_packages:
+        if folder not in listed:
+            for path in _walk(folder):
+                if path not in seen:
+                    seen.add(path)
+                    yield path, None
+
+
+def _real(folder: str) -> str:
+    return os.path.realpath(folder).replace("\\", "/").rstrip("/") + "/"
+
+
+def _recorded(distribution: InstalledDistribution) -> list[str] | None:
+    """Return the binaries that RECORD lists, None where there is no RECORD."""
+    data = read_text(f"{distribution.metadata_path}/RECORD", _RECORD_LIMIT)
+    if data is None:
+        return None
+    base = distribution.location.replace("\\", "/")
+    rows = (item.decode("utf-8", "replace").replace("\\", "/") for item in _IN_RECORD.findall(data))
+    return [posixpath.normpath(posixpath.join(base, row)) for row in rows]
+
+
+def _of_top_level(distribution: InstalledDistribution) -> list[str]:
+    base = distribution.location.replace("\\", "/")
+    return [path for name in distribution.top_level for path in _walk(f"{base}/{name}")]
+
+
+def _walk(folder: str) -> Iterator[str]:
+    count = 0
+    for parent, folders, files in os.walk(folder):
+        count += len(folders) + len(files)
+        if count > _MAX_ENTRIES:
+            return
+        folders[:] = [item for item in folders if item != "__pycache__"]
+        base = parent.replace("\\", "/")
+        yield from (f"{base}/{name}" for name in files if _BINARY.search(name))
+
+
+def _beside_interpreter(environment: InstalledEnvironment) -> Iterable[str]:
+    """Return the names of the libraries that a conda environment's loader finds in its own folders."""
+    if environment.details.get("kind") != "conda" or not environment.root:
+        return ()
+    names: list[str] = []
+    for part in ("lib", "Library/bin", "bin"):
+        with suppress(OSError):
+            names += os.listdir(Path(environment.root, part))  # noqa: PTH208 - names alone
+    return [name for name in names if _BINARY.search(name)]
+
+
+def _is_linker_script(path: str) -> bool:
+    """Return whether a ``.so`` is a text for the linker, or a file of some other kind that no loader will meet."""
+    with suppress(OSError), Path(path).open("rb") as file:
+        head = file.read(64)
+        return not head or (head.isascii() and b"\0" not in head)
+    return False

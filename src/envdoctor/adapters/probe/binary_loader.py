@@ -1,0 +1,57 @@
+"""What the dynamic loader of this machine finds by name.
+
+Sources: ld.so(8), ldconfig(8); glibc's ``dl-cache.h`` for the layout of ``/etc/ld.so.cache``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["loader_libraries", "parse_ld_cache"]
+
+_MAGIC = b"glibc-ld.so.cache1.1"
+_HEADER = struct.Struct("<II20x")
+_ENTRY = struct.Struct("<iIIIQ")
+_FOLDERS = ("/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib", "/usr/lib/wsl/lib")
+_SHARED = re.compile(r"\.so(\.\d+)*$")
+_CACHE_LIMIT = 16 << 20
+
+
+def parse_ld_cache(data: bytes) -> frozenset[str]:
+    """Return the library names of ``/etc/ld.so.cache``, either of its two layouts; empty where it is neither."""
+    start = data.find(_MAGIC)
+    if start < 0 or len(data) < start + len(_MAGIC) + _HEADER.size:
+        return frozenset()
+    count, _ = _HEADER.unpack_from(data, start + len(_MAGIC))
+    at = start + len(_MAGIC) + _HEADER.size
+    names: set[str] = set()
+    for _ in range(min(count, (len(data) - at) // _ENTRY.size)):
+        key = start + _ENTRY.unpack_from(data, at)[1]
+        names.add(data[key : data.find(b"\0", key)].decode("utf-8", "replace"))
+        at += _ENTRY.size
+    return frozenset(names)
+
+
+def loader_libraries(environ: Mapping[str, str] | None = None) -> frozenset[str] | None:
+    """Return the names of the libraries that the loader finds: its cache, its folders and LD_LIBRARY_PATH.
+
+    None on a system where libraries are not found by such names (Windows, macOS). A musl system has no cache; there
+    the folders tell.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    variables = os.environ if environ is None else environ
+    names: set[str] = set()
+    with suppress(OSError), Path("/etc/ld.so.cache").open("rb") as file:
+        names |= parse_ld_cache(file.read(_CACHE_LIMIT))
+    folders = [item for item in variables.get("LD_LIBRARY_PATH", "").split(":") if item]
+    for folder in (*folders, *_FOLDERS):
+        with suppress(OSError):
+            names.update(entry for entry in os.listdir(folder) if _SHARED.search(entry))  # noqa: PTH208 - names alone
+    return frozenset(names)

@@ -1,0 +1,141 @@
+"""A library asks the loader for another one that nothing provides.
+
+## What it does
+Reads, without loading anything, which libraries each extension module of the environment needs, directly and through
+others, and looks for each: in the environment (wherever it lies, since packages load each other's libraries in
+advance), beside the interpreter, and, on the machine itself, in the loader's cache and folders. For an environment of
+another machine only the libraries that come with Python packages are spoken of: CUDA's and torch's.
+
+## Why it is bad
+The import fails: "libcudart.so.12: cannot open shared object file", "DLL load failed while importing".
+
+## Example
+torchaudio from the default index, built for CUDA, beside a CPU build of torch: `libc10_cuda.so` is nowhere.
+
+## What to do
+Install builds that belong together, or the package that brings the library.
+
+## References
+- ld.so(8), https://man7.org/linux/man-pages/man8/ld.so.8.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatch
+
+from envdoctor.diagnose.binary_links import Links, cuda_library, is_torch_library, links_of, owner, short_path
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.binary import Binary
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+_OPTIONAL = (
+    # Binaries that their packages try to load and do without.
+    ("numba", "*pool.*", "a threading layer that numba does without"),
+    ("onnxruntime*", "*onnxruntime_providers_tensorrt*", "an execution provider that is loaded on request"),
+    ("onnxruntime*", "*onnxruntime_providers_*", "an execution provider that is loaded on request"),
+    ("torchaudio", "*torio_ffmpeg*", "one of several builds, of which one is loaded"),
+    ("torchaudio", "*_sox*", "a backend that is loaded on request"),
+    ("torchaudio", "*libtorchaudio_sox*", "a backend that is loaded on request"),
+    ("torchcodec", "*", "one of several builds, of which one is loaded"),
+    ("bitsandbytes", "*", "one of several builds, of which one is loaded"),
+    ("torchvision", "image.*", "image decoding, which torchvision does without"),
+    ("pyqt*", "*/plugins/*", "a plugin of Qt"),
+    ("pyside*", "*/plugins/*", "a plugin of Qt"),
+)
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each distribution and severity."""
+    inventory = examination.binaries
+    if inventory is None:
+        return
+    links = links_of(inventory)
+    importable = {item.path for item in links.importable()}
+    groups: dict[tuple[str, Severity], list[tuple[Binary, list[str], str]]] = {}
+    for binary in inventory:
+        lacks = list(links.missing(binary))
+        if not lacks or _one_of_variants(binary, links):
+            continue
+        severity, why = _severity(binary, lacks, binary.path in importable)
+        groups.setdefault((owner(binary), severity), []).append((binary, lacks, why))
+    for (subject, severity), cases in groups.items():
+        yield _finding(links, subject, severity, cases)
+
+
+def _severity(binary: Binary, lacks: list[str], needed: bool) -> tuple[Severity, str]:
+    for distribution, pattern, why in _OPTIONAL:
+        if fnmatch(binary.distribution or "", distribution) and fnmatch(short_path(binary.path), f"*{pattern}"):
+            return Severity.INFO, why
+    if needed:
+        return Severity.ERROR, ""
+    if any(cuda_library(name) or is_torch_library(name) for name in lacks):
+        return Severity.WARNING, "loaded on request"
+    return Severity.INFO, "loaded on request"
+
+
+def _one_of_variants(binary: Binary, links: Links) -> bool:
+    """Return whether a distribution brings the same library for several CUDA majors, of which one is loaded."""
+    mine = {known for name in binary.needed if (known := cuda_library(name))}
+    if not mine or binary.extension:
+        return False
+    others = (item for item in links.inventory if item.distribution == binary.distribution and item is not binary)
+    numbers = {known for item in others for name in item.needed if (known := cuda_library(name))}
+    return any(family == other and number != another for family, number in mine for other, another in numbers)
+
+
+def _finding(links: Links, subject: str, severity: Severity, cases: list[tuple[Binary, list[str], str]]) -> Finding:
+    names = list(dict.fromkeys(name.rsplit("/", 1)[-1] for _, lacks, _ in cases for name in lacks))
+    shown = ", ".join(f"`{name}`" for name in names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    why = next((f" ({why})" for _, _, why in cases if why), "")
+    beside = _beside(links, names)
+    evidence = [Evidence(f"needs {', '.join(lacks[:6])}", short_path(binary.path)) for binary, lacks, _ in cases[:8]]
+    return Finding(
+        RULE.code,
+        RULE.name,
+        severity,
+        subject,
+        f"`{subject}` needs {shown}, which nothing provides{why}{f'; {beside}' if beside else ''}",
+        tuple(evidence),
+        Remedy(_remedy(links, subject, names)),
+    )
+
+
+def _beside(links: Links, names: list[str]) -> str:
+    """Return what there is instead: another number of the same library, or a torch without the part that is wanted."""
+    for name in names:
+        known = cuda_library(name)
+        if known is None:
+            continue
+        others = [item.name for item in links.inventory if (cuda_library(item.name) or ("", 0))[0] == known[0]]
+        if others:
+            return f"the environment has `{others[0]}`"
+    has_torch = any(is_torch_library(item.name) and "cpu" in item.name for item in links.inventory)
+    if has_torch and any("cuda" in name or "hip" in name for name in names if is_torch_library(name)):
+        return "`torch` here is a build for the CPU"
+    return ""
+
+
+def _remedy(links: Links, subject: str, names: list[str]) -> str:
+    if any(is_torch_library(name) for name in names):
+        has_torch = any(is_torch_library(item.name) for item in links.inventory)
+        with_torch = f"install `{subject}` and `torch` from the same index, with the same build label"
+        return with_torch if has_torch else f"install the torch that `{subject}` was built for"
+    known = next((found for name in names if (found := cuda_library(name))), None)
+    if known is not None:
+        if any((cuda_library(item.name) or ("", 0))[0] == known[0] for item in links.inventory):
+            return f"install the `{subject}` that was built for the CUDA libraries that are there"
+        return f"install the package with {known[0]} {known[1]}, or a build of `{subject}` for this target"
+    return f"install what brings `{names[0]}` with the system's package manager, or another build of `{subject}`"
+
+
+RULE = Rule(
+    code="ABI001",
+    name="missing-library",
+    severity=Severity.ERROR,
+    summary="A library asks the loader for another one that nothing provides",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"binaries"}),
+)

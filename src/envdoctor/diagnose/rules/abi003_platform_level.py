@@ -1,0 +1,88 @@
+"""A binary needs a newer glibc or macOS than the target has.
+
+## What it does
+Reads the highest glibc symbol version that extension modules (and what they cannot load without) need, and the macOS
+release that they were built for, and compares with the system's own level where it is known: told by the
+environment's interpreter, probed, or promised by the profile.
+
+## Why it is bad
+The import fails: "version `GLIBC_2.34' not found", "was built for macOS 14.0 which is newer than running OS".
+
+## Example
+Packages built in a container of Debian 12, copied to a machine with Ubuntu 20.04.
+
+## What to do
+Install the wheel with the lower level (`manylinux_2_17` instead of `manylinux_2_34`), or build on the target.
+
+## References
+- PEP 600, https://peps.python.org/pep-0600/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from envdoctor.diagnose.binary_links import links_of, owner, short_path
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.binary import Binary
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.target import OperatingSystem
+
+_Level = tuple[int, int]
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each distribution with a binary above the level."""
+    inventory = examination.binaries
+    if inventory is None:
+        return
+    for system, level, where in _levels(examination):
+        groups: dict[str, list[tuple[_Level, Binary]]] = {}
+        for item in links_of(inventory).importable():
+            needed = item.glibc if system == "glibc" else item.macos
+            if needed is not None and needed > level:
+                groups.setdefault(owner(item), []).append((needed, item))
+        for subject, items in groups.items():
+            highest = max(needed for needed, _ in items)
+            yield Finding(
+                RULE.code,
+                RULE.name,
+                RULE.severity,
+                subject,
+                f"`{subject}` needs {system} {_text(highest)}, and {where} has {_text(level)}",
+                tuple(Evidence(f"{system} {_text(needed)}", short_path(item.path)) for needed, item in items[:8]),
+                Remedy(f"install a build of `{subject}` for {system} {_text(level)}, or build it on the target"),
+            )
+
+
+def _levels(examination: Examination) -> Iterator[tuple[str, _Level, str]]:
+    """Yield what is known of the system's level; a target that only assumes a level proves nothing."""
+    environment, target, profile = examination.environment, examination.target, examination.profile
+    told = re.search(r"(\d+)\.(\d+)", str(environment.details.get("glibc") or "")) if environment else None
+    if told:
+        yield "glibc", (int(told[1]), int(told[2])), "this machine"
+    elif target is not None and target.os is OperatingSystem.LINUX:
+        promised = profile.target.glibc if profile else None
+        if promised or target.probed:
+            yield "glibc", promised or target.glibc, "the target"
+    if target is not None and target.os is OperatingSystem.MACOS:
+        promised = profile.target.macos if profile else None
+        if promised or target.probed:
+            yield "macOS", promised or target.macos, "the target"
+
+
+def _text(level: _Level) -> str:
+    return f"{level[0]}.{level[1]}"
+
+
+RULE = Rule(
+    code="ABI003",
+    name="platform-level",
+    severity=Severity.ERROR,
+    summary="A binary needs a newer glibc or macOS than the target has",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"binaries"}),
+)

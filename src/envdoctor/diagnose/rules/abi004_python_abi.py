@@ -1,0 +1,81 @@
+"""An extension module was built for another Python.
+
+## What it does
+Reads the interpreter that an extension module is for out of its name (`.cpython-310-`, `.cp311-win_amd64.pyd`) or, on
+Windows, out of the `python3xx.dll` that it links, and compares with the environment's Python. A module that lies
+beside one of the same name for the right Python is left alone.
+
+## Why it is bad
+Python does not see such a file: "No module named 'package._native'", although it is there; where the name says
+nothing, the process crashes.
+
+## Example
+A `site-packages` folder taken over from Python 3.10 to 3.11; a free-threaded (`cp313t`) build under a usual Python.
+
+## What to do
+Install the distribution again with the environment's own installer.
+
+## References
+- PEP 3149, https://peps.python.org/pep-3149/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envdoctor.diagnose.binary_links import owner, short_path
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.binary import Binary
+from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each distribution."""
+    inventory, environment = examination.binaries, examination.environment
+    python = environment.python if environment else None
+    if inventory is None or environment is None or python is None:
+        return
+    suffix = "t" if environment.details.get("free_threaded") is True else ""
+    wanted = f"cp{python[0]}{python[1]}{suffix}"
+    seen = {(item.folder, _module(item)) for item in inventory if item.extension and item.python in (wanted, None)}
+    seen |= {(item.folder, _module(item)) for item in inventory if item.python == "abi3" and not suffix}
+    groups: dict[str, list[Binary]] = {}
+    for item in inventory:
+        foreign = item.extension and item.python not in (wanted, None) and not (item.python == "abi3" and not suffix)
+        if foreign and (item.folder, _module(item)) not in seen:
+            groups.setdefault(owner(item), []).append(item)
+    for subject, items in groups.items():
+        built = ", ".join(sorted({item.python or "" for item in items}))
+        yield Finding(
+            RULE.code,
+            RULE.name,
+            RULE.severity,
+            subject,
+            f"`{subject}` has extension modules for {built}, and the environment's Python is {wanted}",
+            tuple(Evidence(f"for {item.python}", short_path(item.path)) for item in items[:8]),
+            _remedy(examination, subject),
+        )
+
+
+def _module(binary: Binary) -> str:
+    return binary.name.partition(".")[0]
+
+
+def _remedy(examination: Examination, subject: str) -> Remedy:
+    installed = examination.environment.get(subject) if examination.environment else None
+    if installed is None:
+        return Remedy("install it again with the environment's own installer")
+    command = f"python -m pip install --force-reinstall --no-deps {installed.name}=={installed.version}"
+    return Remedy(f"install `{subject}` again", Applicability.UNSAFE, (command,))
+
+
+RULE = Rule(
+    code="ABI004",
+    name="python-abi",
+    severity=Severity.ERROR,
+    summary="An extension module was built for another Python",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"binaries", "environment"}),
+)

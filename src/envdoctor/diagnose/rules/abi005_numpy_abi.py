@@ -1,0 +1,83 @@
+"""An extension module was compiled against NumPy 1, and NumPy 2 is installed.
+
+## What it does
+Looks at the import code that NumPy's headers put into every module that uses its C API: headers of NumPy 2 write a
+module that runs with 1 and 2, those of NumPy 1 one that refuses NumPy 2.
+
+## Why it is bad
+"A module that was compiled using NumPy 1.x cannot be run in NumPy 2": at import, or at the first array.
+
+## Example
+An old wheel with a Cython module, beside the NumPy 2.1 that another package brought along.
+
+## What to do
+Take a release of the package that was built against NumPy 2, or constrain `numpy<2`.
+
+## References
+- NumPy, "For downstream package authors", https://numpy.org/doc/stable/dev/depending_on_numpy.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.diagnose.binary_links import links_of, owner, short_path
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.package_view import Place, scenes
+from envdoctor.diagnose.pairing import misfits
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.model.binary import Binary
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each distribution that an advisory does not speak of already."""
+    inventory, environment = examination.binaries, examination.environment
+    numpy = environment.get("numpy") if environment else None
+    if inventory is None or numpy is None or not _is_two(numpy.version):
+        return
+    groups: dict[str, list[Binary]] = {}
+    for item in links_of(inventory).importable():
+        if item.numpy == "1" and item.distribution != "numpy":
+            groups.setdefault(owner(item), []).append(item)
+    for subject in _told(examination):
+        groups.pop(subject, None)
+    for subject, items in groups.items():
+        yield Finding(
+            RULE.code,
+            RULE.name,
+            RULE.severity,
+            subject,
+            f"`{subject}` was compiled against NumPy 1, and numpy {numpy.version} is installed",
+            tuple(Evidence("imports the C API of NumPy 1", short_path(item.path)) for item in items[:8]),
+            Remedy(f"take a `{subject}` that was built against NumPy 2, or constrain `numpy<2`"),
+        )
+
+
+def _is_two(version: str) -> bool:
+    try:
+        return Version(version).major >= 2
+    except InvalidVersion:
+        return False
+
+
+def _told(examination: Examination) -> set[str]:
+    """Return the distributions of which the advisory `numpy2-old-torch` speaks."""
+    places = scenes(examination, shipped_wheel_facts())
+    scene = next((item for item in places if item.place is Place.INSTALLED), None)
+    tables = ("torch-numpy", "onnxruntime-gpu-numpy")
+    return {item.subject.name for item in misfits(scene, tables)} if scene else set()
+
+
+RULE = Rule(
+    code="ABI005",
+    name="numpy-abi-mismatch",
+    severity=Severity.ERROR,
+    summary="An extension module was compiled against NumPy 1, and NumPy 2 is installed",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"binaries", "environment"}),
+)
