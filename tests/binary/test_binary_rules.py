@@ -36,8 +36,7 @@ def test_abi001_companion_for_cuda_beside_torch_for_cpu(site, diagnose):
         (
             "error",
             "torchaudio",
-            "`torchaudio` needs `libc10_cuda.so`, `libcudart.so.13`, which nothing provides; "
-            "`torch` here is a build for the CPU",
+            "`torchaudio` needs `libc10_cuda.so`, `libcudart.so.13`, which nothing provides; `torch` here is for the CPU",
         )
     ]
     assert finding.evidence[0].where == "torchaudio/lib/_torchaudio.abi3.so"
