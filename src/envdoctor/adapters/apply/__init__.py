@@ -1,1 +1,1 @@
-"""Carrying out a plan, with a journal."""
+"""Treatment: patches, installers, the journal and what takes it all back."""

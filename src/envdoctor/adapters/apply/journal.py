@@ -1,0 +1,158 @@
+"""The record that makes a fix undoable: each line is on disk before what it speaks of happens.
+
+``<environment>/.envdoctor/journal/<id>/`` holds ``events.jsonl``, ``backups/`` by content hash, and listings of the
+environment. A journal whose last word is not ``end`` or ``undo-end`` belongs to a fix that was cut short.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from envdoctor.adapters.apply import faults
+from envdoctor.adapters.apply.backups import Backups
+from envdoctor.adapters.apply.durable import digest_of, sync_folder, write_whole
+
+__all__ = ["JOURNALS", "Journal", "JournalRecord", "list_journals", "own_folder", "read_journal"]
+
+JOURNALS = "journal"
+_EVENTS = "events.jsonl"
+
+
+def own_folder(environment: Path) -> Path:
+    """Return the folder that this tool keeps in an environment."""
+    return environment / ".envdoctor"
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRecord:
+    """A journal read back."""
+
+    id: str
+    folder: Path
+    events: tuple[Mapping[str, Any], ...]
+
+    @property
+    def begin(self) -> Mapping[str, Any]:
+        """The first event."""
+        return self.events[0] if self.events else {}
+
+    @property
+    def state(self) -> str:
+        """``open`` (cut short), ``done``, ``undone`` or ``empty`` (nothing was ever begun)."""
+        if not self.events:
+            return "empty"
+        last = self.events[-1]["event"]
+        if last == "undo-end":
+            return "undone"
+        if any(event["event"] == "undo-begin" for event in self.events):
+            return "open"
+        return "done" if last == "end" else "open"
+
+    def of_kind(self, kind: str) -> list[Mapping[str, Any]]:
+        """Return the events of one kind, in order."""
+        return [event for event in self.events if event["event"] == kind]
+
+
+class Journal:
+    """Writes one journal; made by ``create``, or ``reopen`` for an undo."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.id = folder.name
+        self.backups = Backups(folder / "backups")
+        self._file = (folder / _EVENTS).open("ab")
+
+    @classmethod
+    def create(cls, environment: Path, begin: Mapping[str, Any]) -> Journal:
+        """Start a journal in an environment. Raises OSError."""
+        moment = datetime.now(tz=timezone.utc)
+        folder = own_folder(environment) / JOURNALS / f"{moment:%Y%m%dT%H%M%S%f}-{secrets.token_hex(2)}"
+        folder.mkdir(parents=True)
+        journal = cls(folder)
+        sync_folder(folder)
+        sync_folder(folder.parent)
+        journal.write("begin", time=moment.isoformat(timespec="seconds"), **begin)
+        return journal
+
+    def write(self, event: str, **values: Any) -> None:
+        """Append an event; it is on disk when this returns. Raises OSError."""
+        line = json.dumps({"event": event, **values}, separators=(",", ":"), ensure_ascii=True) + "\n"
+        faults.point(writes=True)
+        self._file.write(line.encode("ascii"))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        faults.point()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @contextmanager
+    def changing(self, step: str, root: str, relative: str, path: Path, result: str | None) -> Iterator[None]:
+        """Record a file before it is written or removed, with a copy; and afterwards that it was."""
+        before = digest_of(path)
+        kept: dict[str, Any] = {"digest": None}
+        if before is not None:
+            status = path.stat()
+            kept = {
+                "digest": self.backups.keep(path),
+                "mode": stat.S_IMODE(status.st_mode),
+                "mtime_ns": status.st_mtime_ns,
+            }
+        else:
+            kept["folders"] = _missing_folders(path)
+        self.write("file-before", step=step, root=root, path=relative, real=str(path), result=result, **kept)
+        yield
+        self.write("file-after", step=step, path=relative)
+
+    def write_file(self, step: str, root: str, relative: str, path: Path, data: bytes, result: str) -> None:
+        """Write a file with its journal entries. Raises OSError."""
+        with self.changing(step, root, relative, path, result):
+            mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, data, mode=mode)
+
+
+def _missing_folders(path: Path) -> list[str]:
+    """Return the folders above a new file that are not there yet, innermost first."""
+    missing = []
+    folder = path.parent
+    while not folder.exists():
+        missing.append(str(folder))
+        folder = folder.parent
+    return missing
+
+
+def read_journal(folder: Path) -> JournalRecord:
+    """Return a journal; a last line that was cut off counts as not written."""
+    events: list[Mapping[str, Any]] = []
+    try:
+        data = (folder / _EVENTS).read_bytes()
+    except OSError:
+        data = b""
+    for line in data.split(b"\n")[:-1]:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            break
+        if not isinstance(event, dict) or "event" not in event:
+            break
+        events.append(event)
+    return JournalRecord(folder.name, folder, tuple(events))
+
+
+def list_journals(environment: Path) -> list[JournalRecord]:
+    """Return the journals of an environment, oldest first."""
+    folder = own_folder(environment) / JOURNALS
+    if not folder.is_dir():
+        return []
+    return [read_journal(child) for child in sorted(folder.iterdir()) if child.is_dir()]

@@ -1,0 +1,162 @@
+"""What patches would do to the files as they are now: new contents with diffs, or why not."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from envdoctor.adapters.apply.patches import AnchorMissing, patched_text
+from envdoctor.adapters.apply.paths import PathEscape
+from envdoctor.adapters.apply.source_text import read_source
+from envdoctor.adapters.apply.trees import Tree
+from envdoctor.model.plan import PatchFile, PatchLater, Refusal, RemoveFile
+from envdoctor.model.profile import Patch, PatchKind
+
+__all__ = ["PatchPreview", "name_of", "preview_patches"]
+
+_WILD = frozenset("*?[")
+
+
+@dataclass(slots=True)
+class PatchPreview:
+    """The steps that patches ask for, ids left empty."""
+
+    steps: list[PatchFile | RemoveFile | PatchLater] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    """Files that are as the patches want them already."""
+
+
+@dataclass(slots=True)
+class _Working:
+    """One file on its way through the patches."""
+
+    before: bytes
+    after: bytes | None
+    patches: list[str] = field(default_factory=list)
+
+
+def preview_patches(patches: Iterable[Patch], trees: Mapping[str, Tree], *, built_later: bool = False) -> PatchPreview:
+    """Apply patches in memory. ``built_later``: some packages come from source, so their files are not known yet."""
+    result = PatchPreview()
+    working: dict[tuple[str, str], _Working] = {}
+    for number, patch in enumerate(patches):
+        _take(patch, number, trees[patch.root], working, result, built_later=built_later)
+    for (root, path), file in working.items():
+        _finish(root, path, file, trees[root], result)
+    return result
+
+
+def name_of(patch: Patch) -> str:
+    """Return what a plan calls a patch."""
+    subject = patch.module or patch.function or patch.attribute or patch.argument or patch.requirement or ""
+    return patch.name or f"{patch.kind.value} {subject}".strip()
+
+
+def _take(
+    patch: Patch,
+    number: int,
+    tree: Tree,
+    working: dict[tuple[str, str], _Working],
+    result: PatchPreview,
+    *,
+    built_later: bool,
+) -> None:
+    name = name_of(patch)
+    met: list[str] = []
+    missed: list[tuple[str, str]] = []
+    for pattern in patch.files:
+        wild = bool(_WILD & set(pattern))
+        try:
+            paths = [path for path in tree.match(pattern) if not _gone(working.get((patch.root, path)))]
+            if not paths and not wild:
+                missed.append((pattern, "there is no such file"))
+            for path in paths:
+                fault = _apply(patch, name, path, tree, working)
+                if fault is None:
+                    met.append(path)
+                else:
+                    missed.append((path, fault))
+        except PathEscape as error:
+            result.refusals.append(Refusal("path", name, f"patch `{name}` would touch what it must not: {error}"))
+            return
+    explicit = [entry for entry in missed if entry[0] in patch.files]
+    if not met and built_later and patch.root == "site-packages":
+        result.steps.append(PatchLater("", patch, name))
+    elif (explicit or not met) and patch.optional:
+        first = explicit or missed or [(", ".join(patch.files), "no such file")]
+        result.skipped.append(f"optional patch `{name}`: `{first[0][0]}`: {first[0][1]}")
+    elif explicit or not met:
+        for path, fault in explicit or missed or [(", ".join(patch.files), "no file matches")]:
+            result.refusals.append(_refusal(patch, number, name, path, fault))
+
+
+def _refusal(patch: Patch, number: int, name: str, path: str, fault: str) -> Refusal:
+    where = "" if patch.root == "project" else " in site-packages"
+    message = f"patch `{name}` (patch[{number}], {patch.kind.value}) does not fit `{path}`{where}: {fault}"
+    return Refusal(
+        "anchor", path, message, "the file is not as the profile expects; another version of it, or changed by hand"
+    )
+
+
+def _gone(file: _Working | None) -> bool:
+    return file is not None and file.after is None
+
+
+def _apply(patch: Patch, name: str, path: str, tree: Tree, working: dict[tuple[str, str], _Working]) -> str | None:
+    """Apply one patch to one file in memory; return what it missed."""
+    key = (patch.root, path)
+    try:
+        file = working.get(key) or _start(tree.read(path))
+    except OSError as error:
+        return f"it cannot be read: {error.strerror or error}"
+    if patch.kind is PatchKind.REMOVE_FILE:
+        file.after = None
+    else:
+        source = read_source(file.after or b"", path)
+        try:
+            file.after = source.encode(patched_text(patch, source.text))
+        except AnchorMissing as error:
+            return f"looked for {error.looked_for}"
+        except UnicodeEncodeError:
+            return f"the new text cannot be written in the file's encoding, {source.encoding}"
+    file.patches.append(name)
+    working[key] = file
+    return None
+
+
+def _start(data: bytes) -> _Working:
+    return _Working(data, data)
+
+
+def _finish(root: str, path: str, file: _Working, tree: Tree, result: PatchPreview) -> None:
+    expected = hashlib.sha256(file.before).hexdigest()
+    if file.after is None:
+        result.steps.append(RemoveFile("", path, root, expected, ", ".join(file.patches)))
+        return
+    if file.after == file.before:
+        result.unchanged.append(path)
+        return
+    result.steps.append(
+        PatchFile(
+            id="",
+            path=path,
+            root=root,
+            patches=tuple(file.patches),
+            expected=expected,
+            result=hashlib.sha256(file.after).hexdigest(),
+            diff=_diff(path, file.before, file.after),
+            content=file.after,
+            distribution=tree.owner(path) if root == "site-packages" else "",
+        )
+    )
+
+
+def _diff(path: str, before: bytes, after: bytes) -> str:
+    """Return a unified diff, newlines of the files as they are shown by a terminal."""
+    old = read_source(before, path).text.splitlines()
+    new = read_source(after, path).text.splitlines()
+    return "\n".join(difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", lineterm="")) + "\n"

@@ -1,0 +1,248 @@
+"""Taking a fix back: files, packages and the environment itself, from what its journal holds.
+
+Everything here may be cut short and begun again: each act looks at what is there first.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from envdoctor.adapters.apply import faults
+from envdoctor.adapters.apply.backups import Backups, MissingBackup
+from envdoctor.adapters.apply.durable import digest_of, partial_of
+from envdoctor.adapters.apply.journal import Journal, JournalRecord, own_folder
+from envdoctor.adapters.apply.snapshot import Entry, load_listing, take_listing
+
+__all__ = ["Restored", "roll_back"]
+
+
+@dataclass(slots=True)
+class Restored:
+    """What taking back did, for a person to read."""
+
+    files: int = 0
+    removed: int = 0
+    environment_removed: bool = False
+    kept: list[str] = field(default_factory=list)
+    """Where a person's own later work was put aside."""
+    problems: list[str] = field(default_factory=list)
+
+
+def roll_back(environment: Path, record: JournalRecord) -> Restored:
+    """Undo everything that a journal speaks of. Raises OSError where the disk does not let it.
+
+    What a person changed or added after a finished fix is put aside, never thrown away.
+    """
+    restored = Restored()
+    if record.state == "empty":
+        shutil.rmtree(record.folder, ignore_errors=True)
+        return restored
+    finished = any(event["event"] == "end" for event in record.events)
+    journal = Journal(record.folder)
+    try:
+        journal.write("undo-begin")
+        created = bool(record.begin.get("created"))
+        if not created and (record.folder / "before.json").is_file() and record.of_kind("packages-begin"):
+            _packages(environment, record, restored, finished=finished)
+        for event in reversed(record.of_kind("file-before")):
+            if created and Path(event["real"]).is_relative_to(environment):
+                continue
+            _file(event, Backups(record.folder / "backups"), restored, finished=finished)
+        _leftovers(record)
+        if created:
+            _environment(environment, record, restored, finished=finished)
+        else:
+            journal.write("undo-end")
+    finally:
+        journal.close()
+    if created:
+        _last_folder(environment, record)
+    return restored
+
+
+def _leftovers(record: JournalRecord) -> None:
+    """Remove what a fix keeps beside its journal while it works."""
+    for name in ("files", "cache", "built"):
+        shutil.rmtree(record.folder / name, ignore_errors=True)
+
+
+def _file(event: Mapping[str, Any], backups: Backups, restored: Restored, *, finished: bool) -> None:
+    path = Path(event["real"])
+    with suppress(FileNotFoundError, NotADirectoryError):
+        partial_of(path).unlink()
+    current = digest_of(path)
+    wanted = event["digest"]
+    if current == wanted:
+        return
+    if finished and current is not None and current != event["result"]:
+        # Somebody has worked on it since: their version stays beside the old one.
+        aside = _free(path.with_name(f"{path.name}.after-fix"))
+        shutil.copy2(path, aside)
+        restored.kept.append(str(aside))
+    if wanted is None:
+        faults.point()
+        path.unlink(missing_ok=True)
+        for folder in event.get("folders", ()):
+            with suppress(OSError):
+                Path(folder).rmdir()
+    elif not path.parent.is_dir() and event["root"] == "project":
+        restored.problems.append(f"`{path}` cannot be brought back: its folder is gone")
+        return
+    else:
+        try:
+            backups.put_back(wanted, path, mode=event["mode"], mtime_ns=event["mtime_ns"])
+        except MissingBackup as error:
+            restored.problems.append(str(error))
+            return
+    restored.files += 1
+
+
+def _free(path: Path) -> Path:
+    number = 1
+    free = path
+    while os.path.lexists(free):
+        number += 1
+        free = path.with_name(f"{path.name}-{number}")
+    return free
+
+
+def _packages(environment: Path, record: JournalRecord, restored: Restored, *, finished: bool) -> None:
+    before, copies = load_listing(record.folder / "before.json")
+    after: Mapping[str, Entry] | None = None
+    if finished and (record.folder / "after.json").is_file():
+        after = load_listing(record.folder / "after.json")[0]
+    now = take_listing(environment)
+    aside = own_folder(environment) / "kept" / record.id
+    for name in sorted(set(now) - set(before), reverse=True):
+        _remove_new(environment, name, now[name], after, aside, restored)
+    backups = Backups(record.folder / "backups")
+    for name, entry in sorted(before.items()):
+        _bring_back(environment, name, entry, now.get(name), copies.get(name), after, backups, restored)
+
+
+def _remove_new(
+    environment: Path,
+    name: str,
+    entry: Entry,
+    after: Mapping[str, Entry] | None,
+    aside: Path,
+    restored: Restored,
+) -> None:
+    path = environment / name
+    if entry.kind == "d":
+        with suppress(OSError):
+            path.rmdir()
+        return
+    faults.point()
+    ours = after is None or after.get(name) == entry or "__pycache__" in name
+    if not ours:
+        if after is not None and name not in after and "site-packages" not in name and not _is_script(name):
+            return
+        target = aside / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(target)
+        if str(aside) not in restored.kept:
+            restored.kept.append(str(aside))
+        return
+    path.unlink(missing_ok=True)
+    restored.removed += 1
+
+
+def _is_script(name: str) -> bool:
+    return name.split("/", 1)[0] in ("bin", "Scripts")
+
+
+def _bring_back(
+    environment: Path,
+    name: str,
+    entry: Entry,
+    now: Entry | None,
+    copy: str | None,
+    after: Mapping[str, Entry] | None,
+    backups: Backups,
+    restored: Restored,
+) -> None:
+    path = environment / name
+    if entry.kind == "d":
+        if now is None or now.kind != "d":
+            path.mkdir(parents=True, exist_ok=True)
+            path.chmod(entry.mode)
+        return
+    if entry.kind == "l":
+        if now != entry:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            path.symlink_to(entry.link)
+            restored.files += 1
+        return
+    if now == entry and (copy is None or digest_of(path) == copy):
+        return
+    if copy is None:
+        # A cache is made anew by whoever needs it; and what only a person changed, after the fix, is theirs.
+        changed_later = after is not None and after.get(name) == entry
+        if not changed_later and "__pycache__" not in name:
+            restored.problems.append(f"`{path}` was changed and there is no copy of it")
+        return
+    try:
+        backups.put_back(copy, path, mode=entry.mode, mtime_ns=entry.mtime_ns)
+        restored.files += 1
+    except MissingBackup as error:
+        restored.problems.append(str(error))
+
+
+def _environment(environment: Path, record: JournalRecord, restored: Restored, *, finished: bool) -> None:
+    """Remove an environment that the fix had made; a person's own files in it are put beside it."""
+    if finished and (record.folder / "after.json").is_file():
+        after = load_listing(record.folder / "after.json")[0]
+        aside = environment.with_name(f"{environment.name}-kept-{record.id}")
+        for name, entry in take_listing(environment).items():
+            own = entry.kind == "d" or name in after or "site-packages" in name or _is_script(name)
+            if own or "__pycache__" in name:
+                continue
+            target = aside / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (environment / name).replace(target)
+            if str(aside) not in restored.kept:
+                restored.kept.append(str(aside))
+    with os.scandir(environment) as entries:
+        children = [entry.path for entry in entries if entry.name != ".envdoctor"]
+    for child in children:
+        faults.point()
+        _remove_tree(Path(child))
+    restored.environment_removed = True
+
+
+def _remove_tree(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _last_folder(environment: Path, record: JournalRecord) -> None:
+    """Remove this tool's folder, the journal's events last, then the environment's own folder."""
+    own = own_folder(environment)
+    for child in own.iterdir():
+        if child.name not in ("journal", "lock"):
+            _remove_tree(child)
+    faults.point()
+    for child in (own / "journal").iterdir():
+        if child != record.folder:
+            _remove_tree(child)
+    for child in record.folder.iterdir():
+        if child.name != "events.jsonl":
+            _remove_tree(child)
+    faults.point()
+    _remove_tree(record.folder)
+    with suppress(OSError):
+        (own / "journal").rmdir()
+        (own / "lock").unlink(missing_ok=True)
+        own.rmdir()
+        if record.begin.get("folder_made", True):
+            environment.rmdir()

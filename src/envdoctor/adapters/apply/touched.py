@@ -1,0 +1,95 @@
+"""Which files of an environment an installer may replace or remove; of these copies are made."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from envdoctor.adapters.apply.interpreters import PythonFacts
+from envdoctor.adapters.apply.snapshot import Entry
+
+__all__ = ["touched_files"]
+
+
+def touched_files(
+    environment: Path,
+    python: PythonFacts,
+    listing: Mapping[str, Entry],
+    leaving: Collection[str],
+    written: Iterable[tuple[str, str]],
+) -> set[str]:
+    """Return the relative paths of files that may change.
+
+    ``leaving``: distributions that go or are replaced. ``written``: what the new wheels write, by scheme.
+    """
+    touched = {name for name in listing if name.endswith(".pth") or _in(name, python.scripts, environment)}
+    for site in dict.fromkeys((python.purelib, python.platlib)):
+        for distribution in importlib.metadata.distributions(path=[site]):
+            name = distribution.metadata["Name"] if distribution.metadata else None
+            if name and canonicalize_name(name) in leaving:
+                touched.update(_of_distribution(distribution, Path(site), environment, listing))
+    roots = {
+        "purelib": python.purelib,
+        "platlib": python.platlib,
+        "scripts": python.scripts,
+        "data": python.data,
+        "headers": python.data,
+    }
+    for scheme, relative in written:
+        name = _relative(Path(roots[scheme]) / relative, environment)
+        if name is not None:
+            touched.add(name)
+    caches = {cache for name in touched if name.endswith(".py") for cache in _caches(name, listing)}
+    return {name for name in touched | caches if name in listing and listing[name].kind == "f"}
+
+
+def _of_distribution(
+    distribution: importlib.metadata.Distribution, site: Path, environment: Path, listing: Mapping[str, Entry]
+) -> Iterator[str]:
+    own = getattr(distribution, "_path", None)
+    folders = [Path(own)] if own is not None else []
+    if distribution.files is None:
+        # Without a list of files, everything under the names that it may have is meant.
+        top = (distribution.read_text("top_level.txt") or "").split()
+        folders += [site / name for name in top]
+        for name in top:
+            yield from _known(_relative(site / f"{name}.py", environment))
+    for file in distribution.files or ():
+        yield from _known(_relative(Path(os.path.normpath(site / str(file))), environment))
+    for folder in folders:
+        prefix = _relative(folder, environment)
+        if prefix is not None:
+            yield from (name for name in listing if name == prefix or name.startswith(prefix + "/"))
+
+
+def _known(name: str | None) -> Iterator[str]:
+    if name is not None:
+        yield name
+
+
+def _relative(path: Path, environment: Path) -> str | None:
+    try:
+        return Path(os.path.normpath(path)).relative_to(environment).as_posix()
+    except ValueError:
+        # `/private/var` and `/var`, or `lib64` and `lib`: the same place by another name.
+        real, base = Path(os.path.realpath(path.parent)) / path.name, Path(os.path.realpath(environment))
+        return real.relative_to(base).as_posix() if real.is_relative_to(base) else None
+
+
+def _in(name: str, folder: str, environment: Path) -> bool:
+    prefix = _relative(Path(folder), environment)
+    return prefix is not None and name.startswith(prefix + "/")
+
+
+def _caches(name: str, listing: Mapping[str, Entry]) -> Iterator[str]:
+    folder, _, file = name.rpartition("/")
+    start = f"{folder}/__pycache__/" if folder else "__pycache__/"
+    for tag in ("cpython-38", "cpython-39", *(f"cpython-3{minor}" for minor in range(10, 16))):
+        for level in ("", ".opt-1", ".opt-2"):
+            cache = f"{start}{file[:-3]}.{tag}{level}.pyc"
+            if cache in listing:
+                yield cache
