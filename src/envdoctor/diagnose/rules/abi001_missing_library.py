@@ -113,7 +113,7 @@ def _beside(links: Links, names: list[str]) -> str:
             return f"the environment has `{others[0]}`"
     has_torch = any(is_torch_library(item.name) and "cpu" in item.name for item in links.inventory)
     if has_torch and any("cuda" in name or "hip" in name for name in names if is_torch_library(name)):
-        return "`torch` here is for the CPU"
+        return "`torch` is for the CPU"
     return ""
 
 

@@ -3,7 +3,7 @@
 ## What it does
 Reads the highest glibc symbol version that extension modules (and what they cannot load without) need, and the macOS
 release that they were built for, and compares with the system's own level where it is known: told by the
-environment's interpreter, probed, or promised by the profile.
+environment's interpreter or the facts, or promised by the profile.
 
 ## Why it is bad
 The import fails: "version `GLIBC_2.34' not found", "was built for macOS 14.0 which is newer than running OS".
@@ -60,17 +60,22 @@ def find(examination: Examination) -> Iterator[Finding]:
 def _levels(examination: Examination) -> Iterator[tuple[str, _Level, str]]:
     """Yield what is known of the system's level; a target that only assumes a level proves nothing."""
     environment, target, profile = examination.environment, examination.target, examination.profile
-    told = re.search(r"(\d+)\.(\d+)", str(environment.details.get("glibc") or "")) if environment else None
-    if told:
-        yield "glibc", (int(told[1]), int(told[2])), "this machine"
-    elif target is not None and target.os is OperatingSystem.LINUX:
-        promised = profile.target.glibc if profile else None
-        if promised or target.probed:
-            yield "glibc", promised or target.glibc, "the target"
+    linux = target is None or target.os is OperatingSystem.LINUX
+    told = _level(environment.details.get("glibc") if environment else None)
+    measured = told or (_level(examination.facts.value("host.glibc")) if linux else None)
+    promised = profile.target.glibc if profile and linux else None
+    if measured or promised:
+        yield "glibc", measured or promised or (0, 0), "this machine" if measured else "the target"
     if target is not None and target.os is OperatingSystem.MACOS:
-        promised = profile.target.macos if profile else None
-        if promised or target.probed:
-            yield "macOS", promised or target.macos, "the target"
+        level = _level(examination.facts.value("host.macos")) or (profile.target.macos if profile else None)
+        if level:
+            yield "macOS", level, "the target"
+
+
+def _level(text: object) -> _Level | None:
+    """Return the level in ``glibc 2.36`` or ``14.2.1``."""
+    match = re.search(r"(\d+)\.(\d+)", str(text or ""))
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def _text(level: _Level) -> str:
