@@ -89,6 +89,13 @@ def test_a_duplicate_names_both_lines() -> None:
     assert finding.location == FileOrigin("requirements.txt", 16)
 
 
+def test_files_that_nothing_joins_may_say_the_same() -> None:
+    first, second = line("torch", 1, "a/requirements.txt"), line("torch", 1, "b/requirements.txt")
+    assert not of_project("RES003", duplicates=((first, second),))
+    joined = FileOrigin("b/requirements.txt", 1, included_from=FileOrigin("a/requirements.txt", 9))
+    assert of_project("RES003", duplicates=((first, require("torch", joined)),))
+
+
 @pytest.mark.parametrize(
     ("message", "severity"),
     [

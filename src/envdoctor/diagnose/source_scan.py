@@ -12,7 +12,7 @@ from functools import lru_cache
 from envdoctor.diagnose.examination import Sources
 from envdoctor.model.project import SourceFile
 
-__all__ = ["Hit", "ImportSite", "SourceScan", "scan_of"]
+__all__ = ["EVERYWHERE", "Hit", "ImportSite", "SourceScan", "scan_of"]
 
 _IMPORT = re.compile(
     r"^(?P<indent>[ \t]*)"
@@ -108,17 +108,18 @@ class SourceScan:
             if item := self.read(path):
                 yield item
 
-    def search(self, pattern: str, files: str = EVERYWHERE) -> list[Hit]:
+    def search(self, pattern: str, files: str = EVERYWHERE, having: tuple[str, ...] = ()) -> list[Hit]:
         """Return where the regular expression matches in the files of a glob.
 
-        Comments and docstrings do not count; in a search over all Python files, tests and documentation do not either.
+        ``having``: texts of which one stands in every match; files without them are not searched. Comments and
+        docstrings do not count; in a search over all Python files, tests and documentation do not either.
         """
         compiled = _compiled(pattern)
-        if files == EVERYWHERE and not compiled.search(self._all_python()):
+        if files == EVERYWHERE and having and not any(text in self._all_python() for text in having):
             return []
         hits: list[Hit] = []
         for item in self._files(files):
-            if files == EVERYWHERE and _is_aside(item.path):
+            if (files == EVERYWHERE and _is_aside(item.path)) or not _has(item.text, having):
                 continue
             for match in compiled.finditer(item.text):
                 start = item.text.rfind("\n", 0, match.start()) + 1
@@ -167,6 +168,10 @@ class SourceScan:
             if any(_inside(site.module, module) and not site.indented for site in self.imports(path)):
                 found += [site for site in self.top_level_imports(path) if _inside(site.module, module)]
         return found
+
+
+def _has(text: str, having: tuple[str, ...]) -> bool:
+    return not having or any(item in text for item in having)
 
 
 def _is_aside(path: str) -> bool:

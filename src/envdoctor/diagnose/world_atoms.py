@@ -9,6 +9,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.predicate import FALSE, Atom, Outcome, Situation, yes
+from envdoctor.diagnose.source_scan import EVERYWHERE
 from envdoctor.diagnose.toml_row import Row
 from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.fact import Fact, FactState
@@ -199,12 +200,13 @@ def _imports(row: Row) -> Atom:
 
 
 def _source(row: Row) -> Atom:
-    pattern, files = row.pattern("source", required=True), row.texts("files") or ("**/*.py",)
+    pattern, files = row.pattern("source", required=True), row.texts("files") or (EVERYWHERE,)
+    having = row.texts("having")
 
     def ask(situation: Situation) -> Outcome:
         if situation.scan is None:
             return _unknown("sources")
-        hits = [hit for glob in files for hit in situation.scan.search(pattern, glob)]
+        hits = [hit for glob in files for hit in situation.scan.search(pattern, glob, having)]
         if not hits:
             return FALSE
         places = [FileOrigin(hit.path, hit.line) for hit in hits]

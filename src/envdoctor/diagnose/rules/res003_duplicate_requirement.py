@@ -29,10 +29,24 @@ from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin, Origin
+
+
+def _of_other_files(first: Origin, second: Origin) -> bool:
+    """Two files that nothing joins are each complete in themselves: a server's and a trainer's, say."""
+    return isinstance(first, FileOrigin) and isinstance(second, FileOrigin) and _root(first) != _root(second)
+
+
+def _root(origin: FileOrigin) -> str:
+    while origin.included_from is not None:
+        origin = origin.included_from
+    return origin.path
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
     for first, second in examination.project.duplicates if examination.project else ():
+        if _of_other_files(first.origin, second.origin):
+            continue
         yield Finding(
             rule=RULE.code,
             name=RULE.name,

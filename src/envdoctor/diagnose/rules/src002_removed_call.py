@@ -21,6 +21,7 @@ the file, the finding is mild.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import PackageView, scenes
@@ -33,7 +34,7 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 
 
-def _finding(row: dict[str, str], package: PackageView, hits: list[Hit], *, reached: bool) -> Finding:
+def _finding(row: dict[str, Any], package: PackageView, hits: list[Hit], *, reached: bool) -> Finding:
     more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
     where = f"{hits[0].path}:{hits[0].line}{more}"
     return Finding(
@@ -57,7 +58,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         for row in data_file("removed-calls")["removed"]:
             package = scene.get(row["package"])
             if package is not None and contains(row["version"], package.version):
-                hits = scan.search(row["pattern"])
+                hits = scan.search(row["pattern"], having=tuple(row["having"]))
                 if hits:
                     reached = [hit for hit in hits if hit.path in reachable]
                     yield _finding(row, package, reached or hits, reached=bool(reached))

@@ -7,7 +7,7 @@ Reports project sources that run `pip` while the program runs.
 ## Why is this bad
 
 A working environment changes behind the lock's back at the next start: a package comes back that was left out on
-purpose, or a newer one replaces a pin.
+purpose, or a newer one replaces a pin. Where no script of the project leads to the file, the finding is mild.
 
 ## Example
 
@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -44,14 +45,16 @@ def _is_tooling(path: str) -> bool:
 def _find(examination: Examination) -> Iterator[Finding]:
     if examination.sources is None:
         return
-    for hit in scan_of(examination.sources).search(_CALL):
+    scan = scan_of(examination.sources)
+    reachable = frozenset(reachable_files(scan, examination.project.files if examination.project else ()))
+    for hit in scan.search(_CALL, having=("pip",)):
         if _is_tooling(hit.path):
             continue
         where = FileOrigin(hit.path, hit.line)
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
-            severity=RULE.severity,
+            severity=RULE.severity if hit.path in reachable else Severity.INFO,
             subject=hit.path,
             message=f"`{hit.path}` installs packages with pip while the program runs (line {hit.line})",
             evidence=(Evidence(hit.text[:160], str(where)),),
