@@ -77,20 +77,24 @@ def _source_only(index: Index, wanted: ParsedRequirement, target: Target) -> Dis
     return max(sdists, key=lambda item: item.version, default=None)
 
 
+def _in_force(texts: Iterable[str], target: Target) -> Iterator[ParsedRequirement]:
+    environment = target.marker_environment()
+    for text in texts:
+        with suppress(InvalidRequirement):
+            wanted = ParsedRequirement(text)
+            if wanted.specifier and (wanted.marker is None or wanted.marker.evaluate(environment)):
+                yield wanted
+
+
 def _demands(index: Index, pin: Requirement, version: Version, target: Target) -> Iterator[SourceOnlyDemand]:
     files = [item for item in index.page(pin.name).files if item.version == version]
     wheels = [item for item in files if item.kind is FileKind.WHEEL]
     if not files:
         return
     metadata = index.metadata((wheels or files)[0])
-    environment = target.marker_environment()
-    for text in metadata.requires_dist:
-        try:
-            wanted = ParsedRequirement(text)
-        except InvalidRequirement:
-            continue
-        if not wanted.specifier or (wanted.marker and not wanted.marker.evaluate(environment)):
-            continue
+    demanded = list(_in_force(metadata.requires_dist, target))
+    index.prefetch_pages([canonicalize_name(item.name) for item in demanded])
+    for wanted in demanded:
         try:
             sdist = _source_only(index, wanted, target)
         except _UNANSWERED:

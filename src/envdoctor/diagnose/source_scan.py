@@ -135,6 +135,24 @@ class SourceScan:
             self._everything = "\n".join(item.text for item in self.by_path.values())
         return self._everything
 
+    def _only_under_guard(self, path: str) -> bool:
+        stem = path.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
+        sites = [
+            site
+            for other in self.by_path
+            if other != path
+            for site in self.imports(other)
+            if site.module.rpartition(".")[2] == stem or stem in site.names
+        ]
+        own = [
+            site for site in sites if site.module.startswith(".") or site.module.partition(".")[0] in self._own_names
+        ]
+        return bool(own) and all(site.indented for site in own)
+
+    @property
+    def _own_names(self) -> frozenset[str]:
+        return frozenset(path.removesuffix(".py").partition("/")[0] for path in self.by_path)
+
     def _is_prose(self, item: SourceFile, line: int) -> bool:
         """Return whether a line stands in a docstring; the file is parsed once, and only where something was found."""
         if item.path not in self._prose:
@@ -160,12 +178,16 @@ class SourceScan:
         return list(_unguarded(tree.body, path))
 
     def unguarded(self, module: str) -> list[ImportSite]:
-        """Return the unguarded top-level imports of ``module`` or of what is inside it, over the whole project."""
+        """Return the unguarded top-level imports of ``module`` or of what is inside it, over the whole project.
+
+        A file that the project itself imports under a guard alone, or in functions alone, is guarded as a whole.
+        """
         found: list[ImportSite] = []
         if module.partition(".")[0] not in self._all_python():
             return found
         for path in self.by_path:
-            if any(_inside(site.module, module) and not site.indented for site in self.imports(path)):
+            bare = any(_inside(site.module, module) and not site.indented for site in self.imports(path))
+            if bare and not self._only_under_guard(path):
                 found += [site for site in self.top_level_imports(path) if _inside(site.module, module)]
         return found
 
