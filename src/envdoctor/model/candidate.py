@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from packaging.utils import NormalizedName
 from packaging.version import Version
+
+from envdoctor.model.file_table import table_of
 
 __all__ = [
     "BuildRisk",
@@ -88,10 +91,20 @@ class ProjectPage:
     """All files of one project as its index lists them; versions that are not PEP 440 are left out and counted."""
 
     name: NormalizedName
-    files: tuple[DistributionFile, ...]
+    files: Sequence[DistributionFile]
+    """In the order of the page. Looking at each of them makes each of them: ask ``versions`` and ``of_version``."""
     index: str = "default"
     skipped: tuple[str, ...] = ()
     """File names whose version or name could not be read."""
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """Distinct versions, oldest first."""
+        return table_of(self.files).versions
+
+    def of_version(self, version: Version) -> tuple[DistributionFile, ...]:
+        """Return the files of one version, in the order of the page."""
+        return tuple(self.files[row] for row in table_of(self.files).rows_of(version))
 
 
 @dataclass(frozen=True, slots=True)

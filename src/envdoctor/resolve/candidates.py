@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 from packaging.tags import Tag
@@ -13,11 +14,11 @@ from packaging.version import Version
 from envdoctor.model.candidate import (
     Candidate,
     DistributionFile,
-    FileKind,
     ProjectPage,
     Rejection,
     RejectionKind,
 )
+from envdoctor.model.file_table import table_of, tags_of
 from envdoctor.model.target import Target
 from envdoctor.resolve.problem import Policy
 
@@ -33,8 +34,8 @@ class CandidateList:
 
     name: NormalizedName
     versions: tuple[Version, ...]
-    files: tuple[tuple[tuple[int, DistributionFile], ...], ...]
-    """Per position: ``(rank, file)``, best first."""
+    files: Sequence[tuple[DistributionFile, ...]]
+    """Per position, best first."""
     page: ProjectPage | None
     yanked: int = 0
     """Bits of positions of which every usable file is yanked."""
@@ -65,13 +66,45 @@ class CandidateList:
         return Candidate(
             project=self.name,
             version=self.versions[position],
-            files=tuple(file for _, file in self.files[position]),
+            files=self.files[position],
             yanked=bool(self.yanked >> position & 1),
         )
 
 
+class _FilesOf(Sequence[tuple[DistributionFile, ...]]):
+    """The usable files per position, made when a version is looked at."""
+
+    __slots__ = ("_files", "_made", "_rows")
+
+    def __init__(self, files: Sequence[DistributionFile], rows: Sequence[Sequence[tuple[int, int]]]) -> None:
+        self._files = files
+        self._rows = rows
+        self._made: dict[int, tuple[DistributionFile, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, position: int) -> tuple[DistributionFile, ...]: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[tuple[DistributionFile, ...]]: ...
+
+    def __getitem__(
+        self, position: int | slice
+    ) -> tuple[DistributionFile, ...] | Sequence[tuple[DistributionFile, ...]]:
+        if isinstance(position, slice):
+            return [self[number] for number in range(*position.indices(len(self)))]
+        made = self._made.get(position)
+        if made is None:
+            ranked = [(rank, self._files[row]) for rank, row in self._rows[position]]
+            ranked.sort(key=lambda entry: (entry[0], entry[1].filename))
+            made = self._made[position] = tuple(file for _, file in ranked)
+        return made
+
+
 class Selector:
-    """Sorts a page's files into candidates for one target; answers are memoised, for pages repeat the same tags."""
+    """Sorts a page's files into candidates for one target; works on the page's columns and makes no file."""
 
     def __init__(self, target: Target, policy: Policy) -> None:
         self._target = target
@@ -83,50 +116,48 @@ class Selector:
 
     def select(self, page: ProjectPage) -> CandidateList:
         """Return the candidates of a page."""
-        groups: dict[Version, list[tuple[int, DistributionFile]]] = {}
-        capped: set[Version] = set()
-        ranks, pythons = self._ranks, self._pythons
-        for file in page.files:
-            # Pages list tens of thousands of files whose tags and bounds repeat: two look-ups settle most of them.
-            rank = ranks.get(_tag_text(file.filename), -1) if file.kind is FileKind.WHEEL else -1
-            if rank == -1:
-                rank = self._usable_rank(page.name, file)
-            if rank is None:
-                continue
-            if not pythons.get(file.requires_python or "") and not self._python_accepts(file.requires_python):
-                if not self._only_capped(file):
-                    continue
-                capped.add(file.version)
-            groups.setdefault(file.version, []).append((rank, file))
-        versions = tuple(sorted(groups))
+        table = table_of(page.files)
+        ranks: list[int | None] = []
+        capped: set[int] = set()
+        for number, (tags, python) in enumerate(table.kinds):
+            rank = self._usable_rank(page.name, tags)
+            if rank is not None and not self._python_accepts(python):
+                rank = rank if self._only_capped(tags, python) else None
+                capped.add(number)
+            ranks.append(rank)
+        groups: dict[int, list[tuple[int, int]]] = {}
+        for row, kind in enumerate(table.kind_of):
+            rank = ranks[kind]
+            if rank is not None:
+                groups.setdefault(table.version_of[row], []).append((rank, row))
+        numbers = sorted(groups)
         yanked = capped_bits = 0
-        files: list[tuple[tuple[int, DistributionFile], ...]] = []
-        for position, version in enumerate(versions):
-            group = groups[version]
-            if version in capped:
-                group = self._without_capped(group) or group
-                capped_bits |= self._is_capped(group) << position
-            kept = [entry for entry in group if entry[1].yanked is None]
+        rows: list[list[tuple[int, int]]] = []
+        for position, number in enumerate(numbers):
+            group = groups[number]
+            if capped:
+                uncapped = [entry for entry in group if table.kind_of[entry[1]] not in capped]
+                capped_bits |= (not uncapped) << position
+                group = uncapped or group
+            kept = [entry for entry in group if entry[1] not in table.yanked] if table.yanked else group
             yanked |= (not kept) << position
-            files.append(tuple(sorted(kept or group, key=lambda entry: (entry[0], entry[1].filename))))
-        return CandidateList(page.name, versions, tuple(files), page, yanked, capped_bits)
+            rows.append(kept or group)
+        versions = tuple(table.versions[number] for number in numbers)
+        return CandidateList(page.name, versions, _FilesOf(page.files, rows), page, yanked, capped_bits)
 
     def rejections(self, page: ProjectPage, versions: Iterable[Version]) -> tuple[Rejection, ...]:
         """Return why files of these versions cannot be used, in the order of the page."""
-        wanted = set(versions)
-        found: list[Rejection] = []
-        for file in page.files:
-            if file.version in wanted:
-                rejection = self._reject(page.name, file)
-                if rejection is not None:
-                    found.append(rejection)
-        return tuple(found)
+        table = table_of(page.files)
+        rows = sorted(row for version in set(versions) for row in table.rows_of(version))
+        found = (self._reject(page.name, page.files[row]) for row in rows)
+        return tuple(rejection for rejection in found if rejection is not None)
 
     def _reject(self, name: NormalizedName, file: DistributionFile) -> Rejection | None:
-        if self._usable_rank(name, file) is None:
-            if file.kind is FileKind.SDIST:
+        tags = tags_of(file.filename)
+        if self._usable_rank(name, tags) is None:
+            if tags is None:
                 return Rejection(RejectionKind.SOURCE_ONLY, name, file.version, file.filename, "builds are not allowed")
-            return Rejection(RejectionKind.TAG, name, file.version, file.filename, _tag_text(file.filename))
+            return Rejection(RejectionKind.TAG, name, file.version, file.filename, tags)
         if not self._python_accepts(file.requires_python):
             detail = f"needs Python {file.requires_python}"
             return Rejection(RejectionKind.REQUIRES_PYTHON, name, file.version, file.filename, detail)
@@ -134,11 +165,11 @@ class Selector:
             return Rejection(RejectionKind.YANKED, name, file.version, file.filename, file.yanked)
         return None
 
-    def _usable_rank(self, name: NormalizedName, file: DistributionFile) -> int | None:
-        if file.kind is FileKind.SDIST:
+    def _usable_rank(self, name: NormalizedName, tags: str | None) -> int | None:
+        """Return how well the target likes files of these tags (None: an sdist), None where it cannot use them."""
+        if tags is None:
             banned = self._policy.no_build
             return None if banned and (":all:" in banned or name in banned) else _SDIST_RANK
-        tags = _tag_text(file.filename)
         if tags not in self._ranks:
             self._ranks[tags] = self._rank(tags)
         return self._ranks[tags]
@@ -163,18 +194,12 @@ class Selector:
             self._pythons[text] = accepts_python(text, self._target)
         return self._pythons[text]
 
-    def _only_capped(self, file: DistributionFile) -> bool:
-        """Return whether the file is a pure wheel that only an upper bound of Requires-Python shuts out."""
-        if not self._policy.trust_pins_over_python_caps or not file.filename.endswith("-none-any.whl"):
+    def _only_capped(self, tags: str | None, python: str | None) -> bool:
+        """Return whether a file is a pure wheel that only an upper bound of Requires-Python shuts out."""
+        if not self._policy.trust_pins_over_python_caps or tags is None or not tags.endswith("-none-any"):
             return False
-        lower = [s for s in _specifiers(file.requires_python or "") if s.operator not in _UPPER_BOUNDS]
+        lower = [s for s in _specifiers(python or "") if s.operator not in _UPPER_BOUNDS]
         return all(s.contains(self._full, prereleases=True) for s in lower)
-
-    def _without_capped(self, group: Sequence[tuple[int, DistributionFile]]) -> list[tuple[int, DistributionFile]]:
-        return [entry for entry in group if self._python_accepts(entry[1].requires_python)]
-
-    def _is_capped(self, group: Sequence[tuple[int, DistributionFile]]) -> bool:
-        return not self._without_capped(group)
 
 
 def accepts_python(text: str, target: Target) -> bool:
@@ -191,8 +216,3 @@ def _specifiers(text: str) -> tuple[Specifier, ...]:
     except InvalidSpecifier:
         return ()
 
-
-def _tag_text(filename: str) -> str:
-    """Return ``cp311-cp311-win_amd64`` of a wheel's file name, an empty text where it has no three tags."""
-    third = filename.rfind("-", 0, filename.rfind("-", 0, filename.rfind("-")))
-    return filename[third + 1 : -len(".whl")] if third > 0 else ""

@@ -216,9 +216,9 @@ def _rejections(
         requirement = _side(universe, side, demands, chains).requirement
         usable = {candidates.versions[p] for p in positions_of(side.bits & candidates.all)}
         wanted = {
-            file.version
-            for file in candidates.page.files
-            if file.version not in usable and requirement.specifier.contains(file.version, prereleases=True)
+            version
+            for version in candidates.page.versions
+            if version not in usable and requirement.specifier.contains(version, prereleases=True)
         }
         # A side that has versions to choose from is told only of what was shut out for it alone.
         if not usable:

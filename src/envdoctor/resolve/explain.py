@@ -54,7 +54,7 @@ def explain(resolution: Resolution, universe: Universe, name: str) -> Explanatio
         return Explanation(project, None)
     candidates = universe.candidates(project)
     position = candidates.versions.index(package.version)
-    versions = {file.version for file in candidates.page.files} if candidates.page else set()
+    versions = candidates.page.versions if candidates.page else ()
     newer = sorted((v for v in versions if v > package.version), reverse=True)[:_NEWER]
     return Explanation(
         name=project,

@@ -178,7 +178,7 @@ class Universe:
 
     def _fetch(self, candidates: CandidateList, position: int) -> CoreMetadata | None:
         reasons: list[str] = []
-        for _, file in candidates.files[position]:
+        for file in candidates.files[position]:
             found = self._ask(file)
             if isinstance(found, CoreMetadata):
                 return found
@@ -294,7 +294,7 @@ class Universe:
             bits ^= 1 << position
             count -= 1
             if (name, position) not in self._metadata:
-                wanted.append(candidates.files[position][0][1])
+                wanted.append(candidates.files[position][0])
         if wanted:
             self.index.prefetch_metadata(wanted)
 

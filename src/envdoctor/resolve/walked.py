@@ -66,7 +66,7 @@ def _series(version: Version) -> tuple[int, ...]:
 
 
 def _uploaded(candidates: CandidateList, position: int) -> datetime | None:
-    text = candidates.files[position][0][1].upload_time
+    text = candidates.files[position][0].upload_time
     try:
         return datetime.fromisoformat(text.replace("Z", "+00:00")) if text else None
     except ValueError:
