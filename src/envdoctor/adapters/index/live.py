@@ -142,14 +142,10 @@ class LiveIndex:
         if file.kind is FileKind.WHEEL or file.project not in self._pages:
             return file
         try:
-            siblings = self._pages[file.project].result().files
+            siblings = self._pages[file.project].result().of_version(file.version)
         except (ProjectNotFound, IndexUnavailable):
             return file
-        wheels = (
-            other
-            for other in siblings
-            if other.kind is FileKind.WHEEL and other.version == file.version and other.index == file.index
-        )
+        wheels = (other for other in siblings if other.kind is FileKind.WHEEL and other.index == file.index)
         return next(wheels, file)
 
     def names(self, file: DistributionFile) -> tuple[str, ...]:
@@ -264,7 +260,8 @@ class LiveIndex:
             return self._from_extra(name)
         for source, labels in self._sources.extra:
             for wanted in sorted(label for project, label in labels if project == name):
-                if not any(file.version.local == wanted and not file.stand_in for file in page.files):
+                labelled = [version for version in page.versions if version.local == wanted]
+                if all(file.stand_in for version in labelled for file in page.of_version(version)):
                     page = self._with_labelled(page, source, wanted)
         return page
 
@@ -286,13 +283,15 @@ class LiveIndex:
         """Add an index's files of one label; where it is out of reach, stand-ins until an index really has them."""
         real = tuple(file for file in page.files if not (file.stand_in and file.version.local == label))
         try:
-            more = tuple(file for file in source.load(page.name).files if file.version.local == label)
+            listed = source.load(page.name)
         except ProjectNotFound:
             return page
         except IndexUnavailable as error:
             self._missed(error)
             unlabelled = replace(page, files=tuple(file for file in real if file.version.local is None))
-            return replace(page, files=real + _standing_in(unlabelled, source.name, label).files)
+            return replace(page, files=(*real, *_standing_in(unlabelled, source.name, label).files))
+        labelled = [version for version in listed.versions if version.local == label]
+        more = tuple(file for version in labelled for file in listed.of_version(version))
         return replace(page, files=real + more) if more else page
 
     def _missed(self, error: IndexUnavailable) -> None:

@@ -63,8 +63,11 @@ def read_headers(content: bytes) -> Headers:
     """Read the headers of a metadata file. Raises UnreadableMetadata."""
     fields: dict[str, list[str]] = {}
     last: list[str] | None = None
-    for line in content.decode("utf-8", "replace").lstrip("\ufeff").splitlines():
-        if not line.strip():
+    # As RFC 5322 has it: only a line with nothing on it ends the headers. A folded licence text may hold lines of
+    # spaces (matplotlib, pandas) and form feeds, which `str.splitlines` would take for line ends.
+    for raw in content.decode("utf-8", "replace").lstrip("\ufeff").split("\n"):
+        line = raw.removesuffix("\r")
+        if not line:
             if fields:
                 break
             continue
