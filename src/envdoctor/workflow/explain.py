@@ -1,0 +1,102 @@
+"""``explain``: why a package has its version, who wanted another, why requirements cannot hold together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.repair import Repair
+from envdoctor.model.report import Report
+from envdoctor.model.requirement import Requirement
+from envdoctor.resolve.diagnosis import Diagnosis
+from envdoctor.resolve.explain import Explanation, explain
+from envdoctor.resolve.universe import Universe
+from envdoctor.workflow.check import CheckRequest, prescribe, report_of
+
+__all__ = ["Explained", "OtherWish", "explain_topic", "origin_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWish:
+    """A demand for another version, by something that the repair in use has moved."""
+
+    requirement: Requirement
+    """The demand, of a distribution's metadata."""
+    set_aside: Requirement
+    """The pin that would have brought that distribution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The answer; ``report`` holds the conflict where the topic is one."""
+
+    report: Report
+    explanation: Explanation | None = None
+    others: tuple[OtherWish, ...] = ()
+    unknown_topic: bool = False
+
+
+def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
+    """Explain a package (by name), a conflict (by id such as C1), or without a topic all conflicts."""
+    result = prescribe(request)
+    report = report_of(request, result, command="explain")
+    diagnosis = result.diagnosis
+    if topic is None or diagnosis is None:
+        return Explained(replace(report, findings=()))
+    chosen = tuple(conflict for conflict in report.conflicts if conflict.id.casefold() == topic.casefold())
+    if chosen:
+        repairs = tuple(repair for repair in report.repairs if chosen[0].id in repair.resolves)
+        findings = tuple(item for item in report.findings if any(seen.where == chosen[0].id for seen in item.evidence))
+        return Explained(replace(report, conflicts=chosen, repairs=repairs, findings=findings))
+    name = canonicalize_name(topic)
+    about = replace(report, findings=tuple(item for item in report.findings if canonicalize_name(item.subject) == name))
+    if diagnosis.resolution is None or diagnosis.universe is None:
+        return Explained(about)
+    explanation = explain(diagnosis.resolution, diagnosis.universe, name)
+    if explanation.package is None:
+        return Explained(about, explanation, unknown_topic=True)
+    return Explained(about, explanation, tuple(_other_wishes(diagnosis, diagnosis.universe, explanation)))
+
+
+def _other_wishes(diagnosis: Diagnosis, universe: Universe, explanation: Explanation) -> Iterator[OtherWish]:
+    """Yield what the pins that the repair moved would have asked of the package."""
+    package = explanation.package
+    repair = _in_use(diagnosis)
+    if package is None or repair is None:
+        return
+    for aside in (item for override in repair.overrides for item in override.sets_aside):
+        pin = _pinned(aside.specifier)
+        candidates = universe.candidates(aside.name)
+        if pin is None or pin not in candidates.versions or aside.name == package.name:
+            continue
+        for edge in universe.edges(aside.name, candidates.versions.index(pin)):
+            demand = edge.requirement(pin)
+            if demand.name == package.name and not demand.specifier.contains(package.version, prereleases=True):
+                yield OtherWish(demand, aside)
+
+
+def _in_use(diagnosis: Diagnosis) -> Repair | None:
+    used = diagnosis.resolution.repair if diagnosis.resolution else None
+    return next((repair for repair in diagnosis.repairs if repair.id == used), None)
+
+
+def _pinned(specifier: SpecifierSet) -> Version | None:
+    for clause in specifier:
+        if clause.operator in ("==", "===") and "*" not in clause.version:
+            try:
+                return Version(clause.version)
+            except InvalidVersion:
+                return None
+    return None
+
+
+def origin_text(requirement: Requirement) -> str:
+    """Return who asks and for what: ``faster-whisper 1.1.0: av>=11`` or ``requirements.txt:4: av``."""
+    origin = requirement.origin
+    coupled = " (binary coupling)" if isinstance(origin, DistributionOrigin) and origin.coupling else ""
+    return f"{origin}: {requirement}{coupled}"
