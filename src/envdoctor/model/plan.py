@@ -17,6 +17,7 @@ __all__ = [
     "InstallFromLock",
     "PatchFile",
     "PatchLater",
+    "PatchPreview",
     "Plan",
     "PlannedFile",
     "Refusal",
@@ -308,6 +309,17 @@ class Plan:
     def changes(self) -> bool:
         """Whether applying it would change anything but records."""
         return any(not isinstance(step, WriteRecord | WriteVariables | DownloadFiles) for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class PatchPreview:
+    """What patches would do to the files as they are; the steps' ids are empty."""
+
+    steps: tuple[PatchFile | RemoveFile | PatchLater, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    skipped: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    """Files that are as the patches want them already."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,8 @@ class Exclusion:
     name: NormalizedName
     because: str
     evidence: str = ""
+    stubs: tuple[str, ...] = ()
+    """Modules for which an empty stand-in is written, where something asks whether they exist."""
 
 
 @dataclass(frozen=True, slots=True)

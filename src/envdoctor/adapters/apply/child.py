@@ -81,7 +81,7 @@ def run_child(
     on_line: Callable[[str], None] | None = None,
     hold: int | None = None,
 ) -> ChildResult:
-    """Run to the end. ``hold``: a descriptor (the lock) that the child keeps open. Raises OSError where it cannot start.
+    """Run to the end. ``hold``: a descriptor (the lock) that the child keeps open. Raises OSError if it cannot start.
 
     When this process is interrupted, the child is ended and waited for before the interruption goes on.
     """

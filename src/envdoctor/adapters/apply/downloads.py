@@ -38,7 +38,10 @@ class WrongFile(Exception):
 def download_all(
     files: Sequence[PlannedFile], folder: Path, fetch: Fetch, advance: Callable[[int, str], None]
 ) -> dict[str, list[tuple[str, str]]]:
-    """Fetch and check files; return by file name what each wheel will write. Raises DownloadFailed, WrongFile, OSError."""
+    """Fetch and check files; return by file name what each wheel will write.
+
+    Raises DownloadFailed, WrongFile or OSError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
 
     def one(file: PlannedFile) -> list[tuple[str, str]]:

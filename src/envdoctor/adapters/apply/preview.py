@@ -11,23 +11,22 @@ from envdoctor.adapters.apply.patches import AnchorMissing, patched_text
 from envdoctor.adapters.apply.paths import PathEscape
 from envdoctor.adapters.apply.source_text import read_source
 from envdoctor.adapters.apply.trees import Tree
-from envdoctor.model.plan import PatchFile, PatchLater, Refusal, RemoveFile
+from envdoctor.model.plan import PatchFile, PatchLater, PatchPreview, Refusal, RemoveFile
 from envdoctor.model.profile import Patch, PatchKind
 
-__all__ = ["PatchPreview", "name_of", "preview_patches"]
+__all__ = ["name_of", "preview_patches"]
 
 _WILD = frozenset("*?[")
 
 
 @dataclass(slots=True)
-class PatchPreview:
-    """The steps that patches ask for, ids left empty."""
+class _Result:
+    """A preview in the making."""
 
     steps: list[PatchFile | RemoveFile | PatchLater] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
-    """Files that are as the patches want them already."""
 
 
 @dataclass(slots=True)
@@ -41,13 +40,13 @@ class _Working:
 
 def preview_patches(patches: Iterable[Patch], trees: Mapping[str, Tree], *, built_later: bool = False) -> PatchPreview:
     """Apply patches in memory. ``built_later``: some packages come from source, so their files are not known yet."""
-    result = PatchPreview()
+    result = _Result()
     working: dict[tuple[str, str], _Working] = {}
     for number, patch in enumerate(patches):
         _take(patch, number, trees[patch.root], working, result, built_later=built_later)
     for (root, path), file in working.items():
         _finish(root, path, file, trees[root], result)
-    return result
+    return PatchPreview(tuple(result.steps), tuple(result.refusals), tuple(result.skipped), tuple(result.unchanged))
 
 
 def name_of(patch: Patch) -> str:
@@ -61,7 +60,7 @@ def _take(
     number: int,
     tree: Tree,
     working: dict[tuple[str, str], _Working],
-    result: PatchPreview,
+    result: _Result,
     *,
     built_later: bool,
 ) -> None:
@@ -132,7 +131,7 @@ def _start(data: bytes) -> _Working:
     return _Working(data, data)
 
 
-def _finish(root: str, path: str, file: _Working, tree: Tree, result: PatchPreview) -> None:
+def _finish(root: str, path: str, file: _Working, tree: Tree, result: _Result) -> None:
     expected = hashlib.sha256(file.before).hexdigest()
     if file.after is None:
         result.steps.append(RemoveFile("", path, root, expected, ", ".join(file.patches)))

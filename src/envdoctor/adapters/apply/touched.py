@@ -72,12 +72,10 @@ def _known(name: str | None) -> Iterator[str]:
 
 
 def _relative(path: Path, environment: Path) -> str | None:
-    try:
-        return Path(os.path.normpath(path)).relative_to(environment).as_posix()
-    except ValueError:
-        # `/private/var` and `/var`, or `lib64` and `lib`: the same place by another name.
-        real, base = Path(os.path.realpath(path.parent)) / path.name, Path(os.path.realpath(environment))
-        return real.relative_to(base).as_posix() if real.is_relative_to(base) else None
+    """Return the path within the environment; links of folders (``lib64``) are followed, as a listing does not."""
+    plain = os.path.normpath(path)
+    real, base = Path(os.path.realpath(os.path.dirname(plain))) / os.path.basename(plain), os.path.realpath(environment)  # noqa: PTH119, PTH120
+    return real.relative_to(base).as_posix() if real.is_relative_to(base) else None
 
 
 def _in(name: str, folder: str, environment: Path) -> bool:

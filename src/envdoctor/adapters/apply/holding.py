@@ -1,0 +1,48 @@
+"""Taking hold of an environment: its lock, and no trace of it where nothing came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from envdoctor.adapters.apply.journal import own_folder
+from envdoctor.adapters.apply.lock_file import locked
+
+__all__ = ["Held", "hold_environment", "is_blank"]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An environment that nobody else treats meanwhile."""
+
+    environment: Path
+    lock: int
+    """The lock's descriptor."""
+    folder_made: bool
+    """The environment's folder was not there before."""
+
+
+@contextmanager
+def hold_environment(environment: Path, *, wait_s: float, say: Callable[[str], None]) -> Iterator[Held]:
+    """Lock an environment, or the place where it will be. Raises Busy or OSError."""
+    made = not environment.exists()
+    own = own_folder(environment)
+    with locked(own, wait_s=wait_s, say=say) as descriptor:
+        try:
+            yield Held(environment, descriptor, made)
+        finally:
+            if own.is_dir() and {child.name for child in own.iterdir()} <= {"lock"}:
+                with suppress(OSError):
+                    (own / "lock").unlink()
+                    own.rmdir()
+                    if made:
+                        environment.rmdir()
+
+
+def is_blank(environment: Path) -> bool:
+    """Return whether there is nothing at a place but what this tool may have left there."""
+    if not environment.exists():
+        return True
+    return environment.is_dir() and {child.name for child in environment.iterdir()} <= {".envdoctor"}

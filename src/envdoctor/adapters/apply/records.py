@@ -1,0 +1,105 @@
+"""What a fix leaves in ``<environment>/.envdoctor``: the lock it was built from, its variables, what it patched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from envdoctor.adapters.apply.durable import digest_of
+from envdoctor.adapters.apply.journal import own_folder
+
+__all__ = ["ENVIRONMENT_RECORD", "LOCK_RECORD", "PATCH_RECORD", "FixRecord", "PatchedFile", "read_record"]
+
+ENVIRONMENT_RECORD = "environment.json"
+LOCK_RECORD = "pylock.toml"
+PATCH_RECORD = "patches.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedFile:
+    """A file that a fix has patched."""
+
+    root: str
+    """``project`` or ``site-packages``."""
+    path: str
+    patches: tuple[str, ...]
+    before: str
+    after: str | None
+    """SHA-256 that the patch left; None where it took the file away."""
+    distribution: str = ""
+    real: str = ""
+    """Where it is."""
+
+    @property
+    def state(self) -> str:
+        """``patched``, ``reverted`` (a re-install or an update brought the old file back), ``changed`` or ``gone``."""
+        digest = digest_of(Path(self.real))
+        if digest == self.after:
+            return "patched"
+        if digest is None:
+            return "gone"
+        return "reverted" if digest == self.before else "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class FixRecord:
+    """What is known of the fix that an environment came out of."""
+
+    lock_text: str | None = None
+    lock_path: str = ""
+    profile: str | None = None
+    project: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    patched: tuple[PatchedFile, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """The whole of ``environment.json``."""
+
+
+def read_record(environment: Path) -> FixRecord | None:
+    """Return what a fix left, None where there was none."""
+    own = own_folder(environment)
+    details = _json(own / ENVIRONMENT_RECORD)
+    if not isinstance(details, dict):
+        return None
+    lock = own / LOCK_RECORD
+    variables = details.get("variables")
+    return FixRecord(
+        lock_text=_text(lock),
+        lock_path=str(lock),
+        profile=details.get("profile"),
+        project=str(details.get("project", "")),
+        variables={str(k): str(v) for k, v in variables.items()} if isinstance(variables, dict) else {},
+        patched=tuple(_patched(own / PATCH_RECORD)),
+        details=details,
+    )
+
+
+def _patched(path: Path) -> list[PatchedFile]:
+    rows = _json(path)
+    found = [_row(row) for row in rows] if isinstance(rows, list) else []
+    return [item for item in found if item is not None]
+
+
+def _row(row: Any) -> PatchedFile | None:
+    try:
+        return PatchedFile(**{**row, "patches": tuple(row["patches"])})
+    except (TypeError, KeyError):
+        return None
+
+
+def _json(path: Path) -> Any:
+    text = _text(path)
+    try:
+        return json.loads(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
