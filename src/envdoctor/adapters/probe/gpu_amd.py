@@ -1,0 +1,156 @@
+"""AMD: cards with their gfx names, ROCm, the HIP SDK, and what WSL needs.
+
+Order of sources: the kernel's topology in ``/sys/class/kfd`` (cards), ``rocminfo`` in a child where the kernel shows
+none (WSL has no ``/dev/kfd``), ``/opt/rocm/.info/version`` (ROCm), ``HIP_PATH`` on Windows. Formats: the kernel's
+documentation of amdkfd, and ROCm's own tools.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
+from envdoctor.model.fact import Fact
+
+__all__ = ["amd_cards", "gfx_name", "parse_hip_path", "parse_node", "parse_rocminfo", "rocm_facts"]
+
+_NODES = "/sys/class/kfd/kfd/topology/nodes"
+_AGENT = re.compile(r"^\s*Agent \d+\s*$", re.MULTILINE)
+
+
+def gfx_name(version: int) -> str:
+    """Return the name of a ``gfx_target_version``: 100300 is gfx1030, 90010 is gfx90a."""
+    return f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}"
+
+
+def parse_node(text: str) -> dict[str, int]:
+    """Return the properties of one node of the topology."""
+    pairs = (line.split() for line in text.splitlines())
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+
+
+def parse_rocminfo(text: str) -> list[dict[str, Any]]:
+    """Return the GPU agents that ``rocminfo`` lists."""
+    cards: list[dict[str, Any]] = []
+    for part in _AGENT.split(text)[1:]:
+        fields = dict(re.findall(r"^  ([A-Z][\w ]+):\s+(.*?)\s*$", part, re.MULTILINE))
+        if fields.get("Device Type") == "GPU" and fields.get("Name", "").startswith("gfx"):
+            cards.append({"architecture": fields["Name"], "name": fields.get("Marketing Name") or fields["Name"]})
+    return cards
+
+
+def parse_hip_path(path: str) -> str | None:
+    r"""Return the version of the HIP SDK that ``HIP_PATH`` names: ``C:\Program Files\AMD\ROCm\6.2``."""
+    match = re.search(r"[\\/]ROCm[\\/](\d+\.\d+(?:\.\d+)?)", path, re.IGNORECASE)
+    return match[1] if match else None
+
+
+def amd_cards(machine: Machine) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the cards, each with the source that told."""
+    cards: list[tuple[str, Mapping[str, Any]]] = []
+    for node in sorted(machine.entries(_NODES), key=lambda name: (len(name), name)):
+        properties = parse_node(machine.text(f"{_NODES}/{node}/properties") or "")
+        version = properties.get("gfx_target_version", 0)
+        if not version:
+            continue  # a CPU
+        name = machine.text(f"{_NODES}/{node}/name")
+        cards.append((f"{_NODES}/{node}", {"architecture": gfx_name(version), "name": name or gfx_name(version),
+                                           "memory_bytes": _memory(machine, node)}))  # fmt: skip
+    program = machine.which("rocminfo") if not cards else None
+    if program is not None:
+        outcome = machine.run([program])
+        if outcome.status == "exited" and outcome.code == 0:
+            cards = [("rocminfo", card) for card in parse_rocminfo(outcome.stdout.decode("utf-8", "replace"))]
+    return cards
+
+
+def _memory(machine: Machine, node: str) -> int | None:
+    """Return the bytes of a card's own memory: banks of heap type 1 (visible) and 2 (not visible to the host)."""
+    folder = f"{_NODES}/{node}/mem_banks"
+    banks = [parse_node(machine.text(f"{folder}/{bank}/properties") or "") for bank in machine.entries(folder)]
+    return sum(bank.get("size_in_bytes", 0) for bank in banks if bank.get("heap_type") in (1, 2)) or None
+
+
+def rocm_facts(machine: Machine) -> Iterator[Fact]:
+    """Yield ROCm's version, the driver's, and the libraries that advisories ask for."""
+    if machine.system == "win32":
+        yield from _hip_sdk(machine)
+        return
+    if machine.system != "linux":
+        return
+    yield _rocm(machine)
+    driver = machine.text("/sys/module/amdgpu/version")
+    has_driver = machine.exists("/sys/module/amdgpu")
+    if has_driver and not driver:
+        yield known(
+            "amdgpu.version", f"kernel {machine.text('/proc/sys/kernel/osrelease') or ''}".strip(), "/sys/module"
+        )
+    else:
+        yield (
+            known("amdgpu.version", driver, "/sys/module/amdgpu/version")
+            if driver
+            else absent("amdgpu.version", "/sys/module/amdgpu")
+        )
+    yield _wsl_runtime(machine)
+    yield _package(machine, "libhsa-runtime64-1")
+    yield _library(machine, "amdhip64_7", "libamdhip64.so.7")
+
+
+def _rocm(machine: Machine) -> Fact:
+    root = machine.environ.get("ROCM_PATH") or "/opt/rocm"
+    for file in (f"{root}/.info/version", f"{root}/.info/version-dev"):
+        text = machine.text(file)
+        if text and (match := re.match(r"\d+(\.\d+)+", text)):
+            return known("rocm.version", match[0], file)
+    if machine.exists(root):
+        return unknown("rocm.version", root, f"{root} is there and does not say its version")
+    return absent("rocm.version", root)
+
+
+def _wsl_runtime(machine: Machine) -> Fact:
+    """ROCm reaches the card through WSL's /dev/dxg with a runtime of its own: librocdxg, or before it rocr4wsl."""
+    root = machine.environ.get("ROCM_PATH") or "/opt/rocm"
+    library = next((name for name in machine.entries(f"{root}/lib") if name.startswith("librocdxg.so")), None)
+    if library:
+        return known("rocm.wsl_runtime", library, f"{root}/lib")
+    package = "hsa-runtime-rocr4wsl-amdgpu"
+    if machine.exists(f"/var/lib/dpkg/info/{package}.list"):
+        return known("rocm.wsl_runtime", package, "/var/lib/dpkg/info")
+    return absent("rocm.wsl_runtime", f"{root}/lib")
+
+
+def _package(machine: Machine, name: str) -> Fact:
+    folder = "/var/lib/dpkg/info"
+    if not machine.exists(folder):
+        return unknown(f"system.{name}", folder, "this system has no dpkg")
+    found = next((item for item in machine.entries(folder) if re.fullmatch(rf"{name}(:\w+)?\.list", item)), None)
+    return known(f"system.{name}", found.removesuffix(".list"), folder) if found else absent(f"system.{name}", folder)
+
+
+def _library(machine: Machine, name: str, file: str) -> Fact:
+    libraries = machine.libraries()
+    if file in libraries:
+        return known(f"library.{name}", file, "ld.so")
+    root = machine.environ.get("ROCM_PATH") or "/opt/rocm"
+    here = file in machine.entries(f"{root}/lib")
+    return known(f"library.{name}", f"{root}/lib/{file}", f"{root}/lib") if here else absent(f"library.{name}", "ld.so")
+
+
+def _hip_sdk(machine: Machine) -> Iterator[Fact]:
+    path = machine.environ.get("HIP_PATH", "")
+    version = parse_hip_path(path)
+    if version:
+        yield known("rocm.version", version, "HIP_PATH")
+        yield known("hip_sdk.path", path, "HIP_PATH")
+    else:
+        yield absent("rocm.version", "HIP_PATH")
+        yield absent("hip_sdk.path", "HIP_PATH")
+    system = machine.environ.get("SYSTEMROOT", "C:\\Windows").replace("\\", "/") + "/System32"
+    found = machine.exists(f"{system}/amdhip64_7.dll")
+    yield (
+        known("library.amdhip64_7", f"{system}/amdhip64_7.dll", system)
+        if found
+        else absent("library.amdhip64_7", system)
+    )

@@ -1,0 +1,129 @@
+"""All facts of this host, each with its source; every source is bounded in time and none can take us down."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from envdoctor.adapters.probe.gpu_amd import amd_cards, rocm_facts
+from envdoctor.adapters.probe.gpu_nvidia import nvidia_facts
+from envdoctor.adapters.probe.gpu_other import apple_card, drm_cards, windows_adapters
+from envdoctor.adapters.probe.gpu_zluda import zluda_facts
+from envdoctor.adapters.probe.host_jetson import jetson_facts
+from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
+from envdoctor.adapters.probe.host_names import FACT_NAMES
+from envdoctor.adapters.probe.host_overrides import overridden
+from envdoctor.adapters.probe.host_system import system_facts
+from envdoctor.adapters.probe.host_tools import library_facts, tool_facts
+from envdoctor.model.fact import Fact, Facts
+
+__all__ = ["facts_of", "probe_host"]
+
+_CARD_KEYS = ("name", "architecture", "memory_bytes", "driver", "driver_version")
+
+
+def probe_host(
+    *,
+    timeout_s: float = 5.0,
+    environ: Mapping[str, str] | None = None,
+    disk_at: str = ".",
+    zluda_folders: Iterable[str] = (),
+) -> Facts:
+    """Measure this host. Never raises, and takes no longer than about ``timeout_s`` seconds.
+
+    ``environ``: the variables that count; this process's own by default. ``disk_at``: the folder whose disk is
+    measured. ``zluda_folders``: where ZLUDA's libraries may stand in for CUDA's, besides PATH (``torch/lib``).
+    """
+    variables = dict(os.environ if environ is None else environ)
+    child_s = min(3.0, timeout_s * 0.6)
+    machine = Machine(environ=variables, deadline=time.monotonic() + timeout_s, child_s=child_s)
+    return facts_of(machine, disk_at=disk_at, zluda_folders=zluda_folders)
+
+
+def facts_of(machine: Machine, *, disk_at: str = ".", zluda_folders: Iterable[str] = ()) -> Facts:
+    """Return all facts of a machine, overrides applied."""
+    sources: dict[str, Callable[[], Iterator[Fact]]] = {
+        "system": lambda: system_facts(machine, disk_at),
+        "jetson": lambda: jetson_facts(machine),
+        "nvidia": lambda: nvidia_facts(machine),
+        "amd": lambda: _amd(machine),
+        "other": lambda: _others(machine),
+        "rocm": lambda: rocm_facts(machine),
+        "zluda": lambda: zluda_facts(machine, zluda_folders),
+        "tools": lambda: tool_facts(machine),
+        "libraries": lambda: library_facts(machine),
+    }
+    with ThreadPoolExecutor(max_workers=len(sources)) as pool:
+        running = {name: pool.submit(_collected, name, source) for name, source in sources.items()}
+        found = {name: future.result() for name, future in running.items()}
+    cards = _numbered(found.pop("nvidia"), found.pop("amd"), found.pop("other"))
+    measured = [*(fact for facts in found.values() for fact in facts), *cards]
+    return Facts(overridden(measured, machine.environ, FACT_NAMES))
+
+
+def _collected(name: str, source: Callable[[], Iterator[Fact]]) -> list[Fact]:
+    """Return the facts of one source; a source that fails is a fact, too."""
+    facts: list[Fact] = []
+    try:
+        facts.extend(source())
+    except Exception as error:  # noqa: BLE001 - one odd machine must not cost all other facts
+        facts.append(unknown(f"probe.{name}", name, f"{type(error).__name__}: {error}"))
+    return facts
+
+
+def _amd(machine: Machine) -> Iterator[Fact]:
+    if machine.system == "linux":
+        cards = amd_cards(machine) or drm_cards(machine, "amd")
+        for index, (source, card) in enumerate(cards):
+            yield from _card_facts(index, {**card, "vendor": "amd"}, source)
+
+
+def _others(machine: Machine) -> Iterator[Fact]:
+    cards: list[tuple[str, Mapping[str, Any]]] = []
+    if machine.system == "linux":
+        cards = [(source, {**card, "vendor": "intel"}) for source, card in drm_cards(machine, "intel")]
+    apple = apple_card(machine)
+    if apple is not None:
+        cards.append((apple[0], {**apple[1], "vendor": "apple"}))
+    cards += [("registry", card) for card in windows_adapters(machine)]
+    for index, (source, card) in enumerate(cards):
+        yield from _card_facts(index, card, source)
+
+
+def _card_facts(index: int, card: Mapping[str, Any], source: str) -> Iterator[Fact]:
+    yield known(f"gpu[{index}].vendor", card["vendor"], source)
+    for key in _CARD_KEYS:
+        if card.get(key):
+            yield known(f"gpu[{index}].{key}", card[key], source)
+    if card["vendor"] == "amd" and not card.get("architecture"):
+        yield unknown(f"gpu[{index}].architecture", source, f"{source} does not tell")
+
+
+def _numbered(nvidia: list[Fact], *others: list[Fact]) -> Iterator[Fact]:
+    """Yield the cards of all sources under one numbering, NVIDIA's first; what Windows lists twice counts once."""
+    count = _count(nvidia)
+    yield from nvidia
+    for facts in others:
+        skipped = 0
+        for index in range(_count(facts)):
+            mine = [fact for fact in facts if fact.name.startswith(f"gpu[{index}].")]
+            if (
+                count
+                and _count(nvidia)
+                and any(fact.value == "nvidia" and fact.name.endswith("vendor") for fact in mine)
+            ):
+                skipped += 1
+                continue
+            number = count + index - skipped
+            yield from (replace(fact, name=fact.name.replace(f"gpu[{index}]", f"gpu[{number}]", 1)) for fact in mine)
+        yield from (fact for fact in facts if not fact.name.startswith("gpu["))
+        count += _count(facts) - skipped
+    yield known("gpu.count", count, "all sources") if count else absent("gpu.count", "all sources")
+
+
+def _count(facts: list[Fact]) -> int:
+    return sum(fact.name.endswith("].vendor") for fact in facts)

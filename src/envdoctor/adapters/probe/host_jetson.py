@@ -1,0 +1,86 @@
+"""NVIDIA's Jetson boards: which module, which JetPack.
+
+Sources: ``/proc/device-tree`` (compatible strings of the kernel's bindings), ``/etc/nv_tegra_release`` and the archive
+of Jetson Linux releases, which says the JetPack of each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from envdoctor.adapters.probe.host_machine import Machine, absent, known
+from envdoctor.model.fact import Fact
+
+__all__ = ["jetpack_of", "jetson_facts", "jetson_of", "parse_tegra_release"]
+
+_CHIPS = {
+    "tegra264": ("11.0", "Thor"),
+    "tegra234": ("8.7", "Orin"),
+    "tegra194": ("7.2", "Xavier"),
+    "tegra186": ("6.2", "TX2"),
+    "tegra210": ("5.3", "Nano or TX1"),
+}
+_JETPACKS = (
+    ((38, 4), "7.1"),
+    ((38, 2), "7.0"),
+    ((36, 4, 4), "6.2.1"),
+    ((36, 4, 3), "6.2"),
+    ((36, 4), "6.1"),
+    ((36, 3), "6.0"),
+    ((36, 2), "6.0 DP"),
+    ((35, 6, 1), "5.1.5"),
+    ((35, 6), "5.1.4"),
+    ((35, 5), "5.1.3"),
+    ((35, 4), "5.1.2"),
+    ((35, 3), "5.1.1"),
+    ((35, 2), "5.1"),
+    ((35, 1), "5.0.2"),
+    ((34, 1), "5.0"),
+    ((32, 7), "4.6"),
+    ((32, 6), "4.6"),
+    ((32, 5), "4.5"),
+)
+
+
+def parse_tegra_release(text: str) -> str | None:
+    """Return the release of Jetson Linux: ``# R36 (release), REVISION: 4.3, ...`` is 36.4.3."""
+    match = re.search(r"#\s*R(\d+)\s*\(release\),\s*REVISION:\s*([\d.]+)", text)
+    return f"{match[1]}.{match[2]}" if match else None
+
+
+def jetpack_of(release: str) -> str | None:
+    """Return the JetPack that a release of Jetson Linux belongs to."""
+    mine = tuple(int(part) for part in release.split(".") if part.isdigit())
+    for lowest, jetpack in _JETPACKS:
+        if mine[:1] == lowest[:1] and mine >= lowest:
+            return jetpack
+    return None
+
+
+def jetson_of(machine: Machine) -> Mapping[str, Any] | None:
+    """Return name and compute capability of the board's module, None where it is no Jetson."""
+    compatible = machine.text("/proc/device-tree/compatible") or ""
+    chip = next((item for item in _CHIPS if f"nvidia,{item}" in compatible), None)
+    if chip is None:
+        return None
+    capability, family = _CHIPS[chip]
+    model = machine.text("/proc/device-tree/model") or f"NVIDIA Jetson {family}"
+    return {"name": model, "capability": capability, "chip": chip}
+
+
+def jetson_facts(machine: Machine) -> Iterator[Fact]:
+    """Yield ``host.jetson`` (the model), ``host.l4t`` and ``host.jetpack``."""
+    board = jetson_of(machine)
+    release = parse_tegra_release(machine.text("/etc/nv_tegra_release") or "")
+    if board is None and release is None:
+        yield absent("host.jetson", "/proc/device-tree")
+        return
+    if board is not None:
+        yield known("host.jetson", board["name"], "/proc/device-tree/model")
+        yield known("host.tegra", board["chip"], "/proc/device-tree/compatible")
+    if release is not None:
+        yield known("host.l4t", release, "/etc/nv_tegra_release")
+        if jetpack := jetpack_of(release):
+            yield known("host.jetpack", jetpack, "/etc/nv_tegra_release")

@@ -1,0 +1,99 @@
+"""The machine that is asked: its files, its variables, and its programs in bounded children.
+
+The root can be another folder, so that the files of machines that are not at hand are test data.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from envdoctor.adapters.probe.binary_loader import loader_libraries
+from envdoctor.adapters.probe.interpreter_child import ChildOutcome, run_bounded
+from envdoctor.model.fact import Fact, FactState
+
+__all__ = ["Machine", "absent", "known", "unknown"]
+
+_TEXT_LIMIT = 256 * 1024
+_OUTPUT_LIMIT = 256 * 1024
+_SHORTEST_S = 0.1
+
+
+@dataclass(slots=True)
+class Machine:
+    """One host. ``deadline`` is on the monotonic clock; no child runs past it."""
+
+    root: str = "/"
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    system: str = sys.platform
+    """``linux``, ``darwin`` or ``win32``."""
+    architecture: str = field(default_factory=platform.machine)
+    deadline: float = field(default_factory=lambda: time.monotonic() + 5.0)
+    child_s: float = 3.0
+    """Most seconds for one child."""
+    _libraries: frozenset[str] | None = None
+
+    def path(self, path: str) -> Path:
+        """Return where an absolute path of that machine lies."""
+        return Path(self.root, path.lstrip("/")) if self.root != "/" else Path(path)
+
+    def text(self, path: str) -> str | None:
+        """Return a text file's first 256 KiB, None where it cannot be read."""
+        with suppress(OSError), self.path(path).open("rb") as file:
+            return file.read(_TEXT_LIMIT).decode("utf-8", "replace").replace("\0", "\n").strip()
+        return None
+
+    def entries(self, path: str) -> list[str]:
+        """Return the names in a folder, sorted; none where there is no such folder."""
+        with suppress(OSError):
+            return sorted(os.listdir(self.path(path)))  # noqa: PTH208 - names alone
+        return []
+
+    def exists(self, path: str) -> bool:
+        """Return whether something is there."""
+        try:
+            return self.path(path).exists()
+        except OSError:
+            return False
+
+    def which(self, name: str) -> str | None:
+        """Return the full path of a program on PATH."""
+        return shutil.which(name, path=self.environ.get("PATH", ""))
+
+    def libraries(self) -> frozenset[str]:
+        """Return the names of the shared libraries that the loader finds (Linux)."""
+        if self._libraries is None:
+            found = loader_libraries(self.environ) if self.root == "/" else None
+            self._libraries = found if found is not None else frozenset()
+        return self._libraries
+
+    def run(self, argv: Sequence[str], limit_s: float | None = None) -> ChildOutcome:
+        """Run a program with no input, its output bounded, killed with its group when its time is over."""
+        left = min(self.deadline - time.monotonic(), limit_s or self.child_s)
+        if left < _SHORTEST_S:
+            return ChildOutcome("timed-out", detail="there was no time left")
+        environment = {**self.environ, "LC_ALL": "C", "LANG": "C"}
+        return run_bounded(argv, timeout_s=left, limit_bytes=_OUTPUT_LIMIT, environment=environment)
+
+
+def known(name: str, value: Any, source: str) -> Fact:
+    """Return a fact that was measured."""
+    return Fact(name, FactState.KNOWN, value, source)
+
+
+def absent(name: str, source: str) -> Fact:
+    """Return a fact of something that is not there."""
+    return Fact(name, FactState.ABSENT, source=source)
+
+
+def unknown(name: str, source: str, reason: str) -> Fact:
+    """Return a fact that could not be measured."""
+    return Fact(name, FactState.UNKNOWN, source=source, reason=reason)

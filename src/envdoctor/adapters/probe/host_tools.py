@@ -1,0 +1,141 @@
+"""Programs and libraries outside Python: compilers, CUDA's toolkit, FFmpeg, eSpeak NG, git.
+
+Each program is asked for its version in a child of its own, all at once. CUDA's toolkit is also looked for where it is
+installed without being on PATH.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
+from envdoctor.model.fact import Fact
+
+__all__ = ["TOOLS", "library_facts", "parse_cuda_json", "parse_tool_version", "tool_facts"]
+
+# Program to the arguments that make it say its version. `cl` says it when it is called with nothing.
+TOOLS: dict[str, tuple[str, ...]] = {
+    "nvcc": ("--version",),
+    "gcc": ("-dumpfullversion", "-dumpversion"),
+    "g++": ("-dumpfullversion", "-dumpversion"),
+    "clang": ("--version",),
+    "cl": (),
+    "cmake": ("--version",),
+    "ninja": ("--version",),
+    "git": ("--version",),
+    "git-lfs": ("--version",),
+    "ffmpeg": ("-version",),
+    "espeak-ng": ("--version",),
+    "rustc": ("--version",),
+    "pkg-config": ("--version",),
+}
+_PATTERNS = {
+    "nvcc": r"release \d+\.\d+, V(\d+\.\d+\.\d+)|release (\d+\.\d+)",
+    "clang": r"clang version (\d+(?:\.\d+)+)",
+    "cl": r"Version (\d+(?:\.\d+)+)",
+    "ffmpeg": r"ffmpeg version n?(\d+(?:\.\d+)+|\S+)",
+    "espeak-ng": r"(?:eSpeak NG|text-to-speech):?\s*(\d+(?:\.\d+)+)",
+    "git-lfs": r"git-lfs/(\d+(?:\.\d+)+)",
+}
+_LIBRARIES = {
+    "libavutil": r"libavutil(\.so\.\d+|\.\d+\.dylib)|avutil-\d+\.dll",
+    "libespeak-ng": r"libespeak-ng(\.so\.\d+|\.\d*\.?dylib)|libespeak-ng\.dll",
+    "libsndfile": r"libsndfile(\.so\.\d+|\.\d*\.?dylib)|(lib)?sndfile\.dll",
+}
+_MAC_FOLDERS = ("/opt/homebrew/lib", "/usr/local/lib", "/opt/local/lib")
+_CUDA_ROOTS = ("/usr/local/cuda",)
+
+
+def parse_tool_version(name: str, text: str) -> str | None:
+    """Return the version in what a program says of itself."""
+    match = re.search(_PATTERNS.get(name, r"(\d+(?:\.\d+)+|^\d+$)"), text, re.MULTILINE)
+    return next((group for group in match.groups() if group), None) if match else None
+
+
+def parse_cuda_json(text: str) -> str | None:
+    """Return the toolkit's version out of its ``version.json``: the compiler's, since that is what is used."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return None
+    for part in ("cuda_nvcc", "cuda"):
+        entry = document.get(part) if isinstance(document, dict) else None
+        if isinstance(entry, dict) and isinstance(entry.get("version"), str):
+            return str(entry["version"])
+    return None
+
+
+def tool_facts(machine: Machine) -> Iterator[Fact]:
+    """Yield ``tool.<name>.version`` and ``.path`` of each program, absent where it is not on PATH."""
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        for facts in pool.map(lambda name: _tool(machine, name), TOOLS):
+            yield from facts
+    yield from _toolkit(machine)
+
+
+def _tool(machine: Machine, name: str) -> list[Fact]:
+    path = machine.which(name)
+    if path is None and name == "nvcc":
+        path = _nvcc_off_path(machine)
+    version_fact, path_fact = f"tool.{name}.version", f"tool.{name}.path"
+    if path is None:
+        return [absent(version_fact, "PATH"), absent(path_fact, "PATH")]
+    outcome = machine.run([path, *TOOLS[name]])
+    said = (outcome.stdout + b"\n" + outcome.stderr).decode("utf-8", "replace")
+    version = parse_tool_version(name, said) if outcome.status == "exited" else None
+    if version is None:
+        why = outcome.detail if outcome.status != "exited" else "it does not say its version"
+        return [unknown(version_fact, path, f"{name}: {why}"), known(path_fact, path, "PATH")]
+    return [known(version_fact, version, path), known(path_fact, path, "PATH")]
+
+
+def _nvcc_off_path(machine: Machine) -> str | None:
+    """Return nvcc in CUDA's own folder: ``CUDA_HOME``, ``CUDA_PATH`` or the place where installers put it."""
+    roots = [machine.environ[key] for key in ("CUDA_HOME", "CUDA_PATH") if machine.environ.get(key)]
+    for root in (*roots, *(str(machine.path(item)) for item in _CUDA_ROOTS)):
+        for name in ("bin/nvcc", "bin/nvcc.exe"):
+            if Path(root, name).is_file():
+                return str(Path(root, name))
+    return None
+
+
+def _toolkit(machine: Machine) -> Iterator[Fact]:
+    found: dict[str, str] = {}
+    for entry in machine.entries("/usr/local"):
+        if re.fullmatch(r"cuda(-\d+(\.\d+)?)?", entry):
+            version = parse_cuda_json(machine.text(f"/usr/local/{entry}/version.json") or "")
+            named = re.fullmatch(r"cuda-(\d+\.\d+)", entry)
+            if version or named:
+                found[f"/usr/local/{entry}"] = version or (named[1] if named else "")
+    if found:
+        versions = sorted(set(found.values()))
+        yield known("cuda.toolkits", versions, ", ".join(found))
+    elif machine.system == "linux":
+        yield absent("cuda.toolkits", "/usr/local")
+
+
+def library_facts(machine: Machine) -> Iterator[Fact]:
+    """Yield ``library.<name>`` of the shared libraries that packages load by name."""
+    names, source = _library_names(machine)
+    for name, pattern in _LIBRARIES.items():
+        found = sorted(item for item in names if re.fullmatch(pattern, item))
+        if found:
+            yield known(f"library.{name}", found[-1], source)
+        elif machine.root != "/":
+            yield unknown(f"library.{name}", source, "the loader of another root was not asked")
+        else:
+            yield absent(f"library.{name}", source)
+
+
+def _library_names(machine: Machine) -> tuple[set[str], str]:
+    if machine.system == "linux":
+        return set(machine.libraries()), "ld.so"
+    folders = _MAC_FOLDERS if machine.system == "darwin" else tuple(machine.environ.get("PATH", "").split(";"))
+    if machine.system == "win32":
+        programs = machine.environ.get("PROGRAMFILES", "C:\\Program Files")
+        folders = (*folders, f"{programs}\\eSpeak NG")
+    return {name for folder in folders if folder for name in machine.entries(folder)}, "library folders"
