@@ -80,7 +80,7 @@ def test_metadata_is_keyed_by_content(server, opened: Open) -> None:
 @pytest.mark.parametrize("damage", [b"not a database, although it is long enough to be looked at" * 100, b""])
 def test_damaged_cache_is_started_anew(server, opened: Open, tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "cache").mkdir()
-    path = tmp_path / "cache" / "index-1.sqlite3"
+    path = tmp_path / "cache" / "index-2.sqlite3"
     path.write_bytes(damage)
     serve_demo(server)
     index = opened()
@@ -95,7 +95,7 @@ def test_damaged_rows_are_fetched_again(server, opened: Open, tmp_path: Path) ->
     index = opened()
     metadata = index.metadata(index.page("demo").files[0])
     index.close()
-    with sqlite3.connect(tmp_path / "cache" / "index-1.sqlite3") as database:
+    with sqlite3.connect(tmp_path / "cache" / "index-2.sqlite3") as database:
         database.execute("UPDATE pages SET body = x'00ff00'")
         database.execute("UPDATE files SET body = x'00ff00'")
     database.close()

@@ -163,3 +163,11 @@ def test_pips_own_default_is_found() -> None:
     assert url is not None
     assert url.startswith("https://")
     assert url.endswith("/simple/")
+
+
+@pytest.mark.parametrize("blank", ["    ", "\t", "        \f"])
+def test_a_folded_header_with_lines_of_spaces_does_not_end_the_headers(blank: str) -> None:
+    head = f"Metadata-Version: 2.1\nName: demo\nLicense: one\n{blank}\n        two\n"
+    text = f"{head}Requires-Dist: numpy\n\nRequires-Dist: no\n"
+    assert read_headers(text.encode()).requires_dist == ("numpy",)
+    assert read_headers(text.replace("\n", "\r\n").encode()).requires_dist == ("numpy",)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["Cache", "CachedPage", "default_cache_dir"]
 
-_SCHEMA = 1
+_SCHEMA = 2
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages (key TEXT PRIMARY KEY, fetched REAL NOT NULL, status INTEGER NOT NULL,
     etag TEXT, modified TEXT, digest BLOB, body BLOB);
