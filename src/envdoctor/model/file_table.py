@@ -110,4 +110,3 @@ def tags_of(filename: str) -> str | None:
         return None
     third = filename.rfind("-", 0, filename.rfind("-", 0, filename.rfind("-")))
     return filename[third + 1 : -len(".whl")] if third > 0 else ""
-

@@ -215,4 +215,3 @@ def _specifiers(text: str) -> tuple[Specifier, ...]:
         return tuple(SpecifierSet(text))
     except InvalidSpecifier:
         return ()
-
