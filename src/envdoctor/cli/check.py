@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -85,13 +86,17 @@ def check(
         choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
         with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
             report = run_check(session.request)
-        report = replace(report, next_command=_next(report, folder))
+        report = replace(report, next_command=_next(report, folder, offline=offline))
     code = write_report(report, format=format, output=output, fail_on=fail_on, verbose=verbose, show_waived=show_waived)
     raise typer.Exit(code)
 
 
-def _next(report: Report, project: Path) -> str | None:
+def _next(report: Report, project: Path, recorded: Path | None) -> str | None:
     if report.verdict is Verdict.HEALTHY or report.resolution is None:
         return None
-    option = f" --profile {report.profile}" if report.profile else ""
-    return f"envdoctor lock {project}{option}"
+    words = ["envdoctor", "lock", str(project)]
+    if report.profile:
+        words += ["--profile", report.profile]
+    if recorded is not None:
+        words += ["--recorded-index", str(recorded)]
+    return shlex.join(words)

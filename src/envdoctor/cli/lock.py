@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,10 +15,14 @@ from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.output import write_report
 from envdoctor.cli.session import open_session
 
+if TYPE_CHECKING:
+    from envdoctor.lock.document import LockFault
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _FAILED = 1
 _COULD_NOT_CHECK = 3
+_MOST_FAULTS = 3
 _EPILOG = (
     "Examples: `envdoctor lock --profile xtts-zluda` writes pylock.xtts-zluda.toml, constraints.xtts-zluda.txt and "
     "overrides.xtts-zluda.txt beside the project; `envdoctor lock --profile xtts-zluda --check` fails if they are not "
@@ -85,13 +89,22 @@ def lock(
         _say(f"error: {outcome.refusal}; `envdoctor check {project}` shows what clashes")
         raise typer.Exit(_FAILED)
     if outcome.faults:
-        for fault in outcome.faults:
-            _say(f"error: `{fault.package}` cannot be locked: {fault.reason}")
+        _say_faults(outcome.faults)
+        if offline:
+            _say("next: the same command once without `--offline`, where the index can be reached, fills the cache")
         raise typer.Exit(_COULD_NOT_CHECK)
     stale = _stale(folder, outcome.files)
     if check:
         raise typer.Exit(_checked(stale, folder))
     _write(folder, outcome.files, stale, quiet=quiet)
+
+
+def _say_faults(faults: Sequence[LockFault]) -> None:
+    for fault in faults[:_MOST_FAULTS]:
+        _say(f"error: `{fault.package}` cannot be locked: {fault.reason}")
+    more = len(faults) - _MOST_FAULTS
+    if more > 0:
+        _say(f"error: nor can {more} more: " + ", ".join(fault.package for fault in faults[_MOST_FAULTS:]))
 
 
 def _stale(folder: Path, files: Mapping[str, str]) -> list[str]:

@@ -74,8 +74,9 @@ def _other_wishes(diagnosis: Diagnosis, universe: Universe, explanation: Explana
         candidates = universe.candidates(aside.name)
         if pin is None or pin not in candidates.versions or aside.name == package.name:
             continue
-        for edge in universe.edges(aside.name, candidates.versions.index(pin)):
-            demand = edge.requirement(pin)
+        position = candidates.versions.index(pin)
+        for edge in universe.edges(aside.name, position):
+            demand = edge.requirement(candidates.versions[position])
             if demand.name == package.name and not demand.specifier.contains(package.version, prereleases=True):
                 yield OtherWish(demand, aside)
 
