@@ -86,15 +86,17 @@ def check(
         choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
         with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
             report = run_check(session.request)
-        report = replace(report, next_command=_next(report, folder, offline=offline))
+        report = replace(report, next_command=_next(report, folder, recorded_index, offline=offline))
     code = write_report(report, format=format, output=output, fail_on=fail_on, verbose=verbose, show_waived=show_waived)
     raise typer.Exit(code)
 
 
-def _next(report: Report, project: Path, recorded: Path | None) -> str | None:
-    if report.verdict is Verdict.HEALTHY or report.resolution is None:
+def _next(report: Report, project: Path, recorded: Path | None, *, offline: bool) -> str | None:
+    """Return the command to type next: what fills the cache where that was missing, else the lock."""
+    verb = "check" if offline and not report.complete else "lock"
+    if report.verdict is Verdict.HEALTHY or (verb == "lock" and report.resolution is None):
         return None
-    words = ["envdoctor", "lock", str(project)]
+    words = ["envdoctor", verb, str(project)]
     if report.profile:
         words += ["--profile", report.profile]
     if recorded is not None:
