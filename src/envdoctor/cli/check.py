@@ -91,13 +91,11 @@ def check(
     raise typer.Exit(code)
 
 
-def _next(report: Report, project: Path, *, offline: bool, recorded: Path | None) -> str | None:
-    if offline and not report.complete:
-        verb = "check"  # Online, once: it fills the cache.
-    elif report.verdict is Verdict.HEALTHY or report.resolution is None:
+def _next(report: Report, project: Path, recorded: Path | None, *, offline: bool) -> str | None:
+    """Return the command to type next: what fills the cache where that was missing, else the lock."""
+    verb = "check" if offline and not report.complete else "lock"
+    if report.verdict is Verdict.HEALTHY or (verb == "lock" and report.resolution is None):
         return None
-    else:
-        verb = "lock"
     words = ["envdoctor", verb, str(project)]
     if report.profile:
         words += ["--profile", report.profile]
