@@ -26,19 +26,37 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.finding import Finding, Remedy, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+_MOST_APART = 2
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
+    by_reason: dict[str, list[str]] = {}
     for what in examination.incomplete:
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
-            subject=what.partition(":")[0].strip("` ") or "index",
-            message=f"could not be checked: {what}",
-            remedy=Remedy("try again where the index can be reached, or without `--offline`"),
-        )
+        about, _, reason = what.partition(": ")
+        by_reason.setdefault(reason, []).append(about)
+    for reason, subjects in by_reason.items():
+        if reason and len(subjects) > _MOST_APART:
+            # An empty cache or a dead index says the same of every project: once is enough.
+            seen = (Evidence(", ".join(about.strip("`") for about in subjects)),)
+            yield _finding("index", f"{len(subjects)} projects could not be checked: {reason}", seen)
+            continue
+        for about in subjects:
+            text = f"{about}: {reason}" if reason else about
+            yield _finding(about.strip("` ") or "index", f"could not be checked: {text}")
+
+
+def _finding(subject: str, message: str, seen: tuple[Evidence, ...] = ()) -> Finding:
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=subject,
+        message=message,
+        evidence=seen,
+        remedy=Remedy("try again where the index can be reached, or without `--offline`"),
+    )
 
 
 RULE = Rule(
