@@ -48,7 +48,7 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
     resolution, repair, refusal = _choose(result.diagnosis, choice)
     if resolution is None:
         return LockOutcome(report, {}, refusal=refusal)
-    wrong = faults(resolution)
+    wrong = (*_unread(result.diagnosis, request), *faults(resolution))
     if wrong:
         return LockOutcome(report, {}, faults=wrong, repair=repair)
     name = request.profile.name if request.profile else None
@@ -67,6 +67,16 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
         f"overrides.{label}.txt": overrides_text(repair, label),
     }
     return LockOutcome(report, files, repair=repair)
+
+
+def _unread(diagnosis: Diagnosis, request: CheckRequest) -> list[LockFault]:
+    """Return what the resolution leaves out because its page could not be read: a lock without it would be wrong."""
+    written = [*(request.project.requirements if request.project else ())]
+    written += [item.requirement for item in request.profile.requires] if request.profile else []
+    direct = {requirement.name for requirement in written if requirement.url}
+    reasons = {name: reason for name, _, reason in (text.partition(": ") for text in diagnosis.incomplete)}
+    unread = [name for name in diagnosis.unknown if name not in direct]
+    return [LockFault(name, reasons.get(f"`{name}`", "its page could not be read")) for name in unread]
 
 
 def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None, Repair | None, str | None]:
