@@ -147,3 +147,20 @@ def test_versions_are_abbreviated() -> None:
 )
 def test_sizes(number: int, text: str) -> None:
     assert size(number) == text
+
+
+def test_the_widest_page_shows_a_rate_beside_the_limit_and_a_narrow_one_leaves_figures_out() -> None:
+    passed = tuple(item for item in REPORTS["kernels"].kernels if item.status is KernelStatus.PASSED)
+    report = replace(REPORTS["kernels"], kernels=passed)
+    wide = render(report, "human", options=RenderOptions(width=100))
+    assert "2.9 of 23.1 TFLOP/s" in wide
+    assert "first call" in wide
+    narrow = render(report, "human", options=RenderOptions(width=64))
+    assert "TFLOP/s" not in narrow
+    assert "17.2x" in narrow
+
+
+def test_several_devices_are_told_apart_however_narrow_the_page() -> None:
+    passed = tuple(item for item in REPORTS["kernels"].kernels if item.status is KernelStatus.PASSED)
+    report = replace(REPORTS["kernels"], kernels=(*passed, *(replace(item, device="cuda:1") for item in passed)))
+    assert "cuda:1" in render(report, "human", options=RenderOptions(width=60))

@@ -33,7 +33,9 @@ from envdoctor.render.wording import (
     judged,
     milliseconds,
     other_findings,
+    rate_text,
     resolution_text,
+    size,
     speed_up,
     status_text,
     subject_line,
@@ -229,7 +231,8 @@ def _kernels(kernels: Sequence[KernelResult]) -> str:
     if not kernels:
         return ""
     fastest = max(speed_up(result) or 0.0 for result in kernels)
-    header = ("kernel", "device", "status", "error", "time", "speed-up over the CPU", "detail")
+    times = ("first call", "time", "on the CPU", "speed-up over the CPU", "rate", "peak memory")
+    header = ("kernel", "device", "status", "error", *times, "detail")
     rows = [_kernel_row(result, fastest) for result in kernels]
     return _section("Kernels", _table("GPU operations against a reference answer", header, rows))
 
@@ -247,8 +250,11 @@ def _kernel_row(result: KernelResult, fastest: float) -> list[str]:
         _text(result.device),
         f'<span class="{"good" if fine else "bad"}">{_text(status_text(result))}</span>',
         _text(error_text(result)) if known else "",
-        milliseconds(result.steady_ms) if result.steady_ms is not None else "",
+        *(milliseconds(item) if item is not None else "" for item in (result.first_ms, result.steady_ms)),
+        milliseconds(result.reference_ms) if result.reference_ms is not None else "",
         bar,
+        _text(rate_text(result)),
+        size(result.peak_bytes) if result.peak_bytes else "",
         _text(result.detail or ""),
     ]
 

@@ -235,6 +235,7 @@ def _kernel(result: KernelResult) -> Object:
         "peak_bytes": result.peak_bytes,
         "rate": _number(result.rate),
         "rate_unit": result.rate_unit,
+        "rate_limit": _number(result.rate_limit),
         "detail": result.detail,
         "setting": result.setting,
     }

@@ -20,6 +20,7 @@ from envdoctor.render.wording import (
     judged,
     milliseconds,
     other_findings,
+    rate_text,
     resolution_text,
     speed_up,
     status_text,
@@ -180,8 +181,10 @@ def _hardware(report: Report, options: RenderOptions) -> list[str]:
             time = milliseconds(result.steady_ms) if result.steady_ms is not None else ""
             gain = f"{ratio:.1f}x" if ratio is not None else ""
             names = [_code(result.kernel), _escape(result.device), _text(status_text(result))]
-            rows.append([*names, time, gain, _text(result.detail or "")])
-        blocks += ["### Kernels", _table(("kernel", "device", "status", "time", "speed-up over the CPU", ""), rows)]
+            first = milliseconds(result.first_ms) if result.first_ms is not None else ""
+            rows.append([*names, first, time, gain, rate_text(result), _text(result.detail or "")])
+        header = ("kernel", "device", "status", "first call", "time", "speed-up over the CPU", "rate", "")
+        blocks += ["### Kernels", _table(header, rows)]
     if report.placement:
         lines = []
         for item in report.placement:

@@ -24,6 +24,7 @@ __all__ = [
     "judged",
     "milliseconds",
     "other_findings",
+    "rate_text",
     "resolution_text",
     "restated",
     "size",
@@ -157,6 +158,19 @@ def speed_up(result: KernelResult) -> float | None:
         return None
     ratio = result.reference_ms / result.steady_ms
     return ratio if math.isfinite(ratio) else None
+
+
+def rate_text(result: KernelResult) -> str:
+    """Return a kernel's rate beside what the card can do at most: ``3.3 of 66.9 TFLOP/s``; empty where unknown."""
+    if result.rate is None or result.rate_unit is None or not math.isfinite(result.rate):
+        return ""
+    limit = result.rate_limit
+    return f"{_figures(result.rate)}{f' of {_figures(limit)}' if limit else ''} {result.rate_unit}"
+
+
+def _figures(value: float) -> str:
+    """Return a number with three figures and no exponent: ``0.445``, ``66.9``, ``1071``."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def status_text(result: KernelResult) -> str:

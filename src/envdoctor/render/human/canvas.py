@@ -80,9 +80,8 @@ class Canvas:
 
     def columns(self, indent: str, rows: Sequence[Sequence[Span]]) -> None:
         """Write rows of cells in columns, or, where they do not fit, each row as a paragraph."""
-        texts = [[self.plain(cell if isinstance(cell, str) else cell[0]) for cell in row] for row in rows]
-        widths = [max(map(cell_width, column)) for column in zip(*texts, strict=True)]
-        if len(indent) + sum(widths) + 2 * (len(widths) - 1) > self.width:
+        texts, widths = self._measured(rows)
+        if not self.fits(indent, rows):
             for row in rows:
                 self.line(*(piece for cell in row for piece in (cell, " ")), first=indent, rest=f"{indent}  ")
             return
@@ -91,6 +90,15 @@ class Canvas:
             padding = [" " * (width - cell_width(text) + 2) for text, width in zip(cells, widths, strict=True)]
             pieces = (self._styled(*item) + space for *item, space in zip(cells, styles, padding, strict=True))
             self._lines.append((indent + "".join(pieces)).rstrip())
+
+    def fits(self, indent: str, rows: Sequence[Sequence[Span]]) -> bool:
+        """Return whether rows of cells fit in columns."""
+        _, widths = self._measured(rows)
+        return len(indent) + sum(widths) + 2 * (len(widths) - 1) <= self.width
+
+    def _measured(self, rows: Sequence[Sequence[Span]]) -> tuple[list[list[str]], list[int]]:
+        texts = [[self.plain(cell if isinstance(cell, str) else cell[0]) for cell in row] for row in rows]
+        return texts, [max(map(cell_width, column)) for column in zip(*texts, strict=True)]
 
     def verbatim(self, text: str, first: str = "") -> None:
         """Write a command to copy: one line whatever its length, for a break would change what it does."""

@@ -7,39 +7,57 @@ from collections.abc import Sequence
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.kernel import KernelResult, KernelStatus, Placement
 from envdoctor.render.human.canvas import Canvas, Span, cell_width
-from envdoctor.render.wording import fact_text, milliseconds, speed_up
+from envdoctor.render.wording import fact_text, milliseconds, rate_text, size, speed_up
 
 __all__ = ["write_facts", "write_kernels", "write_placement"]
 
-_BAR_CELLS = 10
+_BAR_CELLS = 8
+_DROPPED = ("peak memory", "rate", "first call", "device")
+"""Columns that a narrow terminal does without, first to last; the other formats have them all."""
 
 
 def write_kernels(canvas: Canvas, kernels: Sequence[KernelResult]) -> None:
-    """Write each kernel with its status, error, time and, as a bar, its speed-up over the CPU."""
+    """Write each kernel with its status, error and figures, and its speed-up over the CPU as a bar."""
     if not kernels:
         return
     canvas.blank()
     canvas.line(("kernels", "strong"), " (speed-up: over the same operation on the CPU)")
     fastest = max((speed_up(result) or 0.0 for result in kernels), default=0.0)
-    header: list[Span] = [(name, "dim") for name in ("kernel", "device", "status", "error", "time", "speed-up")]
-    canvas.columns("  ", [header, *(_row(canvas, result, fastest) for result in kernels)])
+    several = len({result.device for result in kernels} - {"cpu", "none"}) > 1
+    dropped = _DROPPED[:-1] if several else _DROPPED
+    canvas.columns("  ", _rows(canvas, [_cells(canvas, result, fastest) for result in kernels], dropped))
     for result in kernels:
         told = [f"passed only with {result.setting}" if result.setting else "", result.detail or ""]
         if any(told):
             canvas.line(f"{result.kernel} on {result.device}: {'; '.join(filter(None, told))}", first="  - ")
 
 
-def _row(canvas: Canvas, result: KernelResult, fastest: float) -> list[Span]:
+def _rows(canvas: Canvas, cells: Sequence[dict[str, Span]], droppable: Sequence[str]) -> list[list[Span]]:
+    """Return the table with as many columns as fit; a column without a value is left out."""
+    names = [name for name in cells[0] if any(row[name] for row in cells)]
+    for dropped in (None, *droppable):
+        names = [name for name in names if name != dropped]
+        header: list[Span] = [(name, "dim") for name in names]
+        rows = [header, *([row[name] for name in names] for row in cells)]
+        if canvas.fits("  ", rows):
+            break
+    return rows
+
+
+def _cells(canvas: Canvas, result: KernelResult, fastest: float) -> dict[str, Span]:
     style = {KernelStatus.PASSED: "good", KernelStatus.SKIPPED: "dim"}.get(result.status, "error")
     ratio = speed_up(result)
-    return [
-        (result.kernel, "strong"),
-        result.device,
-        (result.status.value, style),
-        f"{result.error_relative:.1e}" if result.error_relative is not None else "",
-        milliseconds(result.steady_ms) if result.steady_ms is not None else "",
-        f"{ratio:.1f}x {canvas.bar(ratio / fastest, _BAR_CELLS)}" if ratio is not None else "",
-    ]
+    return {
+        "kernel": (result.kernel, "strong"),
+        "device": result.device,
+        "status": (result.status.value, style),
+        "error": f"{result.error_relative:.1e}" if result.error_relative is not None else "",
+        "first call": milliseconds(result.first_ms) if result.first_ms is not None else "",
+        "time": milliseconds(result.steady_ms) if result.steady_ms is not None else "",
+        "speed-up": f"{ratio:.1f}x {canvas.bar(ratio / fastest, _BAR_CELLS)}" if ratio is not None else "",
+        "rate": rate_text(result),
+        "peak memory": size(result.peak_bytes) if result.peak_bytes else "",
+    }
 
 
 def write_placement(canvas: Canvas, placement: Sequence[Placement]) -> None:
