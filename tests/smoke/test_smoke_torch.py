@@ -159,3 +159,33 @@ def test_the_bundle_works_alone(tmp_path: Path) -> None:
     events = [json.loads(line) for line in answer.stdout.splitlines()]
     assert [event["event"] for event in events][-3:] == ["start", "result", "end"]
     assert events[-2]["status"] == "passed"
+
+
+def test_the_suite_says_where_its_seconds_went() -> None:
+    timings = run("gemm-float32", "lstm", backend="cpu-as:cuda").timings
+    parts = ("start_s", "import_torch_s", "device_context_s", "load_s", "inputs_s", "first_s", "reference_s")
+    parts += ("compare_s", "steady_s", "cpu_timing_s", "end_s")
+    assert set(parts) <= set(timings)
+    assert sum(timings[part] for part in parts) <= timings["first_run_s"] + 0.01
+
+
+def test_the_phase_of_a_harmonic_source_stays_right_for_seconds(tmp_path: Path) -> None:
+    # A device that sums one value after the other in float32, over the phase of the ninth harmonic of a second.
+    bundle = write_bundle(tmp_path / "smoke.pyz")
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import torch\nfrom envdoctor_smoke.child.kernels.audio import harmonics\n"
+        "def one_by_one(x, dim):\n"
+        "    total, sums = torch.zeros_like(x[:, 0]), []\n"
+        "    for place in range(x.shape[1]):\n"
+        "        total = total + x[:, place]\n"
+        "        sums.append(total)\n"
+        "    return torch.stack(sums, 1)\n"
+        "pitch = 150 + 60 * torch.rand(1, 24000, generator=torch.Generator().manual_seed(1))\n"
+        "right = harmonics(pitch.double(), 9, 24000.0)\n"
+        "torch.cumsum = one_by_one\n"
+        "print(float((harmonics(pitch, 9, 24000.0).double() - right).abs().max()))"
+    )
+    command = [str(interpreter()), "-c", code, str(bundle)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert float(answer.stdout) < catalogue.find("harmonic-source").tolerance

@@ -58,7 +58,11 @@ class ChildRunner:
             facts=_facts(run),
             backend=run.device.get("backend"),
             children=children,
-            timings={"smoke_s": round(time.perf_counter() - begin, 3), "first_run_s": round(run.seconds, 3)},
+            timings={
+                "smoke_s": round(time.perf_counter() - begin, 3),
+                "first_run_s": round(run.seconds, 3),
+                **{name: round(seconds, 3) for name, seconds in run.phases.items()},
+            },
         )
 
     def _one_device(self, request: SmokeRequest, names: list[str], index: int) -> tuple[list[KernelResult], int, Run]:

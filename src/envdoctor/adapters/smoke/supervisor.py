@@ -54,12 +54,20 @@ class Run:
     device: dict[str, Any] = field(default_factory=dict)
     children: int = 0
     seconds: float = 0.0
+    phases: dict[str, float] = field(default_factory=dict)
+    """Seconds by phase, over all children: where the time went beside the first calls."""
+
+    def spend(self, phases: Mapping[str, float]) -> None:
+        """Add seconds to phases."""
+        for name, seconds in phases.items():
+            self.phases[name] = self.phases.get(name, 0.0) + seconds
 
 
 @dataclass(slots=True)
 class _Life:
     """One child's life as it is seen from here."""
 
+    begin: float = field(default_factory=time.perf_counter)
     in_flight: str | None = None
     limit: float = HELLO_S
     progressed: bool = False
@@ -109,7 +117,9 @@ class Supervisor:
             life = _Life()
             with Child(command, stdin=json.dumps(plan).encode(), environment=environment, directory=directory) as child:
                 self._watch(child, run, life)
+                ended = time.perf_counter()
                 self._bury(child, run, life)
+            run.spend({"end_s": time.perf_counter() - ended})
             before = len(pending)
             pending[:] = _remaining(pending, run)
             if life.stage_failed is not None:
@@ -134,8 +144,10 @@ class Supervisor:
 
     def _note(self, event: dict[str, Any], run: Run, life: _Life) -> None:
         kind = event["event"]
+        run.spend(event.get("phases", {}))
         if kind == "hello":
             run.hello = run.hello or event
+            run.spend({"start_s": time.perf_counter() - life.begin})
         elif kind == "device":
             run.device = run.device or event
         elif kind == "start":
@@ -147,6 +159,8 @@ class Supervisor:
         elif kind == "result":
             self._record(event["item"], event, run)
             life.in_flight, life.limit = None, HELLO_S
+            if catalogue.find(event["kernel"]).family == "stage":
+                run.spend({f"{event['kernel'].replace('-', '_')}_s": event.get("first_ms", 0.0) / 1e3})
             if catalogue.find(event["kernel"]).family != "stage":
                 life.progressed = life.progressed or not event.get("poisoned")
             elif event["status"] != "passed":

@@ -65,9 +65,11 @@ class _Round:
     def run(self) -> int:
         if not self._import() or not self._open():
             return 0
+        begin = time.perf_counter()
         from . import registry
 
         registry.load()
+        self.channel.send("loaded", phases={"load_s": time.perf_counter() - begin})
         for item in self.plan["items"]:
             if self._item(item):
                 return EXIT_POISONED

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import time
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import torch
 
@@ -20,6 +21,12 @@ UNSUPPORTED_WORDS = (
     "not implemented for", "could not run 'aten::", "not currently implemented", "not supported", "unsupported",
     "no kernel image is available", "no binary for gpu", "not_supported", "no available kernel", "only support",
 )  # fmt: skip
+
+
+DEAR_S = 0.1
+"""Where the reference alone took longer, the CPU is not timed as well."""
+SHORT_MS = 20.0
+"""A shorter call on the CPU is repeated: the first one gets its libraries ready."""
 
 
 class Options:
@@ -44,25 +51,46 @@ def measure(
     """Run one kernel and return its outcome as the event's fields. Raises what the kernel raises."""
     dtype = next((settings.DTYPES[name] for name in names if name in settings.DTYPES), None)
     case_dtype = dtype or getattr(torch, entry.dtype)
-    bench = registry.Workbench(entry.name, case_dtype, device.device, device.backend)
-    case = registry.build(entry.name, bench)
+    phases = _Phases()
+    with phases.measured("inputs_s"):
+        bench = registry.Workbench(entry.name, case_dtype, device.device, device.backend)
+        case = registry.build(entry.name, bench)
     with settings.applied((*entry.settings, *names)):
         planted.strike(entry.name, names, device.device)
-        modules, inputs = _placed(case, device)
+        with phases.measured("inputs_s"):
+            modules, inputs = _placed(case, device)
         device.reset_peak()
-        first_ms, answer = _timed(case, modules, inputs, device)
+        with phases.measured("first_s"):
+            first_ms, answer = _timed(case, modules, inputs, device)
         peak = device.peak_bytes()
         answer = planted.spoil(entry.name, answer, names)
-        outcome = _judged(entry, case, answer, dtype)
+        outcome = _judged(entry, case, answer, dtype, phases)
         outcome.update(first_ms=first_ms, peak_bytes=peak)
         if outcome["status"] == "passed" and case.timed:
-            outcome["steady_ms"] = _steady(case, modules, inputs, device, options)
+            with phases.measured("steady_s"):
+                outcome["steady_ms"] = _steady(case, modules, inputs, device, options)
     if outcome["status"] == "passed":
         outcome["note"] = case.note
         _add_rates(case, outcome)
-        if options.reference and case.timed and case.inputs and (device.type != "cpu" or device.stand_in):
-            outcome["reference_ms"] = _reference_ms(case)
+        elsewhere = device.type != "cpu" or device.stand_in
+        if options.reference and case.timed and case.inputs and elsewhere and phases.seconds["reference_s"] < DEAR_S:
+            with phases.measured("cpu_timing_s"):
+                outcome["reference_ms"] = _reference_ms(case)
+    outcome["phases"] = phases.seconds
     return outcome
+
+
+class _Phases:
+    """Where the seconds of one kernel went."""
+
+    def __init__(self) -> None:
+        self.seconds: Dict[str, float] = {"reference_s": 0.0}
+
+    @contextlib.contextmanager
+    def measured(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
 
 def _placed(case: registry.Case, device: backends.Device) -> Tuple[Any, Tuple[Any, ...]]:
@@ -93,12 +121,15 @@ def _steady(
     return sorted(times)[len(times) // 2] if times else None
 
 
-def _judged(entry: catalogue.Entry, case: registry.Case, answer: Any, dtype: Any) -> Dict[str, Any]:
+def _judged(entry: catalogue.Entry, case: registry.Case, answer: Any, dtype: Any, phases: _Phases) -> Dict[str, Any]:
     tolerance = _tolerance(entry, dtype)
     if case.check is not None:
         fault = case.check(tuple(item.detach().cpu() for item in answer))
         return {"status": "wrong-answer" if fault else "passed", "tolerance": tolerance, "note": fault}
-    error, fault = compare.difference(answer, _expected(case))
+    with phases.measured("reference_s"):
+        expected = _expected(case)
+    with phases.measured("compare_s"):
+        error, fault = compare.difference(answer, expected)
     wrong = fault is not None or error is None or error > tolerance
     return {
         "status": "wrong-answer" if wrong else "passed",
@@ -120,7 +151,7 @@ def _expected(case: registry.Case) -> Tuple[Any, ...]:
         with torch.no_grad():
             return compare.as_tuple(case.reference(*inputs))
     modules = None if case.modules is None else copy.deepcopy(case.modules).double()
-    return compare.as_tuple(case.call(modules, inputs))
+    return compare.as_tuple(case.call_plain(modules, inputs))
 
 
 def _double(item: Any) -> Any:
@@ -139,12 +170,15 @@ def _reference_ms(case: registry.Case) -> Optional[float]:
         inputs = tuple(
             item.float() if isinstance(item, torch.Tensor) and item.dtype in HALF else item for item in inputs
         )
-    begin = time.perf_counter()
-    try:
-        case.call(modules, inputs)
-    except Exception:  # noqa: BLE001 - the CPU need not have the operation in this dtype; then nothing is compared
-        return None
-    return (time.perf_counter() - begin) * 1e3
+    times: List[float] = []
+    while not times or (len(times) < 2 and times[0] < SHORT_MS):
+        begin = time.perf_counter()
+        try:
+            case.call_plain(modules, inputs)
+        except Exception:  # noqa: BLE001 - the CPU need not have the operation in this dtype; then nothing is compared
+            return None
+        times.append((time.perf_counter() - begin) * 1e3)
+    return min(times)
 
 
 def _add_rates(case: registry.Case, outcome: Dict[str, Any]) -> None:

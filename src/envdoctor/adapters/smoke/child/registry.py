@@ -41,6 +41,7 @@ class Case:
         check: Optional[Callable[[Any], Optional[str]]] = None,
         timed: bool = True,
         note: Optional[str] = None,
+        plain: Optional[Callable[..., Any]] = None,
     ) -> None:
         self.function = function
         self.inputs = tuple(inputs)
@@ -54,11 +55,21 @@ class Case:
         """False: one call is enough, a later one would say nothing."""
         self.note = note
         """What a reader should know of a kernel that passed."""
+        self.plain = function if plain is None else plain
+        """The same for the CPU, where the function itself would take long to get ready there."""
 
     def call(self, modules: Any, inputs: Sequence[Any]) -> Any:
         """Apply the function without gradients (a kernel that trains turns them on itself)."""
-        with torch.no_grad():
-            return self.function(*inputs) if modules is None else self.function(modules, *inputs)
+        return _called(self.function, modules, inputs)
+
+    def call_plain(self, modules: Any, inputs: Sequence[Any]) -> Any:
+        """Apply what stands in for the function on the CPU."""
+        return _called(self.plain, modules, inputs)
+
+
+def _called(function: Callable[..., Any], modules: Any, inputs: Sequence[Any]) -> Any:
+    with torch.no_grad():
+        return function(*inputs) if modules is None else function(modules, *inputs)
 
 
 class Workbench:

@@ -46,10 +46,17 @@ def autocorrelation_pitch(bench: Workbench) -> Case:
 
 
 def harmonics(pitch: Any, count: int, rate: float) -> Any:
-    """Return sines at the multiples of a pitch in hertz; the phase is the sum of turns, wrapped."""
+    """Return sines at the multiples of a pitch in hertz, as neural source filters make them.
+
+    A phase summed in float32 loses a digit for each tenfold of turns. So the turns are summed once to see where they
+    pass a whole number, and once more with a whole turn taken off there: the second sum stays near 0 to 1 and keeps
+    its digits, and a turn that the first sum sees a sample early or late changes no sine.
+    """
     multiples = torch.arange(1, count + 1, device=pitch.device, dtype=pitch.dtype)
-    turns = torch.cumsum(pitch[..., None] * multiples / rate, -2)
-    return torch.sin(2 * math.pi * (turns - torch.floor(turns)))
+    steps = pitch[..., None] * multiples / rate
+    whole = torch.floor(torch.cumsum(steps, -2))
+    passed = torch.cat([whole[..., :1, :], whole[..., 1:, :] - whole[..., :-1, :]], -2)
+    return torch.sin(2 * math.pi * torch.cumsum(steps - passed, -2))
 
 
 @kernel("harmonic-source")

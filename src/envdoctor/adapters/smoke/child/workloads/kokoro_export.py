@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import platform
 from typing import Any, Dict
 
@@ -54,10 +55,8 @@ def _newer(major: int, minor: int) -> bool:
 @kernel("kokoro-coreml")
 def coreml(bench: Workbench) -> Case:
     """Duration model and decoder converted by coremltools; only macOS can ask the converted models."""
-    try:
-        tools = importlib.import_module("coremltools")
-    except ImportError as error:
-        raise Skip("coremltools is not installed") from error
+    if importlib.util.find_spec("coremltools") is None:
+        raise Skip("coremltools is not installed")
     modules = bench.modules({"duration": bench.modules(duration_parts()), "decoder": bench.modules(decoder_parts())})
     predicts = platform.system() == "Darwin"
 
@@ -67,6 +66,7 @@ def coreml(bench: Workbench) -> Case:
     def converted(m: Any, tokens: Any, aligned: Any, style: Any) -> Any:
         if aligned.dtype == torch.float64:
             return plain(m, tokens, aligned, style)
+        tools = importlib.import_module("coremltools")
         m, tokens, aligned, style = m.cpu(), tokens.cpu().int(), aligned.cpu(), style.cpu()
         durations = _convert(tools, _module(_durations, m["duration"]), {"tokens": tokens, "style": style}, predicts)
         frames = _convert(tools, _module(decode, m["decoder"]), {"aligned": aligned, "style": style}, predicts)
