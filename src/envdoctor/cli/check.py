@@ -14,6 +14,7 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.composition import IndexChoice, TargetChoice
 from envdoctor.cli.output import write_report
 from envdoctor.cli.patient import PatientChoice, open_patient
+from envdoctor.cli.repository import place_in_repository
 from envdoctor.cli.session import open_session, request_without_project
 from envdoctor.model.report import Report, Verdict
 
@@ -87,7 +88,15 @@ def check(
         with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
             report = run_check(session.request)
         report = replace(report, next_command=_next(report, folder, recorded_index, offline=offline))
-    code = write_report(report, format=format, output=output, fail_on=fail_on, verbose=verbose, show_waived=show_waived)
+    code = write_report(
+        report,
+        format=format,
+        output=output,
+        fail_on=fail_on,
+        verbose=verbose,
+        show_waived=show_waived,
+        root=place_in_repository(project or Path()),
+    )
     raise typer.Exit(code)
 
 

@@ -12,7 +12,7 @@ from envdoctor.model.finding import Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions
-from envdoctor.render.entries import Entry, entries
+from envdoctor.render.entries import Entry, entries, repository_path
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import headline
 
@@ -65,7 +65,8 @@ def _looked_at(report: Report) -> ET.Element:
 def _case(entry: Entry, options: RenderOptions) -> ET.Element:
     attributes = {"classname": f"envdoctor.{entry.family}", "name": _name(entry)}
     if entry.location:
-        attributes["file"] = one_line(entry.location.path)
+        path = repository_path(entry.location.path, options.project_root)
+        attributes["file"] = one_line(path or entry.location.path)
         if entry.location.line:
             attributes["line"] = str(entry.location.line)
     case = ET.Element("testcase", attributes)
