@@ -22,6 +22,11 @@ VERBS = {
     "check": "Find every conflict, missing wheel and known failure of a project for a target",
     "lock": "Write the resolution down: pylock (PEP 751), constraints and overrides",
     "explain": "Say why a package has its version, or why requirements cannot hold together",
+    "fix": "Apply the prescription as a transaction that `undo` takes back",
+    "undo": "Take the last fix back, or a chosen one with all that came after it",
+    "run": "Start a command inside the environment, with the profile's variables",
+    "host": "Show what this machine is, each fact with its source",
+    "compare": "Say what differs between two reports or environments, and what of it matters",
     "profiles": "List, show, validate and create profiles",
     "rule": "Show a rule's documentation",
 }

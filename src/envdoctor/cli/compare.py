@@ -1,0 +1,95 @@
+"""``envdoctor compare``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from envdoctor.cli.errors import UsageFault
+from envdoctor.cli.patient import PatientChoice, open_patient
+
+if TYPE_CHECKING:
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.workflow.compare import Change
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_EPILOG = (
+    "Examples: `envdoctor compare works.json broken.json` for two reports (`--format json`); "
+    "`envdoctor compare ~/works/.venv ~/broken/.venv`; `envdoctor compare theirs.txt .venv` for a pasted `pip freeze`."
+)
+
+
+@app.command(epilog=_EPILOG)
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="A", help="A report, an environment, or a listing of one.")],
+    after: Annotated[Path, typer.Argument(metavar="B", help="Another of the same kind.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what hardly matters, too.")] = False,
+) -> None:
+    """Say what differs between two reports or two environments, and what of it matters."""
+    from envdoctor.workflow.compare import between_environments, between_reports
+
+    one, other = _report(before), _report(after)
+    if (one is None) != (other is None):
+        raise UsageFault(f"`{before}` and `{after}` are not of one kind: give two reports, or two environments")
+    if one is not None and other is not None:
+        changes = between_reports(one, other)
+    else:
+        changes = between_environments(_environment(before), _environment(after))
+    if as_json:
+        typer.echo(json.dumps({"schema": "envdoctor.comparison/1", "changes": [asdict(item) for item in changes]}))
+        return
+    for line in _lines(changes, verbose=verbose):
+        typer.echo(line)
+
+
+def _report(path: Path) -> Mapping[str, Any] | None:
+    """Return a report's document, None where the path is something else."""
+    if not path.exists():
+        raise UsageFault(f"`{path}`: there is no such file or directory")
+    if path.is_dir() or path.suffix != ".json":
+        return None
+    try:
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise UsageFault(f"`{path}` is not JSON: {error}") from error
+    if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("envdoctor.report/"):
+        return None
+    return document
+
+
+def _environment(path: Path) -> InstalledEnvironment:
+    listing = path.is_file() and path.suffix.lower() in (".txt", ".json", ".log", ".lst", "")
+    program = path.is_file() and path.name.lower().startswith("python")
+    choice = PatientChoice(installed=path) if listing and not program else PatientChoice(env=path)
+    environment = open_patient(PatientChoice(choice.env, installed=choice.installed, imports=False)).environment
+    if environment is None:
+        raise UsageFault(f"`{path}` is neither an environment nor a listing of one")
+    return environment
+
+
+def _lines(changes: Sequence[Change], *, verbose: bool) -> Iterator[str]:
+    if not changes:
+        yield "no difference"
+        return
+    matter = [change for change in changes if change.matters]
+    rest = [change for change in changes if not change.matters]
+    if matter:
+        yield "what matters"
+        yield from (f"  {_line(change)}" for change in matter)
+    if rest and verbose:
+        yield "the rest"
+        yield from (f"  {_line(change)}" for change in rest)
+    elif rest:
+        yield f"{len(rest)} further differences that hardly matter; --verbose shows them"
+
+
+def _line(change: Change) -> str:
+    because = f" ({change.because})" if change.because else ""
+    return f"{change.about} {change.name}: {change.before or 'absent'} -> {change.after or 'absent'}{because}"

@@ -1,0 +1,121 @@
+"""``compare``: what differs between two reports or two environments, and what of it matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from envdoctor.diagnose.compare import Weight, compare_environments
+from envdoctor.model.environment import InstalledEnvironment
+
+__all__ = ["Change", "between_environments", "between_reports"]
+
+_GPU_FACTS = ("gpu", "driver", "torch", "cuda", "rocm", "os", "arch", "python", "zluda")
+_BINARY_PACKAGES = ("torch", "nvidia-", "onnxruntime", "ctranslate2", "numpy", "triton", "cuda-", "tensorflow", "jax")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One point in which the second differs from the first."""
+
+    about: str
+    """``package``, ``python``, ``fact``, ``finding``, ``conflict``, ``kernel``, ``verdict`` or ``target``."""
+    name: str
+    before: str | None
+    after: str | None
+    matters: bool
+    because: str = ""
+
+
+def between_environments(before: InstalledEnvironment, after: InstalledEnvironment) -> tuple[Change, ...]:
+    """Return the differences of two environments, what matters most first."""
+    return tuple(
+        Change(
+            about="python" if item.name == "python" else "package",
+            name=item.name,
+            before=item.before,
+            after=item.after,
+            matters=item.weight is not Weight.MINOR,
+            because=item.because,
+        )
+        for item in compare_environments(before, after)
+    )
+
+
+def between_reports(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Return the differences of two reports (the JSON documents), what matters most first."""
+    found = [*_plain(before, after), *_packages(before, after), *_facts(before, after), *_kernels(before, after)]
+    found += [*_findings(before, after), *_conflicts(before, after)]
+    return tuple(sorted(found, key=lambda change: not change.matters))
+
+
+def _plain(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    if before.get("verdict") != after.get("verdict"):
+        yield Change("verdict", "verdict", _text(before.get("verdict")), _text(after.get("verdict")), matters=True)
+    one, other = before.get("target") or {}, after.get("target") or {}
+    for key in sorted({*one, *other} - {"probed"}):
+        if one.get(key) != other.get(key):
+            yield Change("target", key, _text(one.get(key)), _text(other.get(key)), matters=True)
+
+
+def _packages(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    for name, left, right in _pairs(_versions(before), _versions(after)):
+        matters = name.startswith(_BINARY_PACKAGES)
+        yield Change("package", name, left, right, matters, "binaries are built for each other" if matters else "")
+
+
+def _facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    one = {item["name"]: _fact(item) for item in _rows(before, "facts")}
+    other = {item["name"]: _fact(item) for item in _rows(after, "facts")}
+    for name, left, right in _pairs(one, other):
+        yield Change("fact", name, left, right, matters=name.startswith(_GPU_FACTS))
+
+
+def _kernels(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    one = {f"{item['kernel']} on {item['device']}": item["status"] for item in _rows(before, "kernels")}
+    other = {f"{item['kernel']} on {item['device']}": item["status"] for item in _rows(after, "kernels")}
+    for name, left, right in _pairs(one, other):
+        yield Change("kernel", name, left, right, matters=left is not None and right is not None)
+
+
+def _findings(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    one, other = (
+        {f"{item['rule']} {item['name']}: {item['subject']}": item["severity"] for item in _rows(report, "findings")}
+        for report in (before, after)
+    )
+    for name, left, right in _pairs(one, other):
+        yield Change("finding", name, left, right, matters="error" in (left, right) or "warning" in (left, right))
+
+
+def _conflicts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    one, other = (
+        {" with ".join(member["requirement"] for member in item["core"]): "cannot hold" for item in rows}
+        for rows in (_rows(before, "conflicts"), _rows(after, "conflicts"))
+    )
+    for name, left, right in _pairs(one, other):
+        yield Change("conflict", name, left, right, matters=True)
+
+
+def _pairs(one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[tuple[str, str | None, str | None]]:
+    for name in sorted({*one, *other}):
+        if one.get(name) != other.get(name):
+            yield name, one.get(name), other.get(name)
+
+
+def _versions(report: Mapping[str, Any]) -> dict[str, str]:
+    resolution = report.get("resolution") or {}
+    return {item["name"]: item["version"] for item in resolution.get("packages", [])}
+
+
+def _rows(report: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    rows = report.get(key)
+    return rows if isinstance(rows, list) else ()
+
+
+def _fact(item: Mapping[str, Any]) -> str:
+    return _text(item.get("value")) or "" if item.get("state") == "known" else str(item.get("state"))
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
