@@ -15,7 +15,7 @@ from envdoctor.model.fact import Fact
 
 __all__ = ["zluda_facts", "zluda_library"]
 
-_NAMES = ("nvcuda.dll", "libcuda.so.1", "libcuda.so")
+_NAMES = ("libcuda.so.1", "libcuda.so")
 _STAND_INS = ("nvcuda.dll", "cublas64_11.dll", "cublas64_12.dll", "cusparse64_11.dll", "cusparse64_12.dll",
               "nvrtc64_112_0.dll", "nvrtc64_120_0.dll", "cudnn64_8.dll", "cudnn64_9.dll", "cufft64_10.dll",
               "cufft64_11.dll", "cublas.dll", "cusparse.dll", "nvrtc.dll", "cublasLt64_11.dll", "nvml.dll")  # fmt: skip

@@ -2,7 +2,8 @@
 
 ## What it does
 Compares the free space where the environment lies with the sizes of the files in the resolution: the downloads and,
-about two and a half times as large, what they unpack to. Memory below 2 GiB is reported where torch is planned or installed.
+about two and a half times as large, what they unpack to. Memory below 2 GiB is reported where torch is planned or
+installed.
 
 ## Why it is bad
 An installation that runs out of space leaves half an environment; an import of torch that runs out of memory is
@@ -47,7 +48,7 @@ def _disk(examination: Examination) -> Iterator[Finding]:
         RULE.name,
         Severity.ERROR if unpacked > free else Severity.WARNING,
         "disk",
-        f"{_gb(free)} are free, and the resolution takes about {_gb(unpacked)}, {_gb(unpacked + download)} with downloads",
+        f"{_gb(free)} are free; the resolution takes about {_gb(unpacked)}, {_gb(unpacked + download)} with downloads",
         (Evidence(f"{len(packages)} files, {_gb(download)}", examination.facts.get("host.disk_free_bytes").source),),
         Remedy("make room, or put the environment and the installer's cache on another disk"),
     )
