@@ -27,6 +27,7 @@ VERBS = {
     "run": "Start a command inside the environment, with the profile's variables",
     "host": "Show what this machine is, each fact with its source",
     "compare": "Say what differs between two reports or environments, and what of it matters",
+    "smoke": "Run small GPU kernels in an environment, compare them with a reference, and say what can run where",
     "profiles": "List, show, validate and create profiles",
     "rule": "Show a rule's documentation",
 }

@@ -59,6 +59,7 @@ def roll_back(environment: Path, record: JournalRecord) -> Restored:
             _environment(environment, record, restored, finished=finished)
         else:
             journal.write("undo-end")
+            shutil.rmtree(record.folder / "backups", ignore_errors=True)
     finally:
         journal.close()
     if created:

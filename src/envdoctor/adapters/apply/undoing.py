@@ -1,0 +1,27 @@
+"""Taking fixes back by their journals, and bringing back a whole state after one that was cut short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from envdoctor.adapters.apply.journal import list_journals
+from envdoctor.adapters.apply.restore import Restored, roll_back
+
+__all__ = ["recover", "take_back"]
+
+
+def recover(environment: Path) -> list[tuple[str, Restored]]:
+    """Take back every fix that was cut short, newest first; return what was done. Raises OSError."""
+    records = [record for record in list_journals(environment) if record.state in ("open", "empty")]
+    return [(record.id, roll_back(environment, record)) for record in reversed(records)]
+
+
+def take_back(environment: Path, ids: Iterable[str]) -> list[tuple[str, Restored]]:
+    """Take back fixes in the order given. Raises OSError."""
+    done = []
+    for name in ids:
+        record = next((item for item in list_journals(environment) if item.id == name), None)
+        if record is not None:
+            done.append((name, roll_back(environment, record)))
+    return done

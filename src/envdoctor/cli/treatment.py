@@ -1,0 +1,199 @@
+"""One run of ``fix``: a plan for each environment of the profile, and carrying them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from envdoctor.cli.environments import EnvironmentPart, parts_of, write_launchers
+from envdoctor.cli.fix_ports import IndexFetch, Machine
+from envdoctor.model.finding import Finding
+from envdoctor.model.plan import Plan
+from envdoctor.model.report import Report
+from envdoctor.planning.document import plan_json
+from envdoctor.planning.page import plan_text
+from envdoctor.planning.plan import environment_digest
+from envdoctor.workflow.aftermath import disagreements
+from envdoctor.workflow.fix import FixRequest, Prepared, prepare
+from envdoctor.workflow.lock import LockChoice
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.apply.executor import Applied
+    from envdoctor.adapters.apply.installers import Installer
+    from envdoctor.cli.session import Session
+
+__all__ = ["Treated", "Treatment", "TreatmentOptions"]
+
+_WAIT_S = 60.0
+_FAILED = 1
+_COULD_NOT_CHECK = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TreatmentOptions:
+    """What was typed."""
+
+    project: Path
+    environment: Path | None = None
+    repair: int | None = None
+    installer: str = "auto"
+    python: Path | None = None
+    smoke: bool = True
+    verbose: bool = False
+    json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Treated:
+    """How one environment came out."""
+
+    lines: tuple[str, ...]
+    code: int = 0
+    report: Report | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was taken back."""
+        return self.code != 0
+
+
+class Treatment:
+    """Plans, shows and carries out."""
+
+    def __init__(self, session: Session, options: TreatmentOptions, *, say: Callable[[str], None]) -> None:
+        self.session = session
+        self.options = options
+        self.say = say
+        self.refusal: str | None = None
+        self.complete = True
+        self.machine = Machine(
+            options.project,
+            session.request.archives,
+            choice=options.installer,
+            python=options.python,
+            default_index=session.index_urls.get("default"),
+        )
+        self.parts: list[tuple[EnvironmentPart, Prepared]] = []
+
+    def plans(self) -> list[Plan]:
+        """Return a plan for each environment. What was cut short before is brought back first."""
+        for part in parts_of(self.session.request, self.options.project, self.options.environment):
+            self._recover(part.environment)
+            prepared = prepare(self._request(part), self.machine)
+            if prepared.plan is None:
+                self.refusal, self.complete = prepared.refusal, prepared.complete
+                return []
+            self.parts.append((part, prepared))
+        return [prepared.plan for _, prepared in self.parts if prepared.plan is not None]
+
+    def shown(self, plans: Sequence[Plan]) -> str:
+        """Return the plans as text or JSON."""
+        if self.options.json:
+            return plan_json(list(plans))
+        return "\n".join(plan_text(plan, verbose=self.options.verbose) for plan in plans)
+
+    def apply(self, plans: Sequence[Plan]) -> list[Treated]:
+        """Carry the plans out, one after the other; the first that fails is the last."""
+        results: list[Treated] = []
+        for (part, prepared), plan in zip(self.parts, plans, strict=True):
+            results.append(self._apply(part, prepared, plan))
+            if results[-1].failed:
+                break
+        else:
+            write_launchers([part for part, _ in self.parts])
+        return results
+
+    def _request(self, part: EnvironmentPart) -> FixRequest:
+        return FixRequest(
+            check=part.request,
+            environment=str(part.environment),
+            index_urls=self.session.index_urls,
+            choice=LockChoice(self.options.repair),
+            label=part.label,
+        )
+
+    def _recover(self, environment: Path) -> None:
+        from envdoctor.adapters.apply.holding import hold_environment
+        from envdoctor.adapters.apply.journal import list_journals
+        from envdoctor.adapters.apply.lock_file import Busy
+        from envdoctor.adapters.apply.undoing import recover
+        from envdoctor.cli.errors import UsageFault
+
+        if not any(record.state in ("open", "empty") for record in list_journals(environment)):
+            return
+        try:
+            with hold_environment(environment, wait_s=_WAIT_S, say=self.say):
+                for name, restored in recover(environment):
+                    self.say(f"note: the fix {name} was cut short; the state of before it was brought back")
+                    for problem in restored.problems:
+                        self.say(f"warning: {problem}")
+        except Busy as error:
+            raise UsageFault(str(error)) from error
+
+    def _apply(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
+        from envdoctor.adapters.apply.holding import hold_environment
+        from envdoctor.adapters.apply.installers import NoInstaller
+        from envdoctor.adapters.apply.lock_file import Busy
+
+        state = self.machine.look(plan.environment)
+        fetch = IndexFetch(list(self.session.index_urls.values()))
+        try:
+            installer, _ = self.machine.chosen_installer(state)
+            with hold_environment(part.environment, wait_s=_WAIT_S, say=self.say) as held:
+                changed = self._changed(plan)
+                if changed is not None:
+                    return Treated((f"error: {changed}; nothing was changed",), _FAILED)
+                from envdoctor.adapters.apply.executor import apply_plan
+
+                applied = apply_plan(plan, held, installer, fetch, self.session.progress)
+        except (Busy, NoInstaller) as error:
+            return Treated((f"error: {error}; nothing was changed",), _FAILED)
+        except OSError as error:
+            hint = "`envdoctor undo` brings the state of before back once there is room"
+            return Treated((f"error: {error}; {hint}",), _FAILED)
+        finally:
+            fetch.close()
+        if applied.failure is not None:
+            return Treated(tuple(_failure(applied)), _COULD_NOT_CHECK if applied.network else _FAILED)
+        return self._succeeded(part, prepared, plan, installer)
+
+    def _changed(self, plan: Plan) -> str | None:
+        """Return what has changed since the plan was made."""
+        state = self.machine.look(plan.environment)
+        digest = environment_digest(state.distributions) if state.exists else None
+        return None if digest == plan.before_digest else f"`{plan.environment}` has changed since the plan was made"
+
+    def _succeeded(self, part: EnvironmentPart, prepared: Prepared, plan: Plan, installer: Installer) -> Treated:
+        from envdoctor.adapters.apply.interpreters import python_of
+        from envdoctor.adapters.apply.verify import ask_installers
+
+        word = ask_installers(python_of(part.environment), installer)
+        findings: tuple[Finding, ...] = disagreements(
+            prepared.files, word.versions, word.complaints, prepared.accepted, source=word.source
+        )
+        undo = "" if part.environment == self.options.project / ".venv" else f" --env {part.environment}"
+        lines = [f"fixed `{plan.environment}`: {len(plan.steps)} steps; `envdoctor undo{undo}` takes them back"]
+        lines += [f"note: {item.message}; {item.waived.reason}" for item in findings if item.waived is not None]
+        report = prepared.report
+        if report is not None:
+            report = replace(report, command="fix", findings=tuple(findings), next_command=None)
+        if self.options.smoke and any(file.name == "torch" for file in prepared.files):
+            from envdoctor.cli.fix_smoke import proved
+
+            report, more = proved(part, report, self.say)
+            lines += more
+        return Treated(tuple(lines), 0, report)
+
+
+def _failure(applied: Applied) -> list[str]:
+    lines = [f"error: {applied.failure}"]
+    failed = next((outcome for outcome in applied.outcomes if outcome.status == "failed"), None)
+    if failed is not None and failed.output:
+        lines += [f"  {line}" for line in failed.output.splitlines()[-25:]]
+    restored = applied.restored
+    problems = restored.problems if restored is not None else []
+    lines += [f"warning: {problem}" for problem in problems]
+    lines.append("the state of before was brought back" if not problems else "not all of it could be brought back")
+    return lines

@@ -1,0 +1,121 @@
+"""``envdoctor undo``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from envdoctor.cli import options as opt
+from envdoctor.cli.errors import UsageFault
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.apply.restore import Restored
+    from envdoctor.workflow.undo import FixEntry
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_FAILED = 1
+_WAIT_S = 60.0
+_EPILOG = (
+    "Examples: `envdoctor undo` takes the last fix of `.venv` here back: packages, patched files, variables; an "
+    "environment that the fix had made goes. `envdoctor undo --list` shows the fixes, `envdoctor undo ID` goes back to "
+    "before one of them. What you changed after a fix is put aside, not thrown away."
+)
+
+
+@app.command(epilog=_EPILOG)
+def undo(
+    fix: Annotated[str | None, typer.Argument(metavar="[ID]", help="Go back to before this fix.")] = None,
+    env: Annotated[
+        Path | None, typer.Option("--env", metavar="DIR", help="The environment. Default: .venv here.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Show the fixes and change nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --list: as JSON.")] = False,
+    quiet: opt.QuietOption = False,
+) -> None:
+    """Take the last fix back, or a chosen one with all that came after it."""
+    from envdoctor.workflow.undo import NothingToUndo, to_take_back
+
+    environment = (env or Path(".venv")).absolute()
+    entries = _entries(environment)
+    if list_:
+        _list(entries, as_json=as_json)
+        raise typer.Exit(0)
+    try:
+        ids = to_take_back(entries, fix)
+    except NothingToUndo as error:
+        raise UsageFault(f"`{environment}`: {error}") from error
+    raise typer.Exit(_take_back(environment, ids, quiet=quiet))
+
+
+def _entries(environment: Path) -> list[FixEntry]:
+    from envdoctor.adapters.apply.journal import list_journals
+    from envdoctor.workflow.undo import FixEntry
+
+    return [
+        FixEntry(
+            id=record.id,
+            state="open" if record.state == "empty" else record.state,
+            time=str(record.begin.get("time", "")),
+            profile=record.begin.get("profile"),
+            summary=tuple(record.begin.get("summary", ())),
+            follows=record.begin.get("follows"),
+        )
+        for record in list_journals(environment)
+    ]
+
+
+def _list(entries: list[FixEntry], *, as_json: bool) -> None:
+    if as_json:
+        rows = [
+            {"id": e.id, "state": e.state, "time": e.time, "profile": e.profile, "steps": list(e.summary)}
+            for e in entries
+        ]
+        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
+        return
+    words = {"open": "cut short", "done": "in force", "undone": "taken back"}
+    for entry in entries:
+        profile = f", profile {entry.profile}" if entry.profile else ""
+        sys.stdout.write(f"{entry.id}  {words[entry.state]}, {entry.time}{profile}\n")
+        sys.stdout.writelines(f"    {line}\n" for line in entry.summary)
+    if not entries:
+        sys.stdout.write("no fixes\n")
+
+
+def _take_back(environment: Path, ids: tuple[str, ...], *, quiet: bool) -> int:
+    from envdoctor.adapters.apply.holding import hold_environment
+    from envdoctor.adapters.apply.lock_file import Busy
+    from envdoctor.adapters.apply.undoing import take_back
+
+    problems = False
+    try:
+        with hold_environment(environment, wait_s=_WAIT_S, say=_say):
+            for name, restored in take_back(environment, ids):
+                problems = problems or bool(restored.problems)
+                for line in _lines(name, restored):
+                    if not quiet or restored.problems:
+                        _say(line)
+    except Busy as error:
+        _say(f"error: {error}")
+        return _FAILED
+    except OSError as error:
+        place = f" (`{error.filename}`)" if error.filename else ""
+        _say(f"error: {error.strerror or error}{place}; `envdoctor undo` can be run again")
+        return _FAILED
+    return _FAILED if problems else 0
+
+
+def _lines(name: str, restored: Restored) -> list[str]:
+    gone = "; the environment that it had made is gone" if restored.environment_removed else ""
+    lines = [f"took back {name}: {restored.files} files restored, {restored.removed} removed{gone}"]
+    lines += [f"note: what was changed after the fix is kept in `{place}`" for place in restored.kept]
+    lines += [f"warning: {problem}" for problem in restored.problems]
+    return lines
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
