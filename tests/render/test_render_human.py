@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from render_reports import REPORTS
 
-from envdoctor.model.kernel import KernelStatus
+from envdoctor.model.kernel import KernelResult, KernelStatus
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions, render
 from envdoctor.render.human.canvas import cell_width
@@ -164,3 +164,14 @@ def test_several_devices_are_told_apart_however_narrow_the_page() -> None:
     passed = tuple(item for item in REPORTS["kernels"].kernels if item.status is KernelStatus.PASSED)
     report = replace(REPORTS["kernels"], kernels=(*passed, *(replace(item, device="cuda:1") for item in passed)))
     assert "cuda:1" in render(report, "human", options=RenderOptions(width=60))
+
+
+def test_kernels_skipped_for_one_reason_are_one_line() -> None:
+    skipped = [
+        KernelResult(f"k{n}", "none", KernelStatus.SKIPPED, detail="`import-torch` did not pass") for n in range(9)
+    ]
+    report = replace(REPORTS["kernels"], kernels=(*REPORTS["kernels"].kernels, *skipped))
+    text = render(report, "human")
+    assert "k3" not in text
+    assert "9 more skipped: `import-torch` did not pass" in text
+    assert "k3" in render(report, "human", options=RenderOptions(verbose=True))

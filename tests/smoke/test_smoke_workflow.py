@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from envdoctor.diagnose.rule import rule
 from envdoctor.model.finding import Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, SmokeRequest
 from envdoctor.model.profile import PlacementRule, Profile, ProfileTarget, SmokeSpec
 from envdoctor.model.report import Report, Verdict
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.workflow.smoke import UnknownKernel, smoke
+from envdoctor.workflow.smoke import CODES, UnknownKernel, smoke
 
 PROFILE = Profile(
     name="xtts-zluda",
@@ -118,3 +119,7 @@ def test_gpu_slower_than_cpu_is_said_once() -> None:
     assert (finding.rule, finding.severity) == ("GPU008", Severity.INFO)
     assert finding.message == "2 kernels are slower than the CPU at these small shapes: `stft`, `sort`"
     assert report.verdict is Verdict.HEALTHY
+
+
+def test_every_code_that_smoke_reports_has_a_rule_of_that_name() -> None:
+    assert {code: found.name for code in CODES if (found := rule(code)) is not None} == CODES

@@ -13,7 +13,7 @@ from envdoctor.model.report import Report
 from envdoctor.model.target import Target
 from envdoctor.planning.placement import describe_failure, place
 
-__all__ = ["SmokeRunner", "UnknownKernel", "chosen_kernels", "smoke"]
+__all__ = ["CODES", "SmokeRunner", "UnknownKernel", "chosen_kernels", "smoke"]
 
 _RULES = {
     KernelStatus.WRONG_ANSWER: ("GPU001", "kernel-wrong-answer"),
@@ -24,6 +24,8 @@ _RULES = {
 }
 _STAGES = {"import-torch": ("GPU006", "torch-does-not-import"), "device-context": ("GPU007", "device-unavailable")}
 _SLOWER = ("GPU008", "slower-than-cpu")
+CODES: Mapping[str, str] = dict([*_RULES.values(), *_STAGES.values(), _SLOWER])
+"""Every code that is reported here, with its rule's name."""
 
 
 class UnknownKernel(Exception):
@@ -131,7 +133,9 @@ def _finding(result: KernelResult, rules: Sequence[PlacementRule], placement: Se
     # What a backend lacks is a fact about it; it is an error only for a profile that needs it and has no other place.
     lacking = result.status is KernelStatus.UNSUPPORTED and not rules and result.kernel not in _STAGES
     mild = lacking or _covered(result, rules, placement)
-    evidence = [Evidence(describe_failure(result), result.device)]
+    # What is not there has nothing to show beyond the message.
+    absent = result.kernel in _STAGES and result.status is KernelStatus.UNSUPPORTED
+    evidence = [] if absent else [Evidence(describe_failure(result), result.device)]
     if result.error_relative is not None:
         limit = f"tolerance {result.tolerance:.0e}" if result.tolerance else "it must be exact"
         evidence.append(Evidence(f"relative error {result.error_relative:.2e}, {limit}", result.device))
@@ -147,6 +151,9 @@ def _finding(result: KernelResult, rules: Sequence[PlacementRule], placement: Se
 
 
 def _message(result: KernelResult) -> str:
+    if result.kernel in _STAGES and result.status is KernelStatus.UNSUPPORTED:
+        what = "torch is not in the environment" if result.kernel == "import-torch" else "the device does not open"
+        return f"{what}: {result.detail}" if result.detail else what
     words = describe_failure(result).removeprefix(result.kernel).strip()
     where = "" if result.device == "none" else f" on `{result.device}`"
     return f"`{result.kernel}`{where} {words}"
@@ -172,7 +179,9 @@ def _remedy(result: KernelResult, rules: Sequence[PlacementRule], placement: Seq
         listed = ", ".join(f"`{rule.component}` on `{places.get(rule.component, rule.otherwise)}`" for rule in affected)
         return Remedy(f"run {listed}; `envdoctor fix` sets this", Applicability.SAFE)
     if result.kernel == "import-torch":
-        return Remedy("`envdoctor check` looks for what keeps torch from importing")
+        if result.status is KernelStatus.UNSUPPORTED:
+            return Remedy("name the environment that the program runs in with `--env`, or install torch into this one")
+        return Remedy("`envdoctor check --env DIR` looks for what keeps torch from importing")
     return None
 
 

@@ -159,9 +159,10 @@ def _facts(run: Run) -> tuple[Fact, ...]:
     def known(name: str, value: Any) -> Fact:
         return Fact(name, FactState.KNOWN, value, source="smoke child")
 
-    facts = [known("smoke.python", run.hello["python"])] if "python" in run.hello else []
+    facts = [known(f"smoke.{name}", run.hello[name]) for name in ("python", "executable") if name in run.hello]
     if not run.device:
-        reason = next((str(run.outcomes[stage].get("note")) for stage in _STAGES if stage in run.outcomes), "no child")
+        notes = [run.outcomes.get(stage, {}).get("note") for stage in _STAGES]
+        reason = next((str(note) for note in notes if note), "the child did not get that far")
         return (*facts, Fact("smoke.device", FactState.UNKNOWN, source="smoke child", reason=reason))
     facts.append(known("smoke.device", run.device["name"]))
     facts.append(known("smoke.backend", run.device["backend"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from envdoctor.model.fact import Fact, FactState
@@ -12,6 +13,7 @@ from envdoctor.render.wording import fact_text, milliseconds, rate_text, size, s
 __all__ = ["write_facts", "write_kernels", "write_placement"]
 
 _BAR_CELLS = 8
+_FOLD_AT = 4
 _DROPPED = ("peak memory", "rate", "first call", "device")
 """Columns that a narrow terminal does without, first to last; the other formats have them all."""
 
@@ -25,11 +27,22 @@ def write_kernels(canvas: Canvas, kernels: Sequence[KernelResult]) -> None:
     fastest = max((speed_up(result) or 0.0 for result in kernels), default=0.0)
     several = len({result.device for result in kernels} - {"cpu", "none"}) > 1
     dropped = _DROPPED[:-1] if several else _DROPPED
-    canvas.columns("  ", _rows(canvas, [_cells(canvas, result, fastest) for result in kernels], dropped))
-    for result in kernels:
+    shown, folded = _folded(kernels, verbose=canvas.verbose)
+    canvas.columns("  ", _rows(canvas, [_cells(canvas, result, fastest) for result in shown], dropped))
+    for result in shown:
         told = [f"passed only with {result.setting}" if result.setting else "", result.detail or ""]
         if any(told):
             canvas.line(f"{result.kernel} on {result.device}: {'; '.join(filter(None, told))}", first="  - ")
+    for reason, number in folded.items():
+        canvas.line(f"{number} more skipped: {reason}", first="  - ")
+
+
+def _folded(kernels: Sequence[KernelResult], *, verbose: bool) -> tuple[list[KernelResult], dict[str, int]]:
+    """Return the kernels to show, and how many others were skipped for each reason that many share."""
+    reasons = Counter(item.detail or "" for item in kernels if item.status is KernelStatus.SKIPPED)
+    folded = {} if verbose else {reason: number for reason, number in reasons.items() if number >= _FOLD_AT}
+    shown = [item for item in kernels if item.status is not KernelStatus.SKIPPED or (item.detail or "") not in folded]
+    return (shown, folded) if shown else (list(kernels), {})
 
 
 def _rows(canvas: Canvas, cells: Sequence[dict[str, Span]], droppable: Sequence[str]) -> list[list[Span]]:
