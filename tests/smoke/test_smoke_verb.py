@@ -143,3 +143,30 @@ def test_an_interpreter_that_does_not_start_is_said(tmp_path: Path, capsys: pyte
     broken.chmod(0o755)
     assert main(["smoke", "--python", str(broken), "-k", "sort"]) == 2
     assert "does not start" in capsys.readouterr().err
+
+
+def test_a_profile_that_names_a_kernel_workload_or_setting_that_is_none_is_not_valid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["profiles", "new", "my-stack"]) == 0
+    text = capsys.readouterr().out
+    good, bad = tmp_path / "my-stack.toml", tmp_path / "bad.toml"
+    good.write_text(text, encoding="utf-8")
+    assert main(["profiles", "validate", str(good)]) == 0
+    lines = text.partition("[smoke]")[0].splitlines()
+    lines += ["[smoke]", 'kernels = ["stft", "gem-float32"]', 'workloads = ["xtts-gtp"]', 'settings = ["cudnn-of"]']
+    lines += ["[[placement]]", 'component = "a"', 'needs = ["stfft"]', 'because = "b"']
+    bad.write_text("\n".join(lines).replace('"my-stack"', '"bad"'), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["profiles", "validate", str(bad)]) == 2
+    said = capsys.readouterr().err
+    line = lines.index("[smoke]") + 2
+    assert f"{bad}:{line}: `smoke.kernels[1]`: there is no kernel `gem-float32`; did you mean `gemm-float32`?" in said
+    assert f"{bad}:{line + 1}: `smoke.workloads[0]`: there is no workload `xtts-gtp`; did you mean `xtts-gpt`?" in said
+    assert f"{bad}:{line + 2}: `smoke.settings[0]`: there is no setting `cudnn-of`; did you mean `cudnn-off`?" in said
+    assert "`placement[0].needs[0]`: there is no kernel `stfft`; did you mean `stft`?" in said
+
+
+def test_the_shipped_profiles_are_valid(capsys: pytest.CaptureFixture[str]) -> None:
+    files = sorted((Path(__file__).parents[2] / "profiles").glob("*.toml"))
+    assert main(["profiles", "validate", *map(str, files)]) == 0

@@ -52,10 +52,14 @@ def validate(
     files: Annotated[list[Path], typer.Argument(help="Profile files.")],
 ) -> None:
     """Report every fault of each file at once, with its key path and line; exit 2 where there is one."""
+    from envdoctor.cli.smoke_names import unknown_names
     from envdoctor.profile import ProfileError
     from envdoctor.profile import validate as faults_of
 
-    results = faults_of([str(file) for file in files])
+    results = {
+        path: sorted((*faults, *unknown_names(Path(path))), key=lambda fault: fault.line or 0)
+        for path, faults in faults_of([str(file) for file in files]).items()
+    }
     for path, faults in results.items():
         if faults:
             typer.echo(str(ProfileError(path, faults)), err=True)
