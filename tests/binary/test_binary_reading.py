@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from envdoctor.adapters.probe.binary import BinaryUnreadable, extension_tag, read_binary
+from envdoctor.adapters.probe.fatbin_zstd import zstd_head
 from envdoctor.model.binary import Binary, BinaryFormat, GpuCode
 
 PTX, SASS = 1, 2
@@ -171,8 +172,40 @@ def test_hip_bundles_plain_and_compressed(tmp_path):
     header = b"CCOB" + struct.pack("<HHIIQ", 2, 0, 24 + len(packed), 4096, 0)
     found = write(tmp_path, "b.so", elf(sections={".hip_fatbin": header + packed})).gpu
     assert (found.amd, found.complete) == (("gfx942",), True)
-    zstd = b"CCOB" + struct.pack("<HHIIQ", 2, 1, 64, 4096, 0) + bytes(40)
-    assert not write(tmp_path, "c.so", elf(sections={".hip_fatbin": zstd})).gpu.complete
+    strange = b"CCOB" + struct.pack("<HHIIQ", 2, 7, 64, 4096, 0) + bytes(40)
+    assert not write(tmp_path, "c.so", elf(sections={".hip_fatbin": strange})).gpu.complete
+
+
+def zstd_frame(data: bytes) -> bytes:
+    """Return a zstd frame of one block that is not compressed (RFC 8878, 3.1.1)."""
+    block = (len(data) << 3 | 1).to_bytes(3, "little") + data
+    return b"\x28\xb5\x2f\xfd" + b"\xa0" + struct.pack("<I", len(data)) + block
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_hip_bundles_compressed_by_zstd(tmp_path, version):
+    if zstd_head(zstd_frame(b"x"), 10) is None:
+        pytest.skip("nothing on this host reads zstd")
+    form, size = ("<HHIIQ", 24) if version == 2 else ("<HHQQQ", 32)
+    packed = [zstd_frame(hip_bundle(name)) for name in ("gfx942", "gfx1201")]
+    bundles = [b"CCOB" + struct.pack(form, version, 1, size + len(item), 8192, 0) + item for item in packed]
+    aligned = bundles[0].ljust(-(-len(bundles[0]) // 4096) * 4096, b"\0") + bundles[1]
+    # The last bundle is not padded, and other sections follow it.
+    found = write(tmp_path, "a.so", elf(sections={".hip_fatbin": aligned, ".data": b"\x01" * 9000})).gpu
+    assert (found.amd, found.complete) == (("gfx1201", "gfx942"), True)
+    broken = bundles[0][:-100] + bytes(100)
+    cut = write(tmp_path, "b.so", elf(sections={".hip_fatbin": b"CCOB" + broken[4:40]})).gpu
+    assert not cut.complete
+
+
+@pytest.mark.parametrize("limit", [1, 10, 100000])
+def test_zstd_head_is_bounded_and_never_raises(limit):
+    whole = zstd_head(zstd_frame(b"abc" * 1000), limit)
+    if whole is None:
+        pytest.skip("nothing on this host reads zstd")
+    assert whole == (b"abc" * 1000)[:limit]
+    assert zstd_head(b"\x28\xb5\x2f\xfd\xff\xff\xff", limit) in (None, b"")
+    assert zstd_head(b"not a frame", limit) is None
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ class Stream:
 
     def some(self, offset: int, length: int) -> bytes:
         """Return up to ``length`` bytes; fewer at the end of the file."""
-        if offset < 0 or offset >= self.size:
+        if offset < 0 or offset >= self.size or length <= 0:
             return b""
         self.file.seek(self.start + offset)
         return self.file.read(length)

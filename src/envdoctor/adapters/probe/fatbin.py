@@ -14,8 +14,9 @@ from envdoctor.model.binary import GpuCode
 
 __all__ = ["CUDA_SECTIONS", "read_fatbins"]
 
-CUDA_SECTIONS = (".nv_fatbin", "__nv_relfatbin", ".nv_fatb", ".nvFatBi")
-"""ELF's two (whole programs; relocatable device code) and how PE's eight characters cut them."""
+CUDA_SECTIONS = (".nv_fatbin", "__nv_relfatbin", ".nv_fatb", "__nv_rel")
+"""ELF's two (whole programs; relocatable device code) and how PE's eight characters cut them. What stands in
+``.nvFatBinSegment`` are pointers to these."""
 
 _MAGIC = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")

@@ -12,6 +12,7 @@ import struct
 import zlib
 
 from envdoctor.adapters.probe.binary_stream import Stream
+from envdoctor.adapters.probe.fatbin_zstd import zstd_head
 from envdoctor.model.binary import GpuCode
 
 __all__ = ["HIP_SECTIONS", "read_hip_bundles"]
@@ -27,7 +28,9 @@ _GFX = re.compile(r"-(gfx[0-9a-f]+|gfx[0-9]+(?:-[0-9])?-generic)(?::|$)")
 _MAX_BUNDLES = 100_000
 _HEAD = 1 << 16
 _PAGE = 4096
-_ZLIB = 0
+_ZLIB, _ZSTD = 0, 1
+_PACKED_HEAD = 256 * 1024
+"""Bytes of a compressed bundle that are read: a block of zstd and more."""
 
 
 def read_hip_bundles(stream: Stream, sections: list[tuple[int, int]]) -> GpuCode:
@@ -40,6 +43,8 @@ def read_hip_bundles(stream: Stream, sections: list[tuple[int, int]]) -> GpuCode
 def _bundles(stream: Stream, at: int, end: int, found: set[str]) -> bool:
     complete = True
     for _ in range(_MAX_BUNDLES):
+        if at >= end:
+            return complete
         head = stream.some(at, min(_HEAD, end - at))
         if head.startswith(_BUNDLE):
             length = _plain(head, found)
@@ -81,6 +86,16 @@ def _plain(head: bytes, found: set[str]) -> int | None:
     return last
 
 
+def _unpacked(method: int, data: bytes) -> bytes | None:
+    """Return the start of what was packed, None where it cannot be read here."""
+    if method == _ZSTD:
+        return zstd_head(data, _HEAD)
+    try:
+        return zlib.decompressobj().decompress(data, _HEAD) if method == _ZLIB else None
+    except zlib.error:
+        return None
+
+
 def _unpack(head: bytes, stream: Stream, at: int, found: set[str]) -> int | None:
     try:
         version, method = struct.unpack_from("<HH", head, 4)
@@ -90,11 +105,10 @@ def _unpack(head: bytes, stream: Stream, at: int, found: set[str]) -> int | None
         total = int(form.unpack_from(head, 8)[0])
     except struct.error:
         return None
-    if method != _ZLIB or total <= 8 + form.size:
-        return None  # zstd: the standard library of most Pythons cannot read it
-    try:
-        plain = zlib.decompressobj().decompress(stream.some(at + 8 + form.size, _HEAD), _HEAD)
-    except zlib.error:
+    if total <= 8 + form.size:
+        return None
+    plain = _unpacked(method, stream.some(at + 8 + form.size, min(total - 8 - form.size, _PACKED_HEAD)))
+    if plain is None:
         return None
     if not plain.startswith(_BUNDLE) or _plain(plain, found) is None:
         return None
