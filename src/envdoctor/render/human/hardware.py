@@ -12,9 +12,9 @@ from envdoctor.render.wording import fact_text, milliseconds, rate_text, size, s
 
 __all__ = ["write_facts", "write_kernels", "write_placement"]
 
-_BAR_CELLS = 8
+_BAR_CELLS = 6
 _FOLD_AT = 4
-_DROPPED = ("peak memory", "rate", "first call", "device")
+_DROPPED = ("peak memory", "device", "rate", "first")
 """Columns that a narrow terminal does without, first to last; the other formats have them all."""
 
 
@@ -26,7 +26,7 @@ def write_kernels(canvas: Canvas, kernels: Sequence[KernelResult]) -> None:
     canvas.line(("kernels", "strong"), " (speed-up: over the same operation on the CPU)")
     fastest = max((speed_up(result) or 0.0 for result in kernels), default=0.0)
     several = len({result.device for result in kernels} - {"cpu", "none"}) > 1
-    dropped = _DROPPED[:-1] if several else _DROPPED
+    dropped = [name for name in _DROPPED if not (several and name == "device")]
     shown, folded = _folded(kernels, verbose=canvas.verbose)
     canvas.columns("  ", _rows(canvas, [_cells(canvas, result, fastest) for result in shown], dropped))
     for result in shown:
@@ -65,7 +65,7 @@ def _cells(canvas: Canvas, result: KernelResult, fastest: float) -> dict[str, Sp
         "device": result.device,
         "status": (result.status.value, style),
         "error": f"{result.error_relative:.1e}" if result.error_relative is not None else "",
-        "first call": milliseconds(result.first_ms) if result.first_ms is not None else "",
+        "first": milliseconds(result.first_ms) if result.first_ms is not None else "",
         "time": milliseconds(result.steady_ms) if result.steady_ms is not None else "",
         "speed-up": f"{ratio:.1f}x {canvas.bar(ratio / fastest, _BAR_CELLS)}" if ratio is not None else "",
         "rate": rate_text(result),
