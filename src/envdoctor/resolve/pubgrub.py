@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nab_resolver.errors import ResolutionError, ResolutionTerminatedError
+from nab_resolver.incompat_index import add_incompatibility
 from nab_resolver.resolver import BaseProvider, Resolver
 from nab_resolver.root import ROOT
 from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequirement, Term
 
 from envdoctor.resolve.engine import GaveUp, Outcome, Proof, ProofEdge, Root, Solved, Unsolvable, View
+from envdoctor.resolve.lessons import Lessons
 from envdoctor.resolve.positions import Positions, highest
-from envdoctor.resolve.universe import base_name
+from envdoctor.resolve.universe import Universe, base_name
 
 if TYPE_CHECKING:
     from nab_resolver.types import RangeProtocol
@@ -28,17 +31,40 @@ _EAGER_CONFLICTS = 4
 class _Engine(Resolver[str, int]):
     TARGETED_BT_MIN_CONFLICTS = 10
 
+    provider: _Provider
+    known: Sequence[Incompatibility[str, int]] = ()
+    """Clauses that hold from the start."""
+
+    def _add_root_requirements(self, requirements: Sequence[RootRequirement[str, int]]) -> None:
+        for clause in self.known:
+            add_incompatibility(self, clause)
+        super()._add_root_requirements(requirements)
+
+    def _decide_next(self, next_package: str) -> Any:
+        """Count what the provider passed over as the conflicts that it spared."""
+        changed = super()._decide_next(next_package)
+        for package, culprit in self.provider.consume_passed_over():
+            self.priority_epoch += 1
+            self.stats.package_conflict_counts[package] += 1
+            self.stats.package_culprit_counts[culprit] += 1
+            if self.stats.package_culprit_counts[culprit] % self.CULPRIT_THRESHOLD == 0:
+                self.pending_targeted_backtrack.append(culprit)
+        return changed
+
 
 class PubGrub:
     """Solves with nab-resolver."""
 
     def __init__(self, rounds: int = 20_000) -> None:
         self._rounds = rounds
+        self._lessons: weakref.WeakKeyDictionary[Universe, Lessons] = weakref.WeakKeyDictionary()
 
     def solve(self, roots: Sequence[Root], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
         """Find a consistent choice; see ``Solver``."""
         provider = _Provider(view, prefer or {}, roots)
         engine = _Engine(provider, max_iterations=self._rounds, range_type=Positions)
+        lessons = self._lessons.setdefault(view.universe, Lessons())
+        engine.known = lessons.under(view.relaxed)
         required = [RootRequirement(r.node, Positions(r.bits), r.line) for r in roots if not r.constraint]
         try:
             return Solved(engine.solve(required).pins)
@@ -48,6 +74,8 @@ class PubGrub:
             if error.incompatibility is None:
                 return GaveUp("the search stopped without a proof")
             return Unsolvable(_proof(error.incompatibility))
+        finally:
+            lessons.take(engine.incompatibilities, view.relaxed)
 
 
 class _Provider(BaseProvider[str, int]):
@@ -63,6 +91,8 @@ class _Provider(BaseProvider[str, int]):
         self._order = {node: number for number, node in enumerate(dict.fromkeys(root.node for root in roots))}
         self._dependencies: dict[tuple[str, int], dict[str, Positions]] = {}
         self._alike: dict[tuple[str, frozenset[tuple[str, int]]], int] = {}
+        self._conflicts: Mapping[str, int] = {}
+        self._passed_over: list[tuple[str, str]] = []
         self._told: set[tuple[str, int]] = set()
         self._given: Mapping[str, int] = {}
         self._given = self._consequences(roots)
@@ -111,7 +141,7 @@ class _Provider(BaseProvider[str, int]):
         return None
 
     def _refused(self, package: str, position: int) -> bool:
-        """Return whether the roots alone shut a version out, and tell the engine why.
+        """Return whether what is allowed so far shuts a version out, and tell the engine why.
 
         The reasons are facts of metadata, so they hold in every branch; telling them at once spares the engine
         one conflict for each version of a project. Told only where the engine can act on it at once, and once.
@@ -121,14 +151,31 @@ class _Provider(BaseProvider[str, int]):
         name = base_name(package)
         dependencies = self.get_dependencies(package, position)
         for node, positions in dependencies.items():
-            open_to = self._given.get(node, -1) & positions.bits
-            if not open_to and node in self._ranges and not _bits(self._ranges[node]) & positions.bits:
+            if node in self._ranges and not _bits(self._ranges[node]) & positions.bits:
+                if self._given.get(node, -1) & positions.bits and not self._passes_over(package, node):
+                    return False
                 self._tell(package, position, node, positions)
                 return True
         if name != package and name in self._ranges and self._refused(name, position):
             self._tell(package, position, name, dependencies[name])
             return True
         return False
+
+    def _passes_over(self, package: str, node: str) -> bool:
+        """Return whether to pass over a version because of a decision, which may be undone, without a conflict.
+
+        A conflict would throw away every decision since that one. After a few, conflicts are the way to learn that
+        the other decision was the wrong one.
+        """
+        if self._conflicts.get(package, 0) + sum(p == package for p, _ in self._passed_over) + 1 >= _EAGER_CONFLICTS:
+            return False
+        self._passed_over.append((package, node))
+        return True
+
+    def consume_passed_over(self) -> list[tuple[str, str]]:
+        """Hand over what was passed over since the last time, with what it does not go with."""
+        passed_over, self._passed_over = self._passed_over, []
+        return passed_over
 
     def _tell(self, package: str, position: int, node: str, positions: Positions) -> None:
         self._told.add((package, position))
@@ -172,8 +219,9 @@ class _Provider(BaseProvider[str, int]):
     ) -> Any:
         """Decide what has one choice left first, then what keeps losing, then in the order of discovery."""
         del culprit_counts
+        self._conflicts = conflict_counts
         bits = _bits(version_range)
-        order = self._order[package]
+        order = self._order.setdefault(package, len(self._order))
         if bits >= 0 and not bits & (bits - 1):
             return (0, 0, order)
         lost = conflict_counts.get(package, 0)
