@@ -61,9 +61,10 @@ def diagnose(site: Site) -> Callable[..., list[Finding]]:
         target: Target | None = LINUX,
         facts: dict[str, object] | None = None,
         libraries: frozenset[str] | None = None,
+        source: str = "folder",
         **details: object,
     ) -> list[Finding]:
-        environment = site.environment()
+        environment = replace(site.environment(), source=source)
         environment.details.update(details)
         scanned: BinaryInventory = replace(scan_environment(environment, live=False), libraries=libraries)
         known = Facts(Fact(name, FactState.KNOWN, value) for name, value in (facts or {}).items())

@@ -256,12 +256,10 @@ def test_binary_that_gcc_wrote(tmp_path):
 @pytest.mark.parametrize(
     ("options", "sass", "ptx"),
     [
-        (("-gencode", "arch=compute_90,code=sm_90"), ("sm_90",), ()),
         (("-gencode", "arch=compute_110,code=sm_110"), ("sm_110",), ()),
         (("-gencode", "arch=compute_90a,code=[sm_90a,compute_90a]"), ("sm_90a",), ("compute_90a",)),
+        (("-gencode", "arch=compute_80,code=[sm_80,compute_80]", "-rdc=true"), ("sm_80",), ("compute_80",)),
         (("-gencode", "arch=compute_120f,code=sm_120f", "--compress-mode=none"), ("sm_120f",), ()),
-        (("-gencode", "arch=compute_90,code=compute_90"), (), ("compute_90",)),
-        (("-gencode", "arch=compute_80,code=[sm_80,sm_86]", "-rdc=true"), ("sm_80", "sm_86"), ()),
     ],
 )
 def test_fatbin_that_nvcc_wrote(tmp_path, options, sass, ptx):

@@ -10,6 +10,7 @@ from binary_samples import LINUX, elf, fatbin, macho, pe
 
 from envdoctor.adapters.probe.binary_environment import scan_environment
 from envdoctor.adapters.probe.binary_loader import parse_ld_cache
+from envdoctor.diagnose.card_builds import builds_for
 from envdoctor.model.finding import Severity
 from envdoctor.model.target import Arch, OperatingSystem
 
@@ -123,6 +124,12 @@ def test_abi002_takes_the_interpreters_word_before_the_targets(site, diagnose):
     assert diagnose("ABI002", platform="linux", machine="aarch64") == []
 
 
+def test_abi002_a_python_of_32_bits_on_a_machine_of_64_is_fine(site, diagnose):
+    site.add_files("a", "1", {f"a/{EXTENSION}": elf(machine=3, wide=False)})
+    assert diagnose("ABI002", source="probe", platform="linux", machine="x86_64") == []
+    assert len(diagnose("ABI002")) == 1
+
+
 def test_abi003_glibc(site, diagnose):
     site.add_files("new", "1", {f"new/{EXTENSION}": elf(glibc=("GLIBC_2.2.5", "GLIBC_2.34"))})
     site.add_files("old", "1", {f"old/{EXTENSION}": elf(glibc=("GLIBC_2.17",))})
@@ -211,6 +218,26 @@ def test_gpu101_extension_for_another_card(site, diagnose):
     assert diagnose("GPU101", facts={"gpu[0].compute_capability": "11.0"}) == []
     assert diagnose("GPU101") == []
     assert len(diagnose("GPU101", target=replace(LINUX, gpu_architecture="sm_120"))) == 1
+
+
+def test_gpu101_judges_the_list_that_torch_gave_elsewhere(diagnose, site):
+    facts = {"gpu[0].compute_capability": "12.0", "torch.arch_list": ["sm_50", "sm_80", "sm_90"]}
+    (finding,) = diagnose("GPU101", facts={**facts, "torch.version": "2.6.0+cu124", "driver.version": "580.97"})
+    assert finding.message == (
+        "no kernel of `torch` 2.6.0+cu124 runs on sm_120: it has sm_50 to sm_90 and no PTX to fall back on"
+    )
+    assert finding.remedy.summary.startswith("take the cu128 build or a later one (torch>=2.7)")
+    assert diagnose("GPU101", facts={**facts, "torch.arch_list": ["sm_90", "compute_90"]}) == []
+    site.add("torch", "2.6.0+cu124")
+    assert diagnose("GPU101", facts=facts) == []
+
+
+@pytest.mark.parametrize(
+    ("card", "arch", "first"),
+    [("sm_90", "x86_64", "cu118"), ("sm_120", "x86_64", "cu128"), ("sm_110", "aarch64", "cu130")],
+)
+def test_builds_of_torch_for_a_card(card, arch, first):
+    assert builds_for(card, arch)[0] == first
 
 
 def test_gpu101_ptx_saves_newer_cards(site, diagnose):

@@ -28,6 +28,23 @@ SMI_FAILED = (
     "driver is installed and running.\n"
 )
 
+NVML_SOURCE = """
+#include <string.h>
+typedef void *device;
+typedef struct { unsigned long long total, free, used; } memory;
+int nvmlInit_v2(void) { return 0; }
+int nvmlSystemGetDriverVersion(char *text, unsigned size) { strncpy(text, "580.95.05", size); return 0; }
+int nvmlSystemGetCudaDriverVersion(int *version) { *version = 13000; return 0; }
+int nvmlDeviceGetCount_v2(unsigned *count) { *count = 1; return 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, device *handle) { *handle = (device)(index + 0x7fff00000001ul); return 0; }
+static int known(device handle) { return handle == (device)0x7fff00000001ul ? 0 : 2; }
+int nvmlDeviceGetName(device handle, char *text, unsigned size) { strncpy(text, "NVIDIA H100", size); return known(handle); }
+int nvmlDeviceGetCudaComputeCapability(device handle, int *major, int *minor) { *major = 9; *minor = 0; return known(handle); }
+int nvmlDeviceGetMemoryInfo(device handle, memory *m) { m->total = 85899345920ull; m->free = 1024; return known(handle); }
+int nvmlDeviceGetMigMode(device handle, unsigned *now, unsigned *next) { *now = 1; *next = 0; return known(handle); }
+const char *nvmlErrorString(int status) { return "Unknown Error"; }
+"""  # noqa: E501
+
 ROCMINFO = """ROCk module is loaded
 ==========
 HSA Agents

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import runpy
+import shutil
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from host_samples import (
     GPU_INFORMATION,
     JETSON_MODULE,
     LINUX_VERSION,
+    NVML_SOURCE,
     OPEN_MODULE,
     SMI,
     WSL_VERSION,
@@ -20,6 +24,8 @@ from host_samples import (
     write,
 )
 
+from envdoctor.adapters.probe import gpu_nvidia_child
+from envdoctor.adapters.probe.gpu_nvidia import parse_nvml
 from envdoctor.adapters.probe.gpu_zluda import zluda_library
 from envdoctor.adapters.probe.host import facts_of, probe_host
 from envdoctor.adapters.probe.host_machine import Machine
@@ -104,6 +110,28 @@ def test_host_nvidia_smi_that_hangs_or_babbles(tmp_path, script, reason):
     assert fact.state is FactState.UNKNOWN
     assert reason in (fact.reason or "")
     assert found.value("os")
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not here")
+def test_nvml_is_asked_in_a_child(tmp_path):
+    source = tmp_path / "nvml.c"
+    source.write_text(NVML_SOURCE)
+    library = tmp_path / "libnvidia-ml.so.1"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True, timeout=60)
+    command = [sys.executable, "-I", "-S", gpu_nvidia_child.__file__, "libnone.so.1", str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    answer = parse_nvml(done.stdout)
+    assert (answer.driver, answer.cuda) == ("580.95.05", "13.0")
+    assert answer.cards == (
+        {
+            "index": 0,
+            "name": "NVIDIA H100",
+            "compute_capability": "9.0",
+            "memory_bytes": 85_899_345_920,
+            "memory_free_bytes": 1024,
+            "mig": True,
+        },
+    )
 
 
 def test_host_probe_is_quick_and_bounded():

@@ -152,16 +152,18 @@ def _offset(segments: list[tuple[int, int, int, int]], address: int) -> int | No
 
 def _read_versions(stream: Stream, forms: _Forms, headers: ElfHeaders, where: tuple[int, int, int]) -> None:
     at, strings, count = where
+    left = _MAX_ENTRIES
     for _ in range(min(count, _MAX_ENTRIES)):
         _version, auxiliaries, file, first, following = stream.unpack(forms.verneed, at)
         names = headers.versions.setdefault(stream.text(strings + file), [])
         entry = at + first
-        for _ in range(min(auxiliaries, _MAX_ENTRIES)):
+        for _ in range(min(auxiliaries, left)):
             _hash, _flags, _other, name, next_entry = stream.unpack(forms.vernaux, entry)
             names.append(stream.text(strings + name))
+            left -= 1
             if not next_entry:
                 break
             entry += next_entry
-        if not following:
+        if not following or not left:
             break
         at += following

@@ -24,6 +24,8 @@ _ENTRY = struct.Struct("<HHIQIIHHIIIQ")
 _PTX, _ELF = 1, 2
 _ARCHITECTURE_SPECIFIC, _FAMILY_SPECIFIC = 0x100000, 0x200000
 _MAX_CONTAINERS = 1_000_000
+_MAX_ENTRIES = 4096
+"""In one container; a container holds one per architecture."""
 _SEARCH = 1 << 16
 
 
@@ -52,6 +54,8 @@ def _containers(stream: Stream, at: int, end: int, sass: set[str], ptx: set[str]
                 return complete
             at += found
             continue
+        if header_size < _HEADER.size:
+            return False
         last = at + header_size + size
         complete = _entries(stream, at + header_size, min(last, end), sass, ptx) and last <= end and complete
         at = (last + 7) // 8 * 8
@@ -60,7 +64,9 @@ def _containers(stream: Stream, at: int, end: int, sass: set[str], ptx: set[str]
 
 def _entries(stream: Stream, at: int, end: int, sass: set[str], ptx: set[str]) -> bool:
     """Add what the entries say; return whether all of them could be read."""
-    while at + _ENTRY.size <= end:
+    for _ in range(_MAX_ENTRIES):
+        if at + _ENTRY.size > end:
+            return end - at < 8
         fields = _ENTRY.unpack(stream.exactly(at, _ENTRY.size))
         kind, header_size, size, architecture, flags = fields[0], fields[2], fields[3], fields[8], fields[11]
         if header_size < 48 or not 10 <= architecture <= 999:
@@ -71,7 +77,7 @@ def _entries(stream: Stream, at: int, end: int, sass: set[str], ptx: set[str]) -
         elif kind == _PTX:
             ptx.add(f"compute_{architecture}{suffix}")
         at += header_size + size
-    return at >= end or end - at < 8
+    return False
 
 
 def _sorted(names: set[str]) -> tuple[str, ...]:

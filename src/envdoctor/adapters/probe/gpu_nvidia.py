@@ -140,7 +140,7 @@ def _answers(machine: Machine, proc: str | None) -> Iterator[NvidiaAnswer]:
 def _ask_nvml(machine: Machine) -> NvidiaAnswer | None:
     if machine.root != "/":
         return None
-    names = ["nvml.dll"] if machine.system == "win32" else ["libnvidia-ml.so.1", f"{_WSL}/libnvidia-ml.so.1"]
+    names = ["nvml.dll"] if machine.system == "win32" else [f"{_WSL}/libnvidia-ml.so.1", "libnvidia-ml.so.1"]
     script = str(Path(__file__).with_name("gpu_nvidia_child.py"))
     outcome = machine.run([sys.executable, "-I", "-S", script, *names])
     if outcome.status == "exited" and outcome.code == 0:

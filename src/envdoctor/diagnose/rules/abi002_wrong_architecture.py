@@ -28,6 +28,7 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 _FORMATS = {"linux": BinaryFormat.ELF, "windows": BinaryFormat.PE, "macos": BinaryFormat.MACHO}
 _PLATFORMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
 _SAME = {"amd64": "x86_64", "arm64": "aarch64", "x86-64": "x86_64"}
+_NARROW = (("i386",), ("armv7l",))
 _SYSTEMS = {BinaryFormat.ELF: "Linux", BinaryFormat.PE: "Windows", BinaryFormat.MACHO: "macOS"}
 
 
@@ -39,6 +40,8 @@ def find(examination: Examination) -> Iterator[Finding]:
     system, architecture = machine
     judged = links_of(inventory).importable()
     wrong = [item for item in judged if not _fits(item, system, architecture)]
+    if _narrow_interpreter(examination, wrong, judged):
+        return
     if wrong and len(wrong) == len(judged) and len({owner(item) for item in wrong}) > 1:
         yield _finding("environment", wrong, machine, f"all {len(wrong)} extension modules are")
         return
@@ -65,6 +68,12 @@ def _machine(examination: Examination) -> tuple[str, str] | None:
 def _fits(binary: Binary, system: str, architecture: str) -> bool:
     mine = {_SAME.get(item, item) for item in binary.architectures}
     return binary.format is _FORMATS.get(system, binary.format) and architecture in mine
+
+
+def _narrow_interpreter(examination: Examination, wrong: list[Binary], judged: list[Binary]) -> bool:
+    """Return whether a 32-bit Python runs on a 64-bit machine: it answered, and everything is for 32 bits."""
+    answered = examination.environment is not None and examination.environment.source == "probe"
+    return answered and len(wrong) == len(judged) and all(item.architectures[:1] in _NARROW for item in wrong)
 
 
 def _stem(binary: Binary) -> str:

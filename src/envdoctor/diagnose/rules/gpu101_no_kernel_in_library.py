@@ -4,8 +4,8 @@
 Reads, without loading anything, for which GPU architectures each library carries machine code (SASS, or AMD code
 objects) and intermediate code (PTX), and compares with the card: measured, or as the target or profile says. NVIDIA's
 machine code runs on cards of the same major and a minor at least as high, with suffix `a` on exactly one; PTX runs on
-any newer card. A package of which another library fits is only noted. What `torch.cuda.get_arch_list()` and the
-shipped table of torch's builds say is judged by `RES208`.
+any newer card. A package of which another library fits is only noted. Facts that hold torch's own list
+(`torch.arch_list`) are judged, too, where no torch is installed or planned; where one is, `RES208` speaks of it.
 
 ## Why it is bad
 `torch.cuda.is_available()` is True, and the first kernel fails with "no kernel image is available for execution on
@@ -26,9 +26,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.binary_links import owner, short_path
+from envdoctor.diagnose.card_builds import advice_for_torch, code_of
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.rules.res208_no_kernel_for_card import RULE as TORCH_BUILDS
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.diagnose.world_atoms import card_architectures
 from envdoctor.model.binary import Binary
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -39,12 +42,12 @@ _VENDORS_OWN = ("nvidia-", "cuda-", "rocm", "amd-")
 
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding for each distribution and card."""
-    inventory = examination.binaries
     cards = card_architectures(examination)
-    if inventory is None or not cards:
+    if not cards:
         return
+    yield from _listed(examination, cards)
     groups: dict[str, list[Binary]] = {}
-    for item in inventory:
+    for item in examination.binaries or ():
         if item.gpu and not owner(item).startswith(_VENDORS_OWN):
             groups.setdefault(owner(item), []).append(item)
     told = {finding.subject for finding in TORCH_BUILDS.find(examination)} if "torch" in groups else set()
@@ -54,10 +57,39 @@ def find(examination: Examination) -> Iterator[Finding]:
         for card in cards:
             without = [item for item in libraries if item.gpu.runs_on(card) is False]
             if without:
-                yield _finding(subject, card, without, whole=len(without) == len(libraries))
+                advice = _advice(examination, subject, card)
+                yield _finding(subject, card, without, advice, whole=len(without) == len(libraries))
 
 
-def _finding(subject: str, card: str, without: list[Binary], *, whole: bool) -> Finding:
+def _listed(examination: Examination, cards: list[str]) -> Iterator[Finding]:
+    """Yield findings about the list that torch gave of itself on another machine, of which nothing else is known."""
+    listed = examination.facts.value("torch.arch_list")
+    if not isinstance(listed, list) or any(scene.get("torch") for scene in scenes(examination, shipped_wheel_facts())):
+        return
+    names = tuple(map(str, listed))
+    version = examination.facts.value("torch.version")
+    for card in cards:
+        if code_of(names).runs_on(card) is False:
+            called = f"`torch` {version}" if version else "`torch`"
+            yield Finding(
+                RULE.code,
+                RULE.name,
+                Severity.ERROR,
+                "torch",
+                f"no kernel of {called} runs on {card}: it has {names[0]} to {names[-1]} and no PTX to fall back on",
+                (Evidence(", ".join(names), examination.facts.get("torch.arch_list").source),),
+                Remedy(_advice(examination, "torch", card)),
+            )
+
+
+def _advice(examination: Examination, subject: str, card: str) -> str:
+    if subject == "torch" and card.startswith("sm_"):
+        return advice_for_torch(card, examination.target.arch.value if examination.target else None)
+    variable = "PYTORCH_ROCM_ARCH" if card.startswith("gfx") else "TORCH_CUDA_ARCH_LIST"
+    return f"take a build of `{subject}` with {card}, or build it with {variable} naming the card"
+
+
+def _finding(subject: str, card: str, without: list[Binary], advice: str, *, whole: bool) -> Finding:
     carried = list(dict.fromkeys(name for item in without for name in item.gpu.architectures))
     shown = ", ".join(carried) if len(carried) <= 6 else f"{carried[0]} to {carried[-1]} ({len(carried)} in all)"
     if whole:
@@ -67,7 +99,6 @@ def _finding(subject: str, card: str, without: list[Binary], *, whole: bool) -> 
     else:
         count = f"{len(without)} librar{'y' if len(without) == 1 else 'ies'}"
         message = f"{count} of `{subject}` ha{'s' if len(without) == 1 else 've'} no kernel for {card}, others have"
-    variable = "PYTORCH_ROCM_ARCH" if card.startswith("gfx") else "TORCH_CUDA_ARCH_LIST"
     return Finding(
         RULE.code,
         RULE.name,
@@ -75,7 +106,7 @@ def _finding(subject: str, card: str, without: list[Binary], *, whole: bool) -> 
         subject,
         message,
         tuple(Evidence(", ".join(item.gpu.architectures), short_path(item.path)) for item in without[:8]),
-        Remedy(f"take a build of `{subject}` with {card}, or build it with {variable} naming the card"),
+        Remedy(advice),
     )
 
 
@@ -86,5 +117,4 @@ RULE = Rule(
     summary="The installed libraries of a package carry no kernel that the card can run",
     find=find,
     documentation=__doc__,
-    needs=frozenset({"binaries"}),
 )
