@@ -136,9 +136,12 @@ def test_binary_numpy_by_the_import_code(tmp_path):
     one = elf(sections={".rodata": b"numpy.core._multiarray_umath\0_ARRAY_API\0" + check})
     two = elf(sections={".rodata": b"numpy._core._multiarray_umath\0numpy.core._multiarray_umath\0" + check})
     soft = elf(sections={".rodata": b"numpy.core.multiarray\0_ARRAY_API\0"})
-    found = [write(tmp_path, "a.abi3.so", data).numpy for data in (one, two, soft)]
-    # The last is how pybind11 asks, which runs with either.
-    assert found == ["1", "2", None]
+    rust = elf(
+        sections={".rodata": b"numpy.core.multiarray_ARRAY_APImodule compiled against ABI version but this version"}
+    )
+    found = [write(tmp_path, "a.abi3.so", data).numpy for data in (one, two, soft, rust)]
+    # The last two are how pybind11 and Rust's numpy crate ask, which run with either.
+    assert found == ["1", "2", None, None]
 
 
 def test_fatbin_lists_machine_code_and_ptx(tmp_path):

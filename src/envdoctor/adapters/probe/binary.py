@@ -22,7 +22,7 @@ __all__ = ["BinaryUnreadable", "extension_tag", "read_binary"]
 _CPYTHON = re.compile(r"\.(?:cpython-|cp)(\d)(\d+)(t?)d?[-.]")
 _PYPY = re.compile(r"\.pypy(\d)(\d+)-")
 _SUFFIXES = (".so", ".pyd")
-_NUMPY_CHECK = b"module compiled against ABI version"
+_NUMPY_CHECK = b"module compiled against ABI version 0x%x"
 _NUMPY_2 = b"numpy._core._multiarray_umath"
 _NUMPY_LIMIT = 8 << 20
 """Bytes of read-only data that are searched for NumPy's import code."""

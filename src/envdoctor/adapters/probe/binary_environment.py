@@ -67,6 +67,7 @@ def _read(path: str, owner: str | None, *, numpy: bool, gpu: bool) -> Binary | t
 def _places(environment: InstalledEnvironment) -> Iterator[_Place]:
     """Yield each binary once, with its owner."""
     roots = tuple(_real(folder) for folder in (*environment.site_packages, environment.root) if folder)
+    inside: dict[str, bool] = {}
     seen: set[str] = set()
     listed: set[str] = set()
     for item in environment.distributions:
@@ -79,7 +80,10 @@ def _places(environment: InstalledEnvironment) -> Iterator[_Place]:
             listed.add(item.location)
         for path in found:
             # A file list may name what lies outside the environment; that is not ours to open.
-            if path not in seen and _real(posixpath.dirname(path)).startswith(roots):
+            folder = posixpath.dirname(path)
+            if folder not in inside:
+                inside[folder] = _real(folder).startswith(roots)
+            if path not in seen and inside[folder]:
                 seen.add(path)
                 yield path, item.name
     for folder in environment.site_packages:
