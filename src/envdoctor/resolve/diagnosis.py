@@ -16,15 +16,13 @@ from envdoctor.ports import Index, Progress
 from envdoctor.resolve.clash import find_clash
 from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores
 from envdoctor.resolve.engine import Solved, Solver
-from envdoctor.resolve.lines import Line, lines_of
+from envdoctor.resolve.ground import Ground, go_on_from, leave
+from envdoctor.resolve.lines import Line
 from envdoctor.resolve.memory import collector_paused
 from envdoctor.resolve.offers import Offer, Offers
 from envdoctor.resolve.outcome import build_resolution
 from envdoctor.resolve.problem import Problem
-from envdoctor.resolve.pubgrub import PubGrub
-from envdoctor.resolve.relax import from_profile
 from envdoctor.resolve.universe import Universe
-from envdoctor.resolve.warm import warm
 
 __all__ = ["BuildRiskOf", "Diagnosis", "Judge", "Unsatisfiable", "diagnose", "resolve"]
 
@@ -71,18 +69,20 @@ class Unsatisfiable:
 
 
 def resolve(problem: Problem, index: Index, *, solver: Solver | None = None) -> Resolution | Unsatisfiable:
-    """Resolve a problem with its overrides, without looking for conflicts or repairs."""
-    universe = Universe(problem, index)
-    lines = lines_of(universe)
-    relaxation = from_profile(universe, lines, problem.overrides)
-    outcome = (solver or PubGrub(problem.limits.rounds)).solve(
-        relaxation.roots(universe, lines), relaxation.view(universe), preferred(universe)
-    )
-    if isinstance(outcome, Solved):
-        return build_resolution(universe, lines, outcome.positions, relaxation)
-    proof = getattr(outcome, "proof", None)
-    numbers = sorted(n for n in proof.lines if n >= 0) if proof else range(len(lines))
-    return Unsatisfiable(tuple(str(lines[number].requirement) for number in numbers))
+    """Resolve a problem with its overrides, without looking for conflicts or repairs.
+
+    A ``diagnose`` of the same problem goes on from here.
+    """
+    with collector_paused():
+        ground = Ground(problem, index, solver)
+        if solver is None:
+            leave(ground)
+        outcome = ground.as_overridden()
+        if isinstance(outcome, Solved):
+            return build_resolution(ground.universe, ground.lines, outcome.positions, ground.relaxation)
+        proof = getattr(outcome, "proof", None)
+        numbers = sorted(n for n in proof.lines if n >= 0) if proof else range(len(ground.lines))
+        return Unsatisfiable(tuple(str(ground.lines[number].requirement) for number in numbers))
 
 
 def diagnose(
@@ -112,19 +112,17 @@ def _diagnose(
     build_risk: BuildRiskOf | None,
     solver: Solver | None,
 ) -> Diagnosis:
-    universe = Universe(problem, index)
-    lines = lines_of(universe)
-    engine = solver or PubGrub(problem.limits.rounds)
     _say(progress, "reading the index")
-    warm(universe, lines)
+    ground = go_on_from(problem, index, solver)
+    universe, lines = ground.universe, ground.lines
     _done(progress, "reading the index")
     _say(progress, "looking for conflicts")
-    oracle = Oracle(universe, engine, lines)
+    oracle = Oracle(universe, ground.solver, lines)
     cores = minimal_cores(oracle, problem.limits.conflicts, problem.limits.conflict_solves)
     conflicts = _conflicts(universe, lines, oracle, cores)
     _done(progress, "looking for conflicts")
     _say(progress, "looking for repairs")
-    offers = Offers(universe, engine, lines, conflicts, judge=judge, build_risk=build_risk, prefer=preferred(universe))
+    offers = Offers(ground, conflicts, judge=judge, build_risk=build_risk)
     for core in cores.cores:
         proof = oracle.proof(core)
         if proof is not None:
@@ -183,20 +181,6 @@ def _conflicts(universe: Universe, lines: Sequence[Line], oracle: Oracle, cores:
         clash = find_clash(universe, members, oracle.proof(core))
         found.append(Conflict(f"C{number}", tuple(line.requirement for line in members), clash))
     return tuple(found)
-
-
-def preferred(universe: Universe) -> dict[str, int]:
-    """Return the positions of locked versions that may be kept."""
-    problem = universe.problem
-    if ":all:" in problem.upgrade:
-        return {}
-    found: dict[str, int] = {}
-    for name, version in problem.preferences.items():
-        if name not in problem.upgrade:
-            bits = universe.candidates(name).bits(version)
-            if bits:
-                found[name] = bits.bit_length() - 1
-    return found
 
 
 def _say(progress: Progress | None, activity: str) -> None:

@@ -12,14 +12,13 @@ from envdoctor.model.conflict import Conflict
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
-from envdoctor.resolve.engine import Solved, Solver, Unsolvable
-from envdoctor.resolve.lines import Line
+from envdoctor.resolve.engine import Solved, Unsolvable
+from envdoctor.resolve.ground import Ground
 from envdoctor.resolve.outcome import build_resolution
 from envdoctor.resolve.overriding import changes_of, effective, overrides_of
 from envdoctor.resolve.positions import highest
-from envdoctor.resolve.relax import Element, Relaxation, from_profile
+from envdoctor.resolve.relax import Element, Relaxation
 from envdoctor.resolve.repairs import Found, RepairSearch
-from envdoctor.resolve.universe import Universe
 from envdoctor.resolve.verify import violations
 
 __all__ = ["Offer", "Offers"]
@@ -52,25 +51,21 @@ class Offers:
 
     def __init__(
         self,
-        universe: Universe,
-        solver: Solver,
-        lines: Sequence[Line],
+        ground: Ground,
         conflicts: Sequence[Conflict],
         *,
         judge: Callable[[Resolution], int] | None = None,
         build_risk: Callable[[DistributionFile], BuildRisk] | None = None,
-        prefer: Mapping[str, int] | None = None,
     ) -> None:
-        self._universe = universe
-        self._solver = solver
-        self._lines = lines
+        self._ground = ground
+        self._universe = ground.universe
+        self._lines = ground.lines
         self._conflicts = conflicts
         self._judge = judge
         self._build_risk = build_risk
-        self._prefer = prefer or {}
-        self._profile = from_profile(universe, lines, universe.problem.overrides)
+        self._profile = ground.relaxation
         agreed: list[Element] = [*self._profile.lines, *self._profile.demands]
-        self.search = RepairSearch(universe, solver, lines, agreed, self._prefer)
+        self.search = RepairSearch(ground.universe, ground.solver, ground.lines, agreed, ground.preferred)
         self.truncated = False
         self.profile_failure: tuple[Requirement, ...] = ()
         """Lines that cannot hold together even with the profile's overrides."""
@@ -126,8 +121,7 @@ class Offers:
     def _from_profile(self) -> Offer | None:
         if not self._universe.problem.overrides:
             return None
-        roots = self._profile.roots(self._universe, self._lines)
-        outcome = self._solver.solve(roots, self._profile.view(self._universe), self._prefer)
+        outcome = self._ground.as_overridden()
         if not isinstance(outcome, Solved):
             proof = outcome.proof if isinstance(outcome, Unsolvable) else None
             numbers = sorted(n for n in proof.lines if n >= 0) if proof else [line.id for line in self._lines]
