@@ -12,6 +12,8 @@ from envdoctor.adapters.apply.lock_file import locked
 
 __all__ = ["Held", "hold_environment", "is_blank"]
 
+_MADE = "made"
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -27,15 +29,20 @@ class Held:
 @contextmanager
 def hold_environment(environment: Path, *, wait_s: float, say: Callable[[str], None]) -> Iterator[Held]:
     """Lock an environment, or the place where it will be. Raises Busy or OSError."""
-    made = not environment.exists()
     own = own_folder(environment)
+    if not environment.exists():
+        own.mkdir(parents=True)
+        # Whoever comes after a power cut must know that nobody else made the folder.
+        (own / _MADE).touch()
     with locked(own, wait_s=wait_s, say=say) as descriptor:
+        made = (own / _MADE).exists()
         try:
             yield Held(environment, descriptor, made)
         finally:
-            if own.is_dir() and {child.name for child in own.iterdir()} <= {"lock"}:
+            if own.is_dir() and {child.name for child in own.iterdir()} <= {"lock", _MADE}:
                 with suppress(OSError):
                     (own / "lock").unlink()
+                    (own / _MADE).unlink(missing_ok=True)
                     own.rmdir()
                     if made:
                         environment.rmdir()

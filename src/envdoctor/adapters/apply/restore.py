@@ -42,18 +42,21 @@ def roll_back(environment: Path, record: JournalRecord) -> Restored:
     restored = Restored()
     if record.state == "empty":
         shutil.rmtree(record.folder, ignore_errors=True)
+        with suppress(OSError):
+            record.folder.parent.rmdir()
         return restored
     finished = any(event["event"] == "end" for event in record.events)
     journal = Journal(record.folder)
     try:
         journal.write("undo-begin")
         created = bool(record.begin.get("created"))
-        if not created and (record.folder / "before.json").is_file() and record.of_kind("packages-begin"):
-            _packages(environment, record, restored, finished=finished)
-        for event in reversed(record.of_kind("file-before")):
-            if created and Path(event["real"]).is_relative_to(environment):
-                continue
-            _file(event, Backups(record.folder / "backups"), restored, finished=finished)
+        backups = Backups(record.folder / "backups")
+        for event in reversed(record.events):
+            # The order matters: a file of a package was patched after that package had come.
+            if event["event"] == "packages-begin" and not created:
+                _packages(environment, record, restored, finished=finished)
+            elif event["event"] == "file-before" and not (created and _within(event, environment)):
+                _file(event, backups, restored, finished=finished)
         _leftovers(record)
         if created:
             _environment(environment, record, restored, finished=finished)
@@ -65,6 +68,10 @@ def roll_back(environment: Path, record: JournalRecord) -> Restored:
     if created:
         _last_folder(environment, record)
     return restored
+
+
+def _within(event: Mapping[str, Any], environment: Path) -> bool:
+    return Path(event["real"]).is_relative_to(environment)
 
 
 def _leftovers(record: JournalRecord) -> None:
@@ -120,8 +127,11 @@ def _packages(environment: Path, record: JournalRecord, restored: Restored, *, f
         after = load_listing(record.folder / "after.json")[0]
     now = take_listing(environment)
     aside = own_folder(environment) / "kept" / record.id
+    # What a patch had changed is the old file again by now, and no longer as the fix had left it.
+    patched = {Path(event["real"]) for event in record.of_kind("file-before")}
     for name in sorted(set(now) - set(before), reverse=True):
-        _remove_new(environment, name, now[name], after, aside, restored)
+        ours = environment / name in patched
+        _remove_new(environment, name, now[name], None if ours else after, aside, restored)
     backups = Backups(record.folder / "backups")
     for name, entry in sorted(before.items()):
         _bring_back(environment, name, entry, now.get(name), copies.get(name), after, backups, restored)
@@ -230,7 +240,7 @@ def _last_folder(environment: Path, record: JournalRecord) -> None:
     """Remove this tool's folder, the journal's events last, then the environment's own folder."""
     own = own_folder(environment)
     for child in own.iterdir():
-        if child.name not in ("journal", "lock"):
+        if child.name not in ("journal", "lock", "made"):
             _remove_tree(child)
     faults.point()
     for child in (own / "journal").iterdir():
@@ -244,6 +254,7 @@ def _last_folder(environment: Path, record: JournalRecord) -> None:
     with suppress(OSError):
         (own / "journal").rmdir()
         (own / "lock").unlink(missing_ok=True)
+        (own / "made").unlink(missing_ok=True)
         own.rmdir()
         if record.begin.get("folder_made", True):
             environment.rmdir()
