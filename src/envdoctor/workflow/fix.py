@@ -26,6 +26,7 @@ from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 from envdoctor.workflow.avoid_builds import with_wheels_instead
 from envdoctor.workflow.check import CheckRequest
 from envdoctor.workflow.lock import LockChoice, LockOutcome, lock
+from envdoctor.workflow.undeclared import Undeclared, undeclared_imports
 
 __all__ = ["FixPorts", "FixRequest", "Prepared", "prepare"]
 
@@ -106,6 +107,8 @@ class _Locked:
     files: tuple[PlannedFile, ...]
     builds: Mapping[str, BuildState]
     notes: tuple[str, ...] = ()
+    check: CheckRequest | None = None
+    """The request that gave it, where that is not the first."""
 
 
 def prepare(request: FixRequest, ports: FixPorts) -> Prepared:
@@ -151,6 +154,38 @@ def _dotted(python: tuple[int, int]) -> str:
 
 
 def _lock(request: FixRequest, ports: FixPorts) -> _Locked | Prepared:
+    """Resolve and lock; once more where something cannot be built here, or is imported and not asked for."""
+    made = _buildable(request, ports)
+    if isinstance(made, Prepared):
+        return made
+    missing = _undeclared(made, request.check)
+    if not missing or request.check.project is None:
+        return made
+    check = made.check or request.check
+    project = replace(
+        request.check.project,
+        requirements=(*request.check.project.requirements, *(item.requirement for item in missing)),
+    )
+    target = made.outcome.report.target or check.target
+    again = _lock_once(replace(request, check=replace(check, project=project, target=target, python_choices=())), ports)
+    if isinstance(again, Prepared):
+        return replace(made, notes=(*made.notes, *(f"{item.note}; it could not be" for item in missing)))
+    return replace(again, notes=(*made.notes, *(item.note for item in missing)))
+
+
+def _undeclared(made: _Locked, check: CheckRequest) -> tuple[Undeclared, ...]:
+    resolution, archives = made.outcome.report.resolution, check.archives
+    if resolution is None or archives is None or check.project is None:
+        return ()
+    locked = {(file.name, file.version) for file in made.files}
+    if {(item.name, str(item.version)) for item in resolution.packages} != locked:
+        return ()  # Another repair than the one in use was asked for.
+    wanted = [item.name for item in check.project.requirements]
+    wanted += [item.requirement.name for item in (check.profile.requires if check.profile else ())]
+    return undeclared_imports(wanted, resolution, archives, made.outcome.report.target or check.target)
+
+
+def _buildable(request: FixRequest, ports: FixPorts) -> _Locked | Prepared:
     """Resolve and lock; where something cannot be built here, once more with versions that have a wheel."""
     made = _lock_once(request, ports)
     if isinstance(made, Prepared):
@@ -168,7 +203,7 @@ def _lock(request: FixRequest, ports: FixPorts) -> _Locked | Prepared:
     again = _lock_once(replace(request, check=check), ports)
     if isinstance(again, Prepared) or any(file.sdist and again.builds[file.name].missing for file in again.files):
         return made
-    return replace(again, notes=notes)
+    return replace(again, notes=notes, check=check)
 
 
 def _lock_once(request: FixRequest, ports: FixPorts) -> _Locked | Prepared:
