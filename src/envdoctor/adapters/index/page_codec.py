@@ -17,6 +17,7 @@ import struct
 import sys
 import zlib
 from array import array
+from dataclasses import replace
 from typing import Any
 
 from packaging.utils import NormalizedName
@@ -38,6 +39,8 @@ _CHECKED = 5
 """Where what the checksum covers begins."""
 _BLOCK = 128
 """Files in a block."""
+_RARE = ("y", "m", "x", "w", "o")
+"""Keys of the head that say something of few files, by row: yanked, sidecars, hashes, URL, spelling of the version."""
 _NO_DIGEST = bytes(32)
 _UNWRITABLE = ("\n", "\0")
 _VERSIONS: dict[str, Version] = {}
@@ -63,7 +66,6 @@ def encode_page(listing: Listing) -> bytes:
         "v": [spelled[version] for version in versions],
         "k": list(kinds),
         "b": [len(block) for block in blocks],
-        # What few files have, by their row.
         "y": {number: row.yanked for number, row in enumerate(rows) if row.yanked is not None},
         "m": {number: row.sidecar_hashes for number, row in enumerate(rows) if row.sidecar},
         "x": {number: row.hashes for number, row in enumerate(rows) if digests[number] is None},
@@ -110,7 +112,7 @@ def decode_page(body: bytes, project: NormalizedName, index: str) -> ProjectPage
 class _FileReader:
     """Makes the files of one page."""
 
-    __slots__ = ("_blocks", "_body", "_digests", "_head", "_index", "_project", "_starts", "_table")
+    __slots__ = ("_blocks", "_body", "_digests", "_head", "_index", "_odd", "_prefix", "_project", "_starts", "_table")
 
     def __init__(
         self, body: bytes, start: int, head: dict[str, Any], table: FileTable, project: NormalizedName, index: str
@@ -120,6 +122,8 @@ class _FileReader:
         self._table = table
         self._project = project
         self._index = index
+        self._prefix: str = head["u"]
+        self._odd = frozenset(int(row) for part in _RARE for row in head[part])
         self._starts = [start]
         for length in head["b"]:
             self._starts.append(self._starts[-1] + length)
@@ -128,28 +132,36 @@ class _FileReader:
 
     def file(self, row: int) -> DistributionFile:
         """Return the file of a row."""
-        head, key = self._head, str(row)
         number, place = divmod(row, _BLOCK)
         names, folders, sizes, times = self._blocks.get(number) or self._unpacked(number)
-        name = names[place]
+        name, size = names[place], sizes[place]
         digest = self._digests + 32 * row
-        hashes: _Pairs = (("sha256", self._body[digest : digest + 32].hex()),)
         tags, python = self._table.kinds[self._table.kind_of[row]]
-        spelled = head["o"].get(key)
-        return DistributionFile(
+        file = DistributionFile(
             project=self._project,
-            version=self._table.versions[self._table.version_of[row]] if spelled is None else _version(spelled),
+            version=self._table.versions[self._table.version_of[row]],
             filename=name,
             kind=FileKind.SDIST if tags is None else FileKind.WHEEL,
-            url=head["w"].get(key) or head["u"] + folders[place] + name,
+            url=self._prefix + folders[place] + name,
             index=self._index,
-            hashes=_pairs(head["x"][key]) if key in head["x"] else hashes,
-            size=int(sizes[place]) if sizes[place] else None,
+            hashes=(("sha256", self._body[digest : digest + 32].hex()),),
+            size=int(size) if size else None,
             requires_python=python,
-            yanked=head["y"].get(key),
             upload_time=times[place] or None,
-            sidecar=key in head["m"],
-            sidecar_hashes=_pairs(head["m"].get(key, ())),
+        )
+        return file if row not in self._odd else self._with_rare(file, str(row))
+
+    def _with_rare(self, file: DistributionFile, row: str) -> DistributionFile:
+        """Return the file with what few files have."""
+        head = self._head
+        return replace(
+            file,
+            version=_version(head["o"][row]) if row in head["o"] else file.version,
+            url=head["w"].get(row) or file.url,
+            hashes=_pairs(head["x"][row]) if row in head["x"] else file.hashes,
+            yanked=head["y"].get(row),
+            sidecar=row in head["m"],
+            sidecar_hashes=_pairs(head["m"].get(row, ())),
         )
 
     def _unpacked(self, number: int) -> list[list[str]]:
