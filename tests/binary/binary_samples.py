@@ -143,8 +143,9 @@ def macho(
     weak: tuple[str, ...] = (),
     rpath: str | None = None,
     macos: tuple[int, int] | None = None,
+    constants: bytes = b"",
 ) -> bytes:
-    """Return a thin 64-bit dylib of load commands alone."""
+    """Return a thin 64-bit dylib of load commands, and of ``__TEXT,__cstring`` with ``constants``."""
 
     def text(command: int, fixed: bytes, value: str) -> bytes:
         offset = 12 + len(fixed)
@@ -157,8 +158,13 @@ def macho(
         commands.append(text(0x8000001C, b"", rpath))
     if macos:
         commands.append(struct.pack("<IIIIII", 0x32, 24, 1, macos[0] << 16 | macos[1] << 8, 0, 0))
+    if constants:
+        at, size = 32 + len(b"".join(commands)) + 152, len(constants)
+        segment = struct.pack("<II16sQQQQiiII", 0x19, 152, b"__TEXT", 0, at + size, 0, at + size, 5, 5, 1, 0)
+        commands.append(segment + struct.pack("<16s16sQQI28x", b"__cstring", b"__TEXT", at, size, at))
     body = b"".join(commands)
-    return b"\xcf\xfa\xed\xfe" + struct.pack("<IIIIIII", cpu, 0, 6, len(commands), len(body), 0, 0) + body
+    header = b"\xcf\xfa\xed\xfe" + struct.pack("<IIIIIII", cpu, 0, 6, len(commands), len(body), 0, 0)
+    return header + body + constants
 
 
 def universal(*slices: tuple[int, bytes]) -> bytes:

@@ -144,6 +144,12 @@ def test_binary_numpy_by_the_import_code(tmp_path):
     assert found == ["1", "2", None, None]
 
 
+def test_binary_numpy_in_a_universal_file(tmp_path):
+    constants = b"numpy.core._multiarray_umath\0module compiled against ABI version 0x%x\0"
+    data = universal((0x01000007, macho()), (0x0100000C, macho(needed=("a",), constants=constants)))
+    assert write(tmp_path, "a.abi3.so", data).numpy == "1"
+
+
 def test_fatbin_lists_machine_code_and_ptx(tmp_path):
     section = fatbin() + fatbin((SASS, 80, 0x11), (SASS, 90, 0x100011), (PTX, 90, 0x8011), payload=72)
     section += bytes(-len(section) % 8) + fatbin((SASS, 120, 0x1200011), header=112)

@@ -92,14 +92,21 @@ def test_abi001_leaves_drivers_variants_and_private_copies_alone(site, diagnose)
     assert diagnose("ABI001") == []
 
 
-def test_abi001_optional_parts_are_noted_only(site, diagnose):
+def test_abi001_parts_on_request_are_noted_and_variants_pass_in_silence(site, diagnose):
     provider = elf(needed=("libnvinfer.so.10",))
+    pool = {"numba/np/ufunc/tbbpool.cpython-311-x86_64-linux-gnu.so": elf(needed=("libtbb.so.12",))}
     site.add_files("onnxruntime-gpu", "1.20", {"onnxruntime/capi/libonnxruntime_providers_tensorrt.so": provider})
-    site.add_files(
-        "numba", "0.60", {"numba/np/ufunc/tbbpool.cpython-311-x86_64-linux-gnu.so": elf(needed=("libtbb.so.12",))}
-    )
+    site.add_files("numba", "0.60", pool)
+    site.add_files("nvshmem", "3", {"nvidia/nvshmem/lib/nvshmem_bootstrap_mpi.so.3": elf(needed=("libmpi.so.40",))})
+    site.add_files("torchcodec", "1", {"torchcodec/libtorchcodec_core4.so": elf(needed=("libavutil.so.56",))})
     found = diagnose("ABI001", libraries=frozenset({"libc.so.6"}))
-    assert {finding.severity for finding in found} == {Severity.INFO}
+    assert [(finding.severity, finding.subject) for finding in found] == [(Severity.INFO, "onnxruntime-gpu")]
+
+
+def test_abi001_a_library_that_nobody_needs_but_cuda_must_load_is_a_warning(site, diagnose):
+    site.add_files("plugin", "1", {"plugin/libkernels.so": elf(needed=("libcudart.so.12",))})
+    (finding,) = diagnose("ABI001")
+    assert finding.severity is Severity.WARNING
 
 
 def test_abi002_one_package_and_a_whole_environment(site, diagnose):

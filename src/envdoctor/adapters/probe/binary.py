@@ -26,7 +26,7 @@ _NUMPY_CHECK = b"module compiled against ABI version 0x%x"
 _NUMPY_2 = b"numpy._core._multiarray_umath"
 _NUMPY_LIMIT = 8 << 20
 """Bytes of read-only data that are searched for NumPy's import code."""
-_CONSTANTS = (".rodata", ".rdata", "__cstring")
+_CONSTANTS = (".rodata", ".rdata", "__cstring", "__const")
 
 
 def read_binary(path: str | Path, *, numpy: bool = False, gpu: bool = True) -> Binary:
@@ -101,6 +101,7 @@ def _read(stream: Stream, path: str, *, numpy: bool, gpu: bool) -> Binary:
             macos=macho.macos,
             python=tag,
             extension=tag is not None,
+            numpy=_numpy(stream, macho.sections) if numpy else None,
             size=stream.size,
         )
     raise stream.fault("is neither ELF nor PE nor Mach-O")

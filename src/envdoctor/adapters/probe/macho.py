@@ -6,6 +6,7 @@ Source: Apple's ``mach-o/loader.h`` and ``mach-o/fat.h``. Only headers and load 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from envdoctor.adapters.probe.binary_stream import Stream, section_text
@@ -25,6 +26,7 @@ _CPUS = {7: "i386", 0x01000007: "x86_64", 12: "arm", 0x0100000C: "arm64", 18: "p
 _LOAD_DYLIB, _ID_DYLIB, _LOAD_WEAK, _REEXPORT, _LAZY = 0xC, 0xD, 0x80000018, 0x8000001F, 0x20
 _UPWARD, _RPATH, _VERSION_MIN_MACOS, _BUILD_VERSION = 0x80000023, 0x8000001C, 0x24, 0x32
 _PLATFORM_MACOS = 1
+_SEGMENT_64, _SEGMENT_SIZE = 0x19, 72
 _MAX_COMMANDS_SIZE = 1 << 20
 _MAX_SLICES = 16
 
@@ -39,6 +41,8 @@ class MachoHeaders:
     name: str | None = None
     search: list[str] = field(default_factory=list)
     macos: tuple[int, int] | None = None
+    sections: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Name to offset and size in the file, of the first slice."""
 
 
 def read_macho(stream: Stream) -> MachoHeaders:
@@ -69,6 +73,9 @@ def _read_thin(stream: Stream, headers: MachoHeaders) -> None:
         raise stream.fault("has load commands of more than 1 MiB")
     headers.machines.append(_CPUS.get(cpu, f"cpu 0x{cpu:x}"))
     data = stream.exactly(32 if wide else 28, size)
+    sections = dict(_sections(data, count, order)) if wide else {}
+    for name, (offset, length) in sections.items():
+        headers.sections.setdefault(name, (stream.start + offset, length))
     at = 0
     for _ in range(count):
         if at + 8 > len(data):
@@ -77,6 +84,23 @@ def _read_thin(stream: Stream, headers: MachoHeaders) -> None:
         if length < 8 or at + length > len(data):
             raise stream.fault("has a load command of no possible size")
         _read_command(command, data[at : at + length], order, headers)
+        at += length
+
+
+def _sections(data: bytes, count: int, order: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the sections of all 64-bit segments."""
+    form = struct.Struct(order + "16s16sQQI28x")
+    at = 0
+    for _ in range(count):
+        if at + 8 > len(data):
+            return
+        command, length = struct.unpack_from(order + "II", data, at)
+        if command == _SEGMENT_64:
+            for place in range(at + _SEGMENT_SIZE, min(at + length, len(data)) - form.size + 1, form.size):
+                name, _segment, _address, size, offset = form.unpack_from(data, place)
+                yield name.rstrip(b"\0").decode("ascii", "replace"), (offset, size)
+        if length < 8:
+            return
         at += length
 
 

@@ -30,19 +30,20 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.model.binary import Binary
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
-_OPTIONAL = (
-    # Binaries that their packages try to load and do without.
-    ("numba", "*pool.*", "a threading layer that numba does without"),
-    ("onnxruntime*", "*onnxruntime_providers_tensorrt*", "an execution provider that is loaded on request"),
+# Binaries that their packages do without, or of which they load the one that fits: nothing to say.
+_SILENT = (
+    ("numba", "*pool.*"),
+    ("torchaudio", "*torio_ffmpeg*"),
+    ("torchaudio", "*_sox*"),
+    ("torchcodec", "*"),
+    ("bitsandbytes", "*"),
+    ("pyqt*", "*/plugins/*"),
+    ("pyside*", "*/plugins/*"),
+)
+# Binaries that are loaded when the user asks for what they give: worth a note.
+_ON_REQUEST = (
     ("onnxruntime*", "*onnxruntime_providers_*", "an execution provider that is loaded on request"),
-    ("torchaudio", "*torio_ffmpeg*", "one of several builds, of which one is loaded"),
-    ("torchaudio", "*_sox*", "a backend that is loaded on request"),
-    ("torchaudio", "*libtorchaudio_sox*", "a backend that is loaded on request"),
-    ("torchcodec", "*", "one of several builds, of which one is loaded"),
-    ("bitsandbytes", "*", "one of several builds, of which one is loaded"),
-    ("torchvision", "image.*", "image decoding, which torchvision does without"),
-    ("pyqt*", "*/plugins/*", "a plugin of Qt"),
-    ("pyside*", "*/plugins/*", "a plugin of Qt"),
+    ("torchvision", "*/image.*", "image decoding, which torchvision does without"),
 )
 
 
@@ -58,21 +59,26 @@ def find(examination: Examination) -> Iterator[Finding]:
         lacks = list(links.missing(binary))
         if not lacks or _one_of_variants(binary, links):
             continue
-        severity, why = _severity(binary, lacks, binary.path in importable)
-        groups.setdefault((owner(binary), severity), []).append((binary, lacks, why))
+        judged = _severity(binary, lacks, binary.path in importable)
+        if judged is not None:
+            groups.setdefault((owner(binary), judged[0]), []).append((binary, lacks, judged[1]))
     for (subject, severity), cases in groups.items():
         yield _finding(links, subject, severity, cases)
 
 
-def _severity(binary: Binary, lacks: list[str], needed: bool) -> tuple[Severity, str]:
-    for distribution, pattern, why in _OPTIONAL:
-        if fnmatch(binary.distribution or "", distribution) and fnmatch(short_path(binary.path), f"*{pattern}"):
+def _severity(binary: Binary, lacks: list[str], needed: bool) -> tuple[Severity, str] | None:
+    """Return how bad it is and why it is no worse; None where it does not matter."""
+    distribution, path = binary.distribution or "", short_path(binary.path)
+    if any(fnmatch(distribution, name) and fnmatch(path, pattern) for name, pattern in _SILENT):
+        return None
+    for name, pattern, why in _ON_REQUEST:
+        if fnmatch(distribution, name) and fnmatch(path, pattern):
             return Severity.INFO, why
     if needed:
         return Severity.ERROR, ""
     if any(cuda_library(name) or is_torch_library(name) for name in lacks):
         return Severity.WARNING, "loaded on request"
-    return Severity.INFO, "loaded on request"
+    return None
 
 
 def _one_of_variants(binary: Binary, links: Links) -> bool:
