@@ -24,7 +24,7 @@ from host_samples import (
     write,
 )
 
-from envdoctor.adapters.probe import gpu_nvidia_child
+from envdoctor.adapters.probe import gpu_nvidia_child, host
 from envdoctor.adapters.probe.gpu_nvidia import parse_nvml
 from envdoctor.adapters.probe.gpu_zluda import zluda_library
 from envdoctor.adapters.probe.host import facts_of, probe_host
@@ -199,6 +199,32 @@ def test_host_cards_of_several_vendors_are_numbered_in_one_row(tmp_path):
     )
     assert [found.value(f"gpu[{index}].vendor") for index in range(3)] == ["nvidia", "amd", "intel"]
     assert (found.value("gpu[2].driver"), found.value("gpu.count")) == ("xe", 3)
+
+
+def test_host_windows_by_its_registry(tmp_path, monkeypatch):
+    adapters = [
+        {"name": "AMD Radeon(TM) Graphics", "vendor": "amd", "driver_version": "32.0.12033.1030"},
+        {"name": "NVIDIA GeForce RTX 5080", "vendor": "nvidia", "driver_version": "580.97", "memory_bytes": 1 << 34},
+    ]
+    monkeypatch.setattr(host, "windows_adapters", lambda _machine: adapters)
+    hip = r"C:\Program Files\AMD\ROCm\6.2"
+    machine = Machine(root=str(tmp_path), environ={"PATH": "", "HIP_PATH": hip}, system="win32", architecture="AMD64")
+    found = facts_of(machine)
+    assert (found.value("os"), found.value("arch")) == ("windows", "x86_64")
+    assert [found.value(f"gpu[{index}].vendor") for index in (0, 1)] == ["amd", "nvidia"]
+    assert found.get("gpu[0].architecture").state is FactState.UNKNOWN
+    assert (found.value("driver.version"), found.value("driver.cuda")) == ("580.97", "13.0")
+    assert (found.value("rocm.version"), found.get("library.amdhip64_7").state) == ("6.2", FactState.ABSENT)
+
+
+def test_host_source_that_fails_costs_its_own_facts_alone(tmp_path, monkeypatch):
+    def broken(_machine):
+        raise RuntimeError("odd machine")
+
+    monkeypatch.setattr(host, "apple_card", broken)
+    found = facts(tmp_path, {"/proc/driver/nvidia/version": OPEN_MODULE})
+    assert found.get("probe.other").reason == "RuntimeError: odd machine"
+    assert found.value("driver.version") == "580.95.05"
 
 
 @pytest.mark.parametrize(

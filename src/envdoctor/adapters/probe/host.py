@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from envdoctor.adapters.probe.gpu_amd import amd_cards, rocm_facts
-from envdoctor.adapters.probe.gpu_nvidia import nvidia_facts
+from envdoctor.adapters.probe.gpu_nvidia import cuda_of_driver, nvidia_facts
 from envdoctor.adapters.probe.gpu_other import apple_card, drm_cards, windows_adapters
 from envdoctor.adapters.probe.gpu_zluda import zluda_facts
 from envdoctor.adapters.probe.host_jetson import jetson_facts
@@ -19,7 +19,7 @@ from envdoctor.adapters.probe.host_names import FACT_NAMES
 from envdoctor.adapters.probe.host_overrides import overridden
 from envdoctor.adapters.probe.host_system import system_facts
 from envdoctor.adapters.probe.host_tools import library_facts, tool_facts
-from envdoctor.model.fact import Fact, Facts
+from envdoctor.model.fact import Fact, Facts, FactState
 
 __all__ = ["facts_of", "probe_host"]
 
@@ -92,6 +92,10 @@ def _others(machine: Machine) -> Iterator[Fact]:
     cards += [("registry", card) for card in windows_adapters(machine)]
     for index, (source, card) in enumerate(cards):
         yield from _card_facts(index, card, source)
+        if card["vendor"] == "nvidia" and card.get("driver_version"):
+            yield known("driver.version", card["driver_version"], source)
+            if cuda := cuda_of_driver(card["driver_version"]):
+                yield known("driver.cuda", cuda, "the driver's branch")
 
 
 def _card_facts(index: int, card: Mapping[str, Any], source: str) -> Iterator[Fact]:
@@ -104,8 +108,12 @@ def _card_facts(index: int, card: Mapping[str, Any], source: str) -> Iterator[Fa
 
 
 def _numbered(nvidia: list[Fact], *others: list[Fact]) -> Iterator[Fact]:
-    """Yield the cards of all sources under one numbering, NVIDIA's first; what Windows lists twice counts once."""
+    """Yield the cards of all sources under one numbering, NVIDIA's first; what Windows lists twice counts once.
+
+    The driver as Windows lists it counts where NVIDIA's own library did not answer.
+    """
     count = _count(nvidia)
+    answered = any(fact.name == "driver.version" and fact.state is FactState.KNOWN for fact in nvidia)
     yield from nvidia
     for facts in others:
         skipped = 0
@@ -120,7 +128,9 @@ def _numbered(nvidia: list[Fact], *others: list[Fact]) -> Iterator[Fact]:
                 continue
             number = count + index - skipped
             yield from (replace(fact, name=fact.name.replace(f"gpu[{index}]", f"gpu[{number}]", 1)) for fact in mine)
-        yield from (fact for fact in facts if not fact.name.startswith("gpu["))
+        yield from (
+            fact for fact in facts if not fact.name.startswith("gpu[") and not (answered and "driver." in fact.name)
+        )
         count += _count(facts) - skipped
     yield known("gpu.count", count, "all sources") if count else absent("gpu.count", "all sources")
 

@@ -43,7 +43,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     for item in links_of(inventory).importable():
         if item.numpy == "1" and item.distribution != "numpy":
             groups.setdefault(owner(item), []).append(item)
-    for subject in _told(examination):
+    for subject in _told(examination) if groups else ():
         groups.pop(subject, None)
     for subject, items in groups.items():
         yield Finding(
