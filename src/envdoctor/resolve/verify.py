@@ -65,8 +65,7 @@ def _package(
     except (MetadataUnavailable, IndexUnavailable):
         return
     stated: set[str] = set()
-    for parsed in _applicable(lines, package, target):
-        name = canonicalize_name(parsed.name)
+    for name, parsed in _applicable(lines, package.extras, target):
         stated.add(name)
         binary = couplings.is_binary(package.name, name)
         if name in absent or (ignored(package.name, name) and not binary):
@@ -80,18 +79,20 @@ def _package(
             yield f"{package.name} {package.version} was built for {name}{specifier}: {found or 'nothing'} is there"
 
 
-def _applicable(lines: Iterable[str], package: ResolvedPackage, target: Target) -> Iterable[Pep508]:
-    extras = ("", *sorted(package.extras))
+@lru_cache(maxsize=4_096)
+def _applicable(
+    lines: tuple[str, ...], extras: frozenset[str], target: Target
+) -> tuple[tuple[NormalizedName, Pep508], ...]:
+    """Return the demands of a version that count; the resolutions of one diagnosis have most versions in common."""
+    found = []
+    environments = [target.marker_environment(extra) for extra in ("", *sorted(extras))]
     for line in lines:
         parsed = _parsed(line)
-        if parsed is not None and (parsed.marker is None or any(_holds(line, target, extra) for extra in extras)):
-            yield parsed
-
-
-@lru_cache(maxsize=32_768)
-def _holds(line: str, target: Target, extra: str) -> bool:
-    parsed = _parsed(line)
-    return parsed is not None and (parsed.marker is None or parsed.marker.evaluate(target.marker_environment(extra)))
+        if parsed is None:
+            continue
+        if parsed.marker is None or any(map(parsed.marker.evaluate, environments)):
+            found.append((canonicalize_name(parsed.name), parsed))
+    return tuple(found)
 
 
 @lru_cache(maxsize=32_768)
