@@ -193,3 +193,25 @@ def test_prefetched_pages_are_asked_once(server, opened: Open) -> None:
 def test_bad_cutoff_is_refused(opened: Open) -> None:
     with pytest.raises(ValueError, match="Invalid isoformat"):
         opened(exclude_newer="yesterday")
+
+
+def test_pages_know_their_versions_without_making_files(server, opened: Open) -> None:
+    names = [f"demo-{version}-py3-none-any.whl" for version in ("2.0", "10.0", "1.0", "1.0.0rc1")]
+    server.page("demo", [*map(server.wheel, names), server.file("demo-10.0.tar.gz", b"")])
+    page = opened().page("demo")
+    assert [str(version) for version in page.versions] == ["1.0.0rc1", "1.0", "2.0", "10.0"]
+    assert [file.filename for file in page.of_version(page.versions[-1])] == [names[1], "demo-10.0.tar.gz"]
+    assert page.files[-1].kind is FileKind.SDIST
+    assert [file.filename for file in page.files[:2]] == names[:2]
+    assert page.files[0] is page.files[0]
+
+
+def test_an_index_says_how_long_it_kept_its_callers_waiting(server, opened: Open) -> None:
+    server.page("demo", [server.wheel("demo-1.0-py3-none-any.whl")])
+    index = opened()
+    assert index.seconds == 0
+    index.page("demo")
+    waited = index.seconds
+    assert waited > 0
+    index.page("demo")
+    assert index.seconds == waited

@@ -23,13 +23,14 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.utils import NormalizedName
-from packaging.version import Version
 
 from envdoctor.adapters.index.cache import Cache, CachedPage
 from envdoctor.adapters.index.files import FileReader, file_key
 from envdoctor.adapters.index.metadata_text import MetadataRecord
-from envdoctor.adapters.index.settings import IndexSettings, built_with, cutoff_text
+from envdoctor.adapters.index.settings import IndexSettings, cutoff_text
 from envdoctor.adapters.index.source import PageSource, Source
+from envdoctor.adapters.index.stand_ins import standing_in
+from envdoctor.adapters.index.stopwatch import Stopwatch
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.index.workers import Job, Workers
 from envdoctor.model.candidate import (
@@ -42,7 +43,6 @@ from envdoctor.model.candidate import (
     Rejection,
     RejectionKind,
 )
-from envdoctor.model.file_table import FileTable, TabledFiles, table_of
 from envdoctor.ports import IndexUnavailable, Progress, ProjectNotFound
 
 if TYPE_CHECKING:
@@ -96,14 +96,30 @@ class LiveIndex:
         self._notes: dict[str, None] = {}
         self._progress = progress
         self._started = False
+        self._stopwatch = Stopwatch()
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds for which callers waited so far: for the network, the disk, and pages to be read."""
+        return self._stopwatch.seconds
 
     def page(self, name: NormalizedName) -> ProjectPage:
         """Return the project's admissible files. Raises ProjectNotFound or IndexUnavailable."""
-        return self._page_job(name).result()
+        job = self._page_job(name)
+        if job.done:
+            return job.result()
+        with self._stopwatch:
+            return job.result()
 
     def prefetch_pages(self, names: Iterable[NormalizedName]) -> None:
         """Start fetching pages that are neither at hand nor fresh in the cache."""
         new = [name for name in dict.fromkeys(names) if name not in self._pages]
+        if not new:
+            return
+        with self._stopwatch:
+            self._start_pages(new)
+
+    def _start_pages(self, new: list[NormalizedName]) -> None:
         default = self._sources.default
         keys = {default.key(name): name for name in new if name not in self._sources.bound}
         stored = self._cache.pages(keys)
@@ -122,13 +138,23 @@ class LiveIndex:
         place of a whole archive, which may say nothing without a build.
         """
         told_by = self._told_by(file)
-        metadata = self._metadata_job(told_by).result().named(file.project, file.version)
+        job = self._metadata_job(told_by)
+        if not job.done:
+            with self._stopwatch:
+                job.result()
+        metadata = job.result().named(file.project, file.version)
         return metadata if told_by is file else replace(metadata, source=MetadataSource.SIBLING)
 
     def prefetch_metadata(self, files: Iterable[DistributionFile]) -> None:
         """Start fetching metadata that is not in the cache."""
         new = {file_key(told_by): told_by for file in files for told_by in (self._told_by(file),)}
         new = {key: file for key, file in new.items() if key not in self._metadata}
+        if not new:
+            return
+        with self._stopwatch:
+            self._start_metadata(new)
+
+    def _start_metadata(self, new: dict[str, DistributionFile]) -> None:
         stored = self._cache.parts(new, "metadata")
         for key, file in new.items():
             body = stored.get(key)
@@ -151,15 +177,18 @@ class LiveIndex:
 
     def names(self, file: DistributionFile) -> tuple[str, ...]:
         """Return member names. Raises MetadataUnavailable or IndexUnavailable."""
-        return self._files.names(file)
+        with self._stopwatch:
+            return self._files.names(file)
 
     def read(self, file: DistributionFile, member: str) -> bytes | None:
         """Return a member's bytes, None where there is none. Raises MetadataUnavailable or IndexUnavailable."""
-        return self._files.read(file, member)
+        with self._stopwatch:
+            return self._files.read(file, member)
 
     def build_risk(self, file: DistributionFile) -> BuildRisk:
         """Grade what building this file would need. Raises MetadataUnavailable or IndexUnavailable."""
-        return self._files.risk(file)
+        with self._stopwatch:
+            return self._files.risk(file)
 
     def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]:
         """Return the files of a project that ``exclude_newer`` left out of its page."""
@@ -252,7 +281,7 @@ class LiveIndex:
             except (ProjectNotFound, IndexUnavailable):
                 raise error from None
             self._missed(error)
-            return _standing_in(page, source.name, label)
+            return standing_in(page, source.name, label)
 
     def _from_default(self, name: NormalizedName) -> ProjectPage:
         try:
@@ -290,7 +319,7 @@ class LiveIndex:
         except IndexUnavailable as error:
             self._missed(error)
             unlabelled = replace(page, files=tuple(file for file in real if file.version.local is None))
-            return replace(page, files=(*real, *_standing_in(unlabelled, source.name, label).files))
+            return replace(page, files=(*real, *standing_in(unlabelled, source.name, label).files))
         labelled = [version for version in listed.versions if version.local == label]
         more = tuple(file for version in labelled for file in listed.of_version(version))
         return replace(page, files=real + more) if more else page
@@ -314,33 +343,3 @@ class LiveIndex:
         )
         left_out = {id(file) for file in late}
         return replace(page, files=tuple(file for file in page.files if id(file) not in left_out))
-
-
-def _standing_in(page: ProjectPage, index: str, label: str | None) -> ProjectPage:
-    """Return the default index's files as if they were the other index's, marked as stand-ins."""
-    table = table_of(page.files)
-    standing = {
-        number: _labelled(version, label)
-        for number, version in enumerate(table.versions)
-        if built_with(label, page.name, version)
-    }
-    versions = tuple(sorted(set(standing.values())))
-    places = {version: place for place, version in enumerate(versions)}
-    rows = [row for row, number in enumerate(table.version_of) if number in standing]
-
-    def make(row: int) -> DistributionFile:
-        file = page.files[rows[row]]
-        return replace(file, index=index, stand_in=True, version=_labelled(file.version, label))
-
-    columns = FileTable(
-        versions=versions,
-        kinds=table.kinds,
-        version_of=[places[standing[table.version_of[row]]] for row in rows],
-        kind_of=[table.kind_of[row] for row in rows],
-        yanked=frozenset(number for number, row in enumerate(rows) if row in table.yanked),
-    )
-    return replace(page, files=TabledFiles(columns, make), index=index)
-
-
-def _labelled(version: Version, label: str | None) -> Version:
-    return Version(f"{version}+{label}") if label and version.local is None else version

@@ -22,7 +22,8 @@ from envdoctor.ports import IndexUnavailable, Progress
 __all__ = ["AnyIndex", "default_index_url", "open_index"]
 
 AnyIndex = LiveIndex | RecordedIndex | RecordingIndex
-"""All implement ``Index``, ``ArchiveReader``, ``build_risk``, ``too_new``, ``unreachable``, ``notes`` and ``close``."""
+"""All implement ``Index``, ``ArchiveReader``, ``build_risk``, ``too_new``, ``unreachable``, ``notes``, ``seconds``
+(wall-clock, waited for it so far) and ``close``."""
 
 
 def open_index(settings: IndexSettings, progress: Progress | None = None) -> AnyIndex:

@@ -12,6 +12,7 @@ from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.recording_format import FORMAT, HOST, file_of, metadata_of
 from envdoctor.adapters.index.settings import IndexSettings, cutoff_text
+from envdoctor.adapters.index.stopwatch import Stopwatch
 from envdoctor.model.candidate import (
     BuildRisk,
     CoreMetadata,
@@ -42,6 +43,7 @@ class RecordedIndex:
         self._projects: dict[NormalizedName, dict[str, Any]] = {}
         self._pages: dict[NormalizedName, ProjectPage] = {}
         self._too_new: dict[NormalizedName, tuple[Rejection, ...]] = {}
+        self._stopwatch = Stopwatch()
         self.unreachable: tuple[tuple[str, str, str], ...] = ()
         """Indexes that were out of reach when it was recorded."""
         self.notes: tuple[str, ...] = ()
@@ -54,11 +56,17 @@ class RecordedIndex:
         self.recorded_on: str = str(about.get("recorded", ""))
         self.unreachable = tuple((str(i[0]), str(i[1]), str(i[2])) for i in about.get("unreachable", ()))
 
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds for which callers waited for recordings to be read."""
+        return self._stopwatch.seconds
+
     def page(self, name: NormalizedName) -> ProjectPage:
         """Return the recorded page. Raises ProjectNotFound or IndexUnavailable."""
         page = self._pages.get(name)
         if page is None:
-            page = self._pages[name] = self._admissible(self._read_page(name))
+            with self._stopwatch:
+                page = self._pages[name] = self._admissible(self._read_page(name))
         return page
 
     def prefetch_pages(self, names: Iterable[NormalizedName]) -> None:

@@ -108,6 +108,11 @@ class RecordingIndex:
         return self._index.too_new(name)
 
     @property
+    def seconds(self) -> float:
+        """Pass on."""
+        return self._index.seconds
+
+    @property
     def unreachable(self) -> tuple[UnreachableIndex, ...]:
         """Pass on."""
         return self._index.unreachable

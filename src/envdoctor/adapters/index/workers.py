@@ -17,15 +17,18 @@ class Job(Generic[T]):
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._work: Callable[[], T] | None = work
-        self._claim = threading.Lock()
-        self._done = threading.Event()
+        self._working = threading.Lock()
         self._result: T
+        self.done = False
+        """Whether the result is at hand."""
         self._error: Exception | None = None
 
     def run(self) -> None:
         """Do the work unless somebody has begun it."""
-        if not self._claim.acquire(blocking=False):
-            return
+        if self._working.acquire(blocking=False):
+            self._do_and_release()
+
+    def _do_and_release(self) -> None:
         work, self._work = self._work, None
         try:
             if work is not None:
@@ -33,13 +36,14 @@ class Job(Generic[T]):
         except Exception as error:  # noqa: BLE001 - handed to whoever asks for the result
             self._error = error
         finally:
-            self._done.set()
+            self.done = True
+            self._working.release()
 
     def result(self) -> T:
         """Return the result, doing the work here if nobody has begun it. Raises what the work raised."""
-        if not self._done.is_set():
-            self.run()
-            self._done.wait()
+        if not self.done:
+            self._working.acquire()
+            self._do_and_release()
         if self._error is not None:
             raise self._error.with_traceback(None)
         return self._result
