@@ -9,7 +9,6 @@ from envdoctor.ports import Index
 from envdoctor.resolve.engine import Outcome, Solver
 from envdoctor.resolve.lines import lines_of
 from envdoctor.resolve.problem import Problem
-from envdoctor.resolve.pubgrub import PubGrub
 from envdoctor.resolve.relax import from_profile
 from envdoctor.resolve.universe import Universe
 from envdoctor.resolve.warm import warm
@@ -23,7 +22,7 @@ class Ground:
     def __init__(self, problem: Problem, index: Index, solver: Solver | None) -> None:
         self.problem = problem
         self.index = index
-        self.solver = solver or PubGrub(problem.limits.rounds)
+        self.solver = solver or _first_engine(problem)
         self.universe = Universe(problem, index)
         self.lines = lines_of(self.universe)
         self.preferred = _preferred(self.universe)
@@ -56,6 +55,12 @@ def go_on_from(problem: Problem, index: Index, solver: Solver | None) -> Ground:
     if found is not None and found.problem is problem and found.index is index and solver is None:
         return found
     return Ground(problem, index, solver)
+
+
+def _first_engine(problem: Problem) -> Solver:
+    from envdoctor.resolve.pubgrub import PubGrub  # imports the engine, which help and most verbs do without
+
+    return PubGrub(problem.limits.rounds)
 
 
 def _preferred(universe: Universe) -> dict[str, int]:

@@ -14,7 +14,8 @@ from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequir
 
 from envdoctor.resolve.engine import GaveUp, Outcome, Proof, ProofEdge, Root, Solved, Unsolvable, View
 from envdoctor.resolve.lessons import Lessons
-from envdoctor.resolve.positions import Positions, highest
+from envdoctor.resolve.position_sets import Positions
+from envdoctor.resolve.positions import highest
 from envdoctor.resolve.universe import Universe, base_name
 
 if TYPE_CHECKING:

@@ -1,0 +1,72 @@
+"""What a command may import: start-up is paid on every call, and a hook pays it on every commit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
+
+PROBE = """
+import json, sys
+from envdoctor.cli.main import main
+code = main(sys.argv[1:])
+print("\\n" + json.dumps([code, sorted(name for name in sys.modules if "." not in name)]))
+"""
+"""Runs a command in a fresh interpreter and prints what it has imported on a last line."""
+
+START_UP = {
+    "elftools",
+    "httpx",
+    "jsonschema",
+    "libcst",
+    "macholib",
+    "nab_resolver",
+    "pefile",
+    "pip_api",
+    "pydantic",
+    "resolvelib",
+    "rich",
+    "ssl",
+    "torch",
+}
+DIAGNOSIS = {"elftools", "httpx", "libcst", "macholib", "pefile", "pip_api", "pydantic", "resolvelib", "rich", "torch"}
+
+
+def imported(*arguments: str) -> tuple[int, set[str]]:
+    result = subprocess.run(
+        [sys.executable, "-c", PROBE, *arguments], capture_output=True, encoding="utf-8", check=True, timeout=120
+    )
+    code, names = json.loads(result.stdout.splitlines()[-1])
+    return code, set(names)
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("check", "--help")], ids=" ".join)
+def test_starting_up_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
+    code, names = imported(*arguments)
+    assert code == 0
+    assert not names & START_UP
+
+
+def test_a_diagnosis_imports_only_what_it_uses(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    code, names = imported(
+        "check",
+        str(EXAMPLE),
+        "--profile",
+        "diffrhythm2-directml",
+        "--recorded-index",
+        str(EXAMPLE / "recorded-index"),
+        "--format",
+        "json",
+        "--output",
+        str(report),
+    )
+    assert code == 1
+    assert report.is_file()
+    assert "nab_resolver" in names
+    assert not names & DIAGNOSIS
