@@ -1,0 +1,49 @@
+"""The reference is what the code says now."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from envdoctor.diagnose.rule import all_rules
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def reference(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(root / "scripts" / "reference.py"), *arguments]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, check=False)
+
+
+def test_docs_reference_is_current() -> None:
+    done = reference(ROOT, "--check")
+    assert done.returncode == 0, done.stderr
+
+
+def test_docs_reference_check_notices_a_page_that_is_not_current(tmp_path: Path) -> None:
+    for name in ("src", "profiles", "scripts"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    # The script finds its root from its own path, so it has to lie there itself.
+    (tmp_path / "scripts").unlink()
+    (tmp_path / "scripts").mkdir()
+    for script in ("reference.py", "reference_markdown.py"):
+        (tmp_path / "scripts" / script).write_text((ROOT / "scripts" / script).read_text(encoding="utf-8"))
+    assert reference(tmp_path, "--check").returncode == 1
+    assert reference(tmp_path).returncode == 0
+    assert reference(tmp_path, "--check").returncode == 0
+    page = tmp_path / "docs" / "reference" / "rules.md"
+    page.write_text(page.read_text(encoding="utf-8") + "by hand\n", encoding="utf-8")
+    (page.parent / "gone.md").write_text("of a rule that went\n", encoding="utf-8")
+    done = reference(tmp_path, "--check")
+    assert done.returncode == 1
+    assert "docs/reference/rules.md is not current" in done.stderr
+    assert "docs/reference/gone.md is not current" in done.stderr
+
+
+def test_docs_reference_has_every_rule_with_its_documentation() -> None:
+    text = (REFERENCE / "rules.md").read_text(encoding="utf-8")
+    for rule in all_rules():
+        assert f"\n## {rule.code} {rule.name}\n" in text
+        assert rule.documentation.strip(), rule.code
