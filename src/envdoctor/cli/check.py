@@ -12,6 +12,7 @@ import typer
 from envdoctor.cli import composition
 from envdoctor.cli import options as opt
 from envdoctor.cli.composition import IndexChoice, TargetChoice
+from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.output import write_report
 from envdoctor.cli.patient import PatientChoice, open_patient
 from envdoctor.cli.repository import place_in_repository
@@ -62,6 +63,9 @@ def check(
     no_imports: Annotated[
         bool, typer.Option("--no-imports", help="Do not import torch in the environment's interpreter to see it work.")
     ] = False,
+    import_timeout: Annotated[
+        float, typer.Option("--import-timeout", metavar="S", help="Seconds that such an import may take.", min=0.1)
+    ] = 60.0,
     offline: opt.OfflineOption = False,
     index_url: opt.IndexUrlOption = None,
     recorded_index: opt.RecordedOption = None,
@@ -78,13 +82,23 @@ def check(
     from envdoctor.workflow.check import check as run_check
 
     target = TargetChoice(target_os, target_arch, target_python, target_backend)
-    looked_at = PatientChoice(env, python, installed, facts, log, imports=not no_imports)
+    choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
+    looked_at = PatientChoice(
+        env,
+        python,
+        installed,
+        facts,
+        log,
+        imports=not no_imports,
+        import_timeout_s=import_timeout,
+        gpu=profile is not None or target_backend is not None,
+    )
     patient = open_patient(looked_at)
     if looked_at.given and (project is None or not composition.describes_requirements(project)):
-        report = run_check(request_without_project(profile, target, patient))
+        report = run_check(request_without_project(profile, target, patient, choice))
     else:
         folder = project or Path()
-        choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
+        _refuse_patient_as_project(folder)
         with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
             report = run_check(session.request)
         report = replace(report, next_command=_next(report, folder, recorded_index, offline=offline))
@@ -98,6 +112,17 @@ def check(
         root=place_in_repository(project or Path()),
     )
     raise typer.Exit(code)
+
+
+_PATIENT_FILES = {"installed.txt": "--installed", "probe.json": "--facts", "site-packages": "--env"}
+
+
+def _refuse_patient_as_project(folder: Path) -> None:
+    """Say which options to use where a folder holds what belongs to an environment, and no project at all."""
+    found = {name: option for name, option in _PATIENT_FILES.items() if (folder / name).exists()}
+    if found and not composition.describes_requirements(folder):
+        options = " ".join(f"{option} {shlex.quote(str(folder / name))}" for name, option in found.items())
+        raise UsageFault(f"`{folder}` describes no requirements, but an environment: use `envdoctor check {options}`")
 
 
 def _next(report: Report, project: Path, recorded: Path | None, *, offline: bool) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,7 +68,7 @@ def _environment(path: Path) -> InstalledEnvironment:
     listing = path.is_file() and path.suffix.lower() in (".txt", ".json", ".log", ".lst", "")
     program = path.is_file() and path.name.lower().startswith("python")
     choice = PatientChoice(installed=path) if listing and not program else PatientChoice(env=path)
-    environment = open_patient(PatientChoice(choice.env, installed=choice.installed, imports=False)).environment
+    environment = open_patient(replace(choice, imports=False, machine=False)).environment
     if environment is None:
         raise UsageFault(f"`{path}` is neither an environment nor a listing of one")
     return environment

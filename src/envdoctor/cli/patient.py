@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envdoctor.cli.errors import UsageFault
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.fact import Facts
 from envdoctor.model.target import Arch, OperatingSystem, Target
+
+if TYPE_CHECKING:
+    from envdoctor.cli.composition import TargetChoice
+    from envdoctor.model.binary import BinaryInventory
 
 __all__ = ["Patient", "PatientChoice", "fitted", "open_patient"]
 
@@ -16,6 +22,7 @@ __all__ = ["Patient", "PatientChoice", "fitted", "open_patient"]
 _IMPORTED = ("torch",)
 _LARGEST_LOG = 16 * 1024 * 1024
 _OLDEST, _NEWEST = (3, 8), (3, 14)
+_SYSTEMS = {"win32": "windows", "linux": "linux", "darwin": "macos"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,10 @@ class PatientChoice:
     log: Path | None = None
     imports: bool = True
     import_timeout_s: float = 60.0
+    machine: bool = True
+    """Whether to measure this host and to read libraries, too."""
+    gpu: bool = False
+    """A card matters whatever is installed: a profile or a backend was named."""
 
     @property
     def given(self) -> bool:
@@ -43,49 +54,91 @@ class Patient:
     environment: InstalledEnvironment | None = None
     facts: Facts = Facts()  # noqa: RUF009 - immutable
     log: str | None = None
+    binaries: BinaryInventory | None = None
 
 
 def open_patient(choice: PatientChoice) -> Patient:
-    """Read all that the user points at. Raises UsageFault."""
+    """Read all that the user points at, and measure what belongs to it. Raises UsageFault.
+
+    Facts that the user gives count for more than what is measured here.
+    """
     if sum(item is not None for item in (choice.env, choice.python, choice.installed)) > 1:
         raise UsageFault("`--env`, `--python` and `--installed` exclude each other")
-    return Patient(_environment(choice), _facts(choice.facts), _log(choice.log))
-
-
-def fitted(target: Target, patient: Patient) -> Target:
-    """Return the target with what the environment at hand says of its Python and system."""
-    environment = patient.environment
-    if environment is None:
-        return target
-    if environment.python is not None and _OLDEST <= environment.python <= _NEWEST:
-        target = replace(target, python=environment.python, python_full=environment.python_full)
-    system = patient.facts.value("os")
-    if isinstance(system, str) and system in {item.value for item in OperatingSystem}:
-        target = replace(target, os=OperatingSystem(system))
-    machine = str(patient.facts.value("arch") or "").lower()
-    arm = Arch.AARCH64 if target.os is OperatingSystem.LINUX else Arch.ARM64
-    known = {"x86_64": Arch.X86_64, "amd64": Arch.X86_64, "aarch64": arm, "arm64": arm}
-    return replace(target, arch=known.get(machine, target.arch), probed=environment.executable is not None)
-
-
-def _environment(choice: PatientChoice) -> InstalledEnvironment | None:
+    given, log = _facts(choice.facts), _log(choice.log)
     if choice.installed is not None:
-        return _listing(choice.installed)
+        listing = _listing(choice.installed)
+        return Patient(listing, _facts_of_listing(listing).merged(given), log)
     path = choice.env or choice.python
     if path is None:
-        return None
+        return Patient(None, given, log)
+    environment = _environment(path)
+    imported = _imports(environment, choice)
+    if not choice.machine:
+        return Patient(imported(), given, log)
+
+    from envdoctor.cli.patient_machine import host_facts, libraries
+
+    # Facts of another machine are not mixed with this one's.
+    facts = given if len(given) else host_facts(environment, wanted=choice.gpu)
+    binaries = libraries(environment, facts, gpu=choice.gpu)
+    return Patient(imported(), facts, log, binaries)
+
+
+def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
+    """Return the target with what environment and facts say of it, wherever the user has typed nothing else."""
+    environment = patient.environment
+    if environment is not None and environment.python is not None and choice.python is None:
+        if _OLDEST <= environment.python <= _NEWEST:
+            target = replace(target, python=environment.python, python_full=environment.python_full)
+        target = replace(target, probed=environment.executable is not None)
+    system = patient.facts.value("os")
+    if environment is not None and system is None:
+        system = _SYSTEMS.get(str(environment.details.get("platform") or ""))
+    if isinstance(system, str) and choice.os is None and system in {item.value for item in OperatingSystem}:
+        target = replace(target, os=OperatingSystem(system))
+    machine = str(patient.facts.value("arch") or (environment and environment.details.get("machine")) or "").lower()
+    arm = Arch.AARCH64 if target.os is OperatingSystem.LINUX else Arch.ARM64
+    if choice.arch is None:
+        # macOS and Windows have their own word for the same machine.
+        default = target.arch if target.arch is Arch.X86_64 else arm
+        known = {"x86_64": Arch.X86_64, "amd64": Arch.X86_64, "aarch64": arm, "arm64": arm}
+        target = replace(target, arch=known.get(machine, default))
+    return target
+
+
+def _environment(path: Path) -> InstalledEnvironment:
     from envdoctor.adapters.probe.environment import EnvironmentNotFound, read_environment
+    from envdoctor.cli.patient_lock import with_lock
 
     try:
-        environment = read_environment(path)
+        return with_lock(read_environment(path))
     except EnvironmentNotFound as error:
         raise UsageFault(str(error)) from error
+
+
+def _imports(environment: InstalledEnvironment, choice: PatientChoice) -> Callable[[], InstalledEnvironment]:
+    """Begin to import what is worth it in a child; the result is asked for when everything else has been read."""
     wanted = [name for name in _IMPORTED if environment.get(name) is not None] if choice.imports else []
-    if not wanted:
-        return environment
+    if not wanted or environment.executable is None:
+        return lambda: environment
+    from concurrent.futures import ThreadPoolExecutor
+
     from envdoctor.adapters.probe.interpreter_imports import probe_imports
 
-    return probe_imports(environment, wanted, choice.import_timeout_s)
+    pool = ThreadPoolExecutor(max_workers=1)
+    running = pool.submit(probe_imports, environment, wanted, choice.import_timeout_s)
+    pool.shutdown(wait=False)
+    return running.result
+
+
+def _facts_of_listing(listing: InstalledEnvironment) -> Facts:
+    """Return what torch's collect_env text says of the machine; other listings say nothing of it."""
+    fields = listing.details.get("collect_env")
+    if not isinstance(fields, dict):
+        return Facts()
+    from envdoctor.adapters.probe.listing_torch_facts import facts_of_collect_env
+
+    return facts_of_collect_env(fields)
 
 
 def _listing(path: Path) -> InstalledEnvironment:

@@ -19,6 +19,8 @@ from envdoctor.workflow.settings import Settings
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.profile import Profile
 
 __all__ = ["Session", "open_session", "request_without_project"]
 
@@ -64,8 +66,8 @@ def open_session(
         read = composition.read(project, None, settings)
         chosen = composition.recognised_profile(project, read, target_choice, quiet=quiet)
     target, pythons = composition.pick_target(target_choice, chosen, settings)
-    if patient is not None and target_choice.python is None and chosen is None:
-        target = fitted(target, patient)
+    if patient is not None and chosen is None:
+        target = fitted(target, patient, target_choice)
     read = composition.read(project, chosen, settings, target)
     progress = open_progress(quiet=quiet)
     index = composition.open_ports(index_choice, chosen, read, progress)
@@ -85,7 +87,8 @@ def open_session(
         plain_index=plain,
         plain_archives=plain,
         build_risk=index.build_risk,
-        environment=patient.environment if patient else None,
+        environment=_beside(patient, project, chosen) if patient else None,
+        binaries=patient.binaries if patient else None,
         facts=patient.facts if patient else Facts(),
         log=patient.log if patient else None,
         unreachable=lambda: index.unreachable,
@@ -95,20 +98,54 @@ def open_session(
     return Session(request, (index, plain), progress, composition.index_urls(index_choice, chosen))
 
 
-def request_without_project(profile: str | None, target_choice: TargetChoice, patient: Patient) -> CheckRequest:
-    """Return a request over an environment, facts or a log alone: no project is read and no index asked."""
+def _beside(patient: Patient, project: Path, profile: Profile | None) -> InstalledEnvironment | None:
+    """Return the environment with the lock beside the project, unless it was built from one that it holds."""
+    from envdoctor.cli.patient_lock import with_lock
+
+    environment = patient.environment
+    if environment is None or "lock" in environment.details:
+        return environment
+    folder = project if project.is_dir() else project.parent
+    return with_lock(environment, folder / (f"pylock.{profile.name}.toml" if profile else "pylock.toml"))
+
+
+def request_without_project(
+    profile: str | None, target_choice: TargetChoice, patient: Patient, index_choice: IndexChoice
+) -> CheckRequest:
+    """Return a request over an environment, facts or a log alone: no project is read.
+
+    The index is asked for one thing: what the distributions of a listing require.
+    """
     settings = Settings()
-    chosen = composition.pick_profile(profile, settings, Path())
+    chosen = composition.pick_profile(profile, settings, Path()) if profile else None
     target, _ = composition.pick_target(target_choice, chosen, settings)
+    environment = patient.environment
     if chosen is None:
-        target = fitted(target, patient)
-    if target_choice.python is None and patient.environment is not None and patient.environment.python is not None:
-        target = replace(target, python=patient.environment.python)
+        target = fitted(target, patient, target_choice)
+    elif target_choice.python is None and environment is not None and environment.python is not None:
+        target = replace(target, python=environment.python, python_full=environment.python_full)
     return CheckRequest(
         target=target,
         today=datetime.now(tz=timezone.utc).date(),
         profile=chosen,
-        environment=patient.environment,
+        environment=_with_requirements(environment, index_choice, chosen),
+        binaries=patient.binaries,
         facts=patient.facts,
         log=patient.log,
     )
+
+
+def _with_requirements(
+    environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None
+) -> InstalledEnvironment | None:
+    """Return a listing with the requirements that the index knows; anything else, and all offline, as it is."""
+    if environment is None or environment.details.get("kind") != "listing" or choice.offline:
+        return environment
+    from envdoctor.cli.progress import SilentProgress
+    from envdoctor.diagnose.mailed import with_requirements
+
+    index = composition.open_ports(choice, profile, None, SilentProgress())
+    try:
+        return with_requirements(environment, index)
+    finally:
+        index.close()

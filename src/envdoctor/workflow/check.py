@@ -10,6 +10,7 @@ from datetime import date
 from envdoctor.diagnose.engine import examine, judge
 from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.lock.reading import LockedProject
+from envdoctor.model.binary import BinaryInventory
 from envdoctor.model.candidate import BuildRisk, DistributionFile
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.fact import Facts
@@ -50,6 +51,7 @@ class CheckRequest:
     plain_archives: ArchiveReader | None = None
     build_risk: Callable[[DistributionFile], BuildRisk] | None = None
     environment: InstalledEnvironment | None = None
+    binaries: BinaryInventory | None = None
     facts: Facts = Facts()  # noqa: RUF009 - immutable
     log: str | None = None
     unreachable: Callable[[], Sequence[object]] = tuple
@@ -149,6 +151,7 @@ def _examination(request: CheckRequest) -> Examination:
         project=request.project,
         sources=request.sources,
         environment=request.environment,
+        binaries=request.binaries,
         facts=request.facts,
         index=request.index,
         archives=request.archives,
@@ -171,4 +174,10 @@ def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tupl
 
 
 def _complete(request: CheckRequest, diagnosis: Diagnosis | None) -> bool:
-    return (diagnosis is None or not diagnosis.incomplete) and not request.unreachable()
+    return (diagnosis is None or not diagnosis.incomplete) and not request.unreachable() and not _unasked(request)
+
+
+def _unasked(request: CheckRequest) -> bool:
+    """Return whether the environment's interpreter could not be asked, so that its folder alone was read."""
+    problems = request.environment.problems if request.environment else ()
+    return any(problem.kind in ("interpreter-timeout", "interpreter-failed") for problem in problems)

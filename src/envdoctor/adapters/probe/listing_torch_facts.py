@@ -1,0 +1,94 @@
+"""The machine that torch's collect_env text describes, as facts.
+
+Source: ``torch/utils/collect_env.py`` for the headings; NVIDIA, "CUDA GPUs", for capabilities by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from envdoctor.adapters.probe.gpu_nvidia import cuda_of_driver
+from envdoctor.model.fact import Fact, Facts, FactState
+
+__all__ = ["capability_of_name", "facts_of_collect_env"]
+
+_CARD = re.compile(r"^GPU (\d+): (.+?)(?: \(UUID.*)?$", re.MULTILINE)
+# By name alone, where the name leaves no doubt.
+_CAPABILITIES = (
+    (r"RTX 50\d\d|RTX PRO \d+ (?:\w+ )*Blackwell", "12.0"),
+    (r"GB10\b", "12.1"),
+    (r"\bB300\b|\bGB300\b", "10.3"),
+    (r"\bB200\b|\bGB200\b", "10.0"),
+    (r"\bH100\b|\bH200\b|\bGH200\b|\bH20\b|\bH800\b", "9.0"),
+    (r"RTX 40\d\d|\bL40S?\b|\bL4\b|RTX \d000 Ada|RTX \d000 SFF Ada", "8.9"),
+    (r"RTX 30\d\d|\bA10G?\b|\bA40\b|\bA16\b|\bA2\b|RTX A\d000", "8.6"),
+    (r"\bA100\b|\bA800\b|\bA30\b", "8.0"),
+    (r"RTX 20\d\d|GTX 16\d\d|\bT4\b|TITAN RTX|Quadro RTX", "7.5"),
+    (r"\bV100S?\b|TITAN V\b", "7.0"),
+    (r"GTX 10\d\d|\bP40\b|\bP4\b|TITAN X[Pp]\b", "6.1"),
+    (r"\bP100\b", "6.0"),
+    (r"GTX 9\d\d|\bM40\b|\bM60\b", "5.2"),
+)
+_SYSTEMS = (("windows", "windows"), ("mac", "macos"), ("darwin", "macos"), ("linux", "linux"), ("ubuntu", "linux"))
+
+
+def capability_of_name(name: str) -> str | None:
+    """Return the compute capability of a card by its marketing name, None where the name is not known."""
+    return next((value for pattern, value in _CAPABILITIES if re.search(pattern, name)), None)
+
+
+def facts_of_collect_env(fields: Mapping[str, str]) -> Facts:
+    """Return what the headings tell: system, driver, cards, torch's own version and CUDA."""
+    return Facts(_facts({str(key): str(value) for key, value in fields.items()}))
+
+
+def _facts(fields: Mapping[str, str]) -> Iterator[Fact]:
+    platform = f"{fields.get('Python platform', '')} {fields.get('OS', '')}".lower()
+    system = next((name for mark, name in _SYSTEMS if mark in platform), None)
+    if system:
+        yield _known("os", system)
+    machine = next((name for name in ("x86_64", "amd64", "aarch64", "arm64") if name in platform), None)
+    if machine:
+        yield _known("arch", {"amd64": "x86_64"}.get(machine, machine))
+    if "microsoft" in platform or "wsl" in platform:
+        yield _known("host.wsl", value=True)
+    yield from _torch(fields)
+    driver = re.match(r"\d+(\.\d+)+", fields.get("Nvidia driver version", ""))
+    if driver:
+        yield _known("driver.version", driver[0])
+        if cuda := cuda_of_driver(driver[0]):
+            yield Fact("driver.cuda", FactState.KNOWN, cuda, "the driver's branch")
+    yield from _cards(fields.get("GPU models and configuration", ""))
+
+
+def _torch(fields: Mapping[str, str]) -> Iterator[Fact]:
+    if fields.get("PyTorch version", "")[:1].isdigit():
+        yield _known("torch.version", fields["PyTorch version"])
+    if fields.get("CUDA used to build PyTorch", "")[:1].isdigit():
+        yield _known("torch.cuda", fields["CUDA used to build PyTorch"])
+    if fields.get("Is CUDA available") in ("True", "False"):
+        yield _known("torch.is_available", value=fields["Is CUDA available"] == "True")
+
+
+def _cards(text: str) -> Iterator[Fact]:
+    cards = _CARD.findall(text)
+    for number, name in cards:
+        prefix = f"gpu[{number}]."
+        yield _known(f"{prefix}name", name)
+        if re.search(r"gfx\w+|AMD|Radeon|Instinct", name):
+            yield _known(f"{prefix}vendor", "amd")
+            if gfx := re.search(r"gfx[0-9a-f]+", name):
+                yield _known(f"{prefix}architecture", gfx[0])
+            continue
+        yield _known(f"{prefix}vendor", "nvidia")
+        if capability := capability_of_name(name):
+            yield Fact(f"{prefix}compute_capability", FactState.KNOWN, capability, "the card's name")
+            architecture = f"sm_{capability.replace('.', '')}"
+            yield Fact(f"{prefix}architecture", FactState.KNOWN, architecture, "the card's name")
+    if cards:
+        yield _known("gpu.count", len(cards))
+
+
+def _known(name: str, value: object) -> Fact:
+    return Fact(name, FactState.KNOWN, value, "collect_env")

@@ -1,0 +1,91 @@
+"""What is measured besides the files of an environment: this host, its libraries, and modules imported in a child."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from envdoctor.model.fact import Facts
+
+if TYPE_CHECKING:
+    from envdoctor.model.binary import BinaryInventory
+    from envdoctor.model.environment import InstalledEnvironment
+
+__all__ = ["here", "host_facts", "libraries", "uses_a_card"]
+
+# Distributions that run on a card when there is one; a bare library of NVIDIA's or AMD's counts, too.
+_USERS = frozenset(
+    {
+        "torch",
+        "torchaudio",
+        "torchvision",
+        "torch-directml",
+        "intel-extension-for-pytorch",
+        "tensorflow",
+        "jax",
+        "jaxlib",
+        "ctranslate2",
+        "cupy",
+        "bitsandbytes",
+        "flash-attn",
+        "xformers",
+        "triton",
+        "vllm",
+        "llama-cpp-python",
+        "paddlepaddle-gpu",
+        "mlx",
+    }
+)
+_BEGINNINGS = (
+    "nvidia-",
+    "cupy-",
+    "jax-cuda",
+    "jax-rocm",
+    "faiss-gpu",
+    "tensorflow-",
+    "rocm",
+    "tensorrt",
+    "onnxruntime-",
+)
+_OVERRIDE = "ENVDOCTOR_FACT_"
+
+
+def uses_a_card(environment: InstalledEnvironment) -> bool:
+    """Return whether something is installed that would run on a GPU."""
+    return any(item.name in _USERS or item.name.startswith(_BEGINNINGS) for item in environment.distributions)
+
+
+def here(environment: InstalledEnvironment) -> bool:
+    """Return whether an environment belongs to this machine; a bare folder may have been carried here."""
+    return "variables" in environment.details
+
+
+def host_facts(environment: InstalledEnvironment, *, wanted: bool = False) -> Facts:
+    """Measure this host where it matters to the environment: it uses a card, ``wanted``, or a variable sets facts."""
+    told = any(name.startswith(_OVERRIDE) for name in os.environ)
+    if not here(environment) or not (wanted or told or uses_a_card(environment)):
+        return Facts()
+    from envdoctor.adapters.probe.host import probe_host
+
+    torch = [str(Path(folder, "torch", "lib")) for folder in environment.site_packages]
+    return probe_host(disk_at=environment.root or ".", zluda_folders=torch)
+
+
+def libraries(environment: InstalledEnvironment, facts: Facts, *, gpu: bool) -> BinaryInventory | None:
+    """Read the libraries of an environment, their GPU code where a card is known or ``gpu`` says that it matters.
+
+    None for a listing, and where nothing compiled is installed.
+    """
+    if environment.details.get("kind") == "listing" or not _has_binaries(environment):
+        return None
+    from envdoctor.adapters.probe.binary_environment import scan_environment
+
+    card = any(fact.name.endswith((".architecture", ".compute_capability")) for fact in facts.matching("gpu["))
+    return scan_environment(environment, gpu=gpu or card)
+
+
+def _has_binaries(environment: InstalledEnvironment) -> bool:
+    """Return whether anything is not a wheel for every platform: those alone say of themselves what they hold."""
+    tagged = (item.wheel_tags for item in environment.distributions if item.metadata_path)
+    return any(not tags or not all(tag.endswith("-any") for tag in tags) for tags in tagged)
