@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.cli.errors import UsageFault
-from envdoctor.cli.options import TargetArch, TargetBackend, TargetOs
+from envdoctor.cli.indexes import IndexChoice, index_urls, open_ports
+from envdoctor.cli.options import TargetArch
+from envdoctor.cli.targets import TargetChoice, host_target, pick_target
 from envdoctor.model.profile import Profile
-from envdoctor.model.project import IndexOption, IndexOptionKind, Project
-from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+from envdoctor.model.project import Project
+from envdoctor.model.target import Arch, Target
 from envdoctor.workflow.settings import Settings, SettingsError, parse_settings
 
 if TYPE_CHECKING:
-    from packaging.specifiers import SpecifierSet
-
-    from envdoctor.adapters.index.opening import AnyIndex
-    from envdoctor.adapters.index.settings import ExtraIndex
     from envdoctor.diagnose.examination import Sources
     from envdoctor.lock.reading import LockedProject
-    from envdoctor.ports import Progress
 
 __all__ = [
     "IndexChoice",
@@ -39,30 +35,8 @@ __all__ = [
     "sources_of",
 ]
 
-_OLDEST, _NEWEST = (3, 8), (3, 14)
 _DEPTH = 4
 _MOST_FILES = 5000
-
-
-@dataclass(frozen=True, slots=True)
-class TargetChoice:
-    """Target options as typed."""
-
-    os: TargetOs | None = None
-    arch: TargetArch | None = None
-    python: str | None = None
-    backend: TargetBackend | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class IndexChoice:
-    """Index options as typed."""
-
-    offline: bool = False
-    index_url: str | None = None
-    recorded: Path | None = None
-    cache_dir: Path | None = None
-    exclude_newer: str | None = None
 
 
 def read(path: Path, profile: Profile | None, settings: Settings, target: Target | None = None) -> Project:
@@ -144,7 +118,7 @@ def recognised_profile(path: Path, project: Project, choice: TargetChoice, *, qu
     from envdoctor.profile.catalogue import recognise
 
     names = [requirement.name for requirement in project.requirements]
-    matches = recognise(_listing(path) if path.is_dir() else (), names, prefer_os=_host_target().os)
+    matches = recognise(_listing(path) if path.is_dir() else (), names, prefer_os=host_target().os)
     best = next((match for match in matches if _fits(match.profile, choice)), None)
     if best is None:
         return None
@@ -175,152 +149,6 @@ def _listing(root: Path) -> list[str]:
         if len(found) > _MOST_FILES:
             break
     return found
-
-
-def pick_target(
-    choice: TargetChoice, profile: Profile | None, settings: Settings
-) -> tuple[Target, tuple[tuple[int, int], ...]]:
-    """Return the target, and the interpreters to try where neither the user nor the project names one."""
-    from envdoctor.profile import python_choices, target_for
-
-    python = _python(choice.python or settings.target_python)
-    if profile is None:
-        target = _host_target()
-        choices: tuple[tuple[int, int], ...] = ()
-    else:
-        target = target_for(profile)
-        choices = () if python else tuple(python_choices(profile))
-    if choice.os is not None:
-        target = replace(target, os=OperatingSystem(choice.os.value), wsl=target.wsl and choice.os is TargetOs.LINUX)
-    target = replace(target, arch=_arch(choice, target))
-    if choice.backend is not None:
-        target = replace(target, backend=Backend(choice.backend.value))
-    if python is not None:
-        target = replace(target, python=python, python_full=None)
-    elif choices:
-        target = replace(target, python=choices[0])
-    return target, choices
-
-
-def _python(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    parts = text.strip().split(".")
-    if len(parts) in (2, 3) and all(part.isdecimal() for part in parts):
-        python = (int(parts[0]), int(parts[1]))
-        if _OLDEST <= python <= _NEWEST:
-            return python
-    raise UsageFault(f"--target-python: `{text}` is not a CPython from 3.8 to 3.14; write it as 3.11")
-
-
-def _arch(choice: TargetChoice, target: Target) -> Arch:
-    """Return the architecture by the name that the target's operating system uses for it."""
-    if choice.arch is not None:
-        x86 = choice.arch in (TargetArch.X86_64, TargetArch.AMD64)
-    elif choice.os is TargetOs.MACOS:
-        x86 = False  # The Macs of this decade.
-    else:
-        x86 = target.arch is Arch.X86_64
-    if x86:
-        return Arch.X86_64
-    return Arch.AARCH64 if target.os is OperatingSystem.LINUX else Arch.ARM64
-
-
-def _host_target() -> Target:
-    """Return the running machine as a target: the default where no profile and no option says otherwise."""
-    import platform
-
-    system = {"Windows": OperatingSystem.WINDOWS, "Darwin": OperatingSystem.MACOS}
-    found = system.get(platform.system(), OperatingSystem.LINUX)
-    x86 = platform.machine().lower() in ("x86_64", "amd64", "")
-    arm = Arch.AARCH64 if found is OperatingSystem.LINUX else Arch.ARM64
-    python = min(max(sys.version_info[:2], _OLDEST), _NEWEST)
-    return Target(os=found, arch=Arch.X86_64 if x86 else arm, python=(python[0], python[1]))
-
-
-def open_ports(choice: IndexChoice, profile: Profile | None, project: Project | None, progress: Progress) -> AnyIndex:
-    """Return the index for a profile and a project; no request is made yet."""
-    from envdoctor.adapters.index.opening import open_index
-    from envdoctor.adapters.index.settings import IndexSettings
-    from envdoctor.ports import IndexUnavailable
-
-    if choice.recorded is not None and not choice.recorded.is_dir():
-        raise UsageFault(f"--recorded-index: `{choice.recorded}` is not a directory")
-    settings = IndexSettings(
-        default_url=choice.index_url,
-        bound=profile.indexes if profile else (),
-        extra=_extra_indexes(project) if project else (),
-        offline=choice.offline,
-        cache_dir=choice.cache_dir,
-        exclude_newer=choice.exclude_newer,
-        recorded=choice.recorded,
-    )
-    try:
-        return open_index(settings, progress)
-    except IndexUnavailable as error:
-        raise UsageFault(str(error)) from error
-    except ValueError as error:
-        raise UsageFault(f"--exclude-newer: {error}") from error
-
-
-def index_urls(choice: IndexChoice, profile: Profile | None) -> dict[str, str]:
-    """Return the URL of each index by its name, for a lock to name."""
-    from envdoctor.adapters.index.opening import default_index_url
-    from envdoctor.adapters.index.settings import IndexSettings
-    from envdoctor.ports import IndexUnavailable
-
-    urls = {entry.name: entry.url for entry in profile.indexes} if profile else {}
-    if choice.recorded is None:
-        try:
-            urls["default"] = default_index_url(IndexSettings(default_url=choice.index_url))
-        except IndexUnavailable as error:
-            raise UsageFault(str(error)) from error
-    return urls
-
-
-def _extra_indexes(project: Project) -> tuple[ExtraIndex, ...]:
-    """Return the indexes that the project's own files name, with the local versions that each may serve."""
-    from envdoctor.adapters.index.settings import ExtraIndex, label_of
-
-    labels = {
-        (requirement.name, label)
-        for requirement in project.requirements
-        for label in (_local_label(requirement.specifier),)
-        if label
-    }
-    found: dict[str, ExtraIndex] = {}
-    for option in project.index_options:
-        if option.kind is IndexOptionKind.NO_INDEX or option.url in found:
-            continue
-        flat = option.kind is IndexOptionKind.FIND_LINKS
-        served = set(labels)
-        label = label_of(option.url)
-        if option.kind is IndexOptionKind.INDEX_URL and label:
-            # A step that installs from this index alone takes its builds whether or not it names the label.
-            served |= {(item.name, label) for item in project.requirements if item.index_url == option.url}
-        found[option.url] = ExtraIndex(
-            name=f"{label or 'extra'} of {option.origin}",
-            url=_beside_its_file(project, option) if flat else option.url,
-            labels=tuple(sorted(served)),
-            flat=flat,
-        )
-    return tuple(found.values())
-
-
-def _beside_its_file(project: Project, option: IndexOption) -> str:
-    """Return a ``--find-links`` path made absolute: it is relative to the file that names it."""
-    if "://" in option.url or Path(option.url).is_absolute():
-        return option.url
-    return str(Path(project.root, option.origin.path).parent / option.url)
-
-
-def _local_label(specifier: SpecifierSet) -> str | None:
-    """Return ``cu118`` for ``==2.1.1+cu118``, None where no clause names a local version."""
-    for clause in specifier:
-        _, plus, local = clause.version.partition("+")
-        if plus:
-            return local
-    return None
 
 
 def read_lock(project: Path, profile_name: str | None) -> LockedProject | None:
