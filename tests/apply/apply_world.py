@@ -147,6 +147,7 @@ def serve(files: dict[str, bytes]) -> Iterator[Served]:
             else:
                 self.send_response(200)
             body = data[start:stop]
+            self.send_header("Content-Type", "text/html" if name.endswith("/") else "application/octet-stream")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             if served.cut_after is not None:
@@ -170,6 +171,23 @@ def serve(files: dict[str, bytes]) -> Iterator[Served]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def index_page(files: Mapping[str, bytes], prefix: str = "/") -> bytes:
+    """Return a simple page that lists files with their hashes."""
+    links = (
+        f'<a href="{prefix}{name}#sha256={hashlib.sha256(data).hexdigest()}">{name}</a>' for name, data in files.items()
+    )
+    return f"<!DOCTYPE html><html><body>{' '.join(links)}</body></html>".encode()
+
+
+def as_index(*archives: tuple[str, bytes]) -> dict[str, bytes]:
+    """Return what a server must give to be a simple repository of these files."""
+    projects: dict[str, dict[str, bytes]] = {}
+    for name, data in archives:
+        projects.setdefault(canonicalize_name(name.partition("-")[0]), {})[name] = data
+    pages = {f"simple/{project}/": index_page(files) for project, files in projects.items()}
+    return {**pages, **dict(archives)}
 
 
 def planned(name: str, version: str, filename: str, data: bytes, url: str, *, sdist: bool = False) -> PlannedFile:

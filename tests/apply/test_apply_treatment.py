@@ -1,0 +1,348 @@
+"""Whole treatments in this process: what they do, what stops them, what is left when they stop, and undo."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from apply_world import (
+    ALPHA_2,
+    BASE,
+    EVERYTHING,
+    GAMMA_1,
+    UV,
+    Served,
+    World,
+    copy_world,
+    full_plan,
+    make_wheel,
+    make_world,
+    planned,
+    python_in,
+    run,
+    serve,
+    site_of,
+    tree_state,
+)
+
+from envdoctor.adapters.apply.archives import BadArchive, check_sdist, wheel_targets
+from envdoctor.adapters.apply.executor import Applied, apply_plan
+from envdoctor.adapters.apply.holding import hold_environment
+from envdoctor.adapters.apply.installer_pip import Pip
+from envdoctor.adapters.apply.installer_uv import Uv
+from envdoctor.adapters.apply.installers import Installer
+from envdoctor.adapters.apply.journal import list_journals
+from envdoctor.adapters.apply.lock_file import Busy
+from envdoctor.adapters.apply.records import read_record
+from envdoctor.adapters.apply.undoing import take_back
+from envdoctor.cli.fix_ports import IndexFetch
+from envdoctor.cli.progress import SilentProgress
+from envdoctor.model.plan import DownloadFiles, InstallFromLock, PatchFile, Plan, PlannedFile
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serve(dict(EVERYTHING)) as it:
+        yield it
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return make_world(tmp_path_factory.mktemp("treatment") / "pristine")
+
+
+@pytest.fixture
+def world(pristine: World, tmp_path: Path) -> World:
+    return copy_world(pristine, tmp_path / "world")
+
+
+def apply(world: World, plan: Plan, installer: Installer | None = None) -> Applied:
+    with hold_environment(world.environment, wait_s=5, say=lambda _text: None) as held:
+        return apply_plan(plan, held, installer or Uv(UV), IndexFetch([]), SilentProgress())
+
+
+def only(world: World, *files: PlannedFile) -> Plan:
+    return Plan(
+        (DownloadFiles("s1", files), InstallFromLock("s2", files, "uv")), str(world.environment), str(world.project)
+    )
+
+
+def undo(world: World) -> list[str]:
+    with hold_environment(world.environment, wait_s=5, say=lambda _text: None):
+        done = take_back(world.environment, [record.id for record in reversed(list_journals(world.environment))])
+    assert [problem for _, restored in done for problem in restored.problems] == []
+    return [place for _, restored in done for place in restored.kept]
+
+
+def test_every_kind_of_step_is_done_and_taken_back(world: World, served: Served) -> None:
+    before = world.state()
+    applied = apply(world, full_plan(world, served.url))
+    assert applied.failure is None
+    site = site_of(world.environment)
+    assert (site / "alpha/__init__.py").read_text() == "V = 2\n"
+    assert not (site / "alpha/old.py").exists()
+    assert not (site / "beta").exists()
+    assert (site / "delta.py").read_text() == "WHO = 'delta'\nDEVICE = 'cpu'\n"
+    assert (site / "deepspeed/__init__.py").exists()
+    assert (
+        (world.project / "app.py").read_bytes().startswith(b"try:\r\n    import deepspeed\r\nexcept ImportError:\r\n")
+    )
+    assert not (world.project / "scripts/start.bat").exists()
+    record = read_record(world.environment)
+    assert record is not None
+    assert record.variables == {"PYTHONUTF8": "1"}
+    assert {item.state for item in record.patched} == {"patched"}
+    assert not (world.environment / ".envdoctor/journal" / applied.journal / "files").exists()
+    assert undo(world) == []
+    assert world.state() == before
+
+
+def test_a_new_environment_goes_again(tmp_path: Path, served: Served) -> None:
+    world = make_world(tmp_path / "new", environment=False)
+    before = world.state()
+    assert apply(world, full_plan(world, served.url, created=True)).failure is None
+    (world.environment / "mine.txt").write_text("later")
+    kept = undo(world)
+    assert not world.environment.exists()
+    assert [Path(place, "mine.txt").read_text() for place in kept] == ["later"]
+    assert {name: value for name, value in world.state().items() if name.startswith("project")} == {
+        name: value for name, value in before.items() if name.startswith("project")
+    }
+
+
+def test_a_reinstall_of_a_patched_package_is_noticed(world: World, served: Served) -> None:
+    assert apply(world, full_plan(world, served.url)).failure is None
+    (site_of(world.environment) / "gamma.py").write_text("import left_out\nDEVICE = 'cuda'\n")
+    record = read_record(world.environment)
+    assert record is not None
+    assert {item.path: item.state for item in record.patched}["gamma.py"] == "reverted"
+
+
+def test_what_a_person_did_after_the_fix_is_put_aside(world: World, served: Served) -> None:
+    before = world.state()
+    assert apply(world, full_plan(world, served.url)).failure is None
+    (world.project / "app.py").write_bytes(b"my own work\n")
+    site = site_of(world.environment)
+    (site / "alpha/new.py").write_text("edited\n")
+    (site / "later.py").write_text("installed later\n")
+    (world.environment / "data.bin").write_bytes(b"1")
+    undo(world)
+    after = world.state()
+    assert (world.project / "app.py.after-fix").read_bytes() == b"my own work\n"
+    kept = world.environment / ".envdoctor/kept"
+    assert {path.name for path in kept.rglob("*.py")} == {"new.py", "later.py"}
+    assert (world.environment / "data.bin").exists()
+    assert {name for name in {*before, *after} if before.get(name) != after.get(name)} == {
+        "project/app.py.after-fix", "env/data.bin",
+    }  # fmt: skip
+
+
+def test_a_wrong_hash_stops_before_any_change(world: World, served: Served) -> None:
+    before = world.state()
+    wrong = replace(planned("alpha", "2.0", *ALPHA_2, served.url), hashes=(("sha256", "0" * 64),))
+    applied = apply(world, only(world, wrong))
+    assert applied.refused
+    assert "is not what the lock says" in str(applied.failure)
+    assert world.state() == before
+    assert "packages-begin" not in {event["event"] for event in list_journals(world.environment)[0].events}
+
+
+def test_a_lost_network_is_taken_back_and_told_apart(world: World) -> None:
+    before = world.state()
+    with serve(dict(EVERYTHING)) as broken:
+        broken.cut_after = 100
+        fetch = IndexFetch([])
+        fetch._open().sleep = lambda _seconds: None
+        plan = only(world, planned("alpha", "2.0", *ALPHA_2, broken.url))
+        with hold_environment(world.environment, wait_s=5, say=lambda _text: None) as held:
+            applied = apply_plan(plan, held, Uv(UV), fetch, SilentProgress())
+    assert applied.network
+    assert world.state() == before
+
+
+@pytest.mark.parametrize("member", ["../evil.py", "/var/evil.py", "a/../../evil.py", "C:/evil.py", "..\\evil.py"])
+def test_a_wheel_that_would_leave_its_folder_is_refused(world: World, served: Served, member: str) -> None:
+    before = world.state()
+    name, data = make_wheel("evil", "1.0", {"evil.py": "x = 1\n", member: "y = 2\n"})
+    served.files[name] = data
+    applied = apply(world, only(world, planned("evil", "1.0", name, data, served.url)))
+    assert applied.refused
+    assert "member" in str(applied.failure)
+    assert world.state() == before
+
+
+def test_a_link_in_a_wheel_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "evil-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        entry = zipfile.ZipInfo("evil/link")
+        entry.external_attr = 0o120777 << 16
+        archive.writestr(entry, "/etc/passwd")
+    with pytest.raises(BadArchive, match="is a link"):
+        wheel_targets(path)
+
+
+def test_a_script_name_that_leaves_the_folder_is_refused(tmp_path: Path) -> None:
+    name, data = make_wheel("evil", "1.0", {"evil.py": ""}, scripts="../../evil = evil:go")
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(BadArchive, match="leaves its folder"):
+        wheel_targets(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("member", "link"), [("../evil.py", ""), ("/evil.py", ""), ("a/link", "../../etc"), ("link", "/etc/passwd")]
+)
+def test_a_source_archive_that_would_leave_its_folder_is_refused(tmp_path: Path, member: str, link: str) -> None:
+    path = tmp_path / "evil-1.0.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        entry = tarfile.TarInfo(member)
+        if link:
+            entry.type, entry.linkname = tarfile.SYMTYPE, link
+        archive.addfile(entry, io.BytesIO())
+    with pytest.raises(BadArchive):
+        check_sdist(path)
+
+
+def test_a_file_that_changed_since_the_plan_is_left_alone(world: World, served: Served) -> None:
+    plan = full_plan(world, served.url)
+    (world.project / "app.py").write_bytes(b"changed meanwhile\n")
+    before = world.state()
+    applied = apply(world, plan)
+    assert applied.refused
+    assert "is not the file that the plan was made for" in str(applied.failure)
+    assert world.state() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="making links needs a privilege there")
+def test_a_file_that_became_a_link_out_is_left_alone(world: World, served: Served, tmp_path: Path) -> None:
+    plan = full_plan(world, served.url)
+    outside = tmp_path / "outside.py"
+    outside.write_bytes((world.project / "app.py").read_bytes())
+    (world.project / "app.py").unlink()
+    (world.project / "app.py").symlink_to(outside)
+    before, content = world.state(), outside.read_bytes()
+    assert apply(world, plan).refused
+    assert world.state() == before
+    assert outside.read_bytes() == content
+
+
+def test_a_build_that_fails_shows_its_output_and_is_taken_back(world: World, served: Served) -> None:
+    before = world.state()
+    plan = full_plan(world, served.url)
+    text = io.BytesIO()
+    with tarfile.open(fileobj=text, mode="w:gz") as archive:
+        backend = b"def build_wheel(*arguments, **more):\n    raise SystemExit('no compiler here')\n"
+        for name, data in (
+            (
+                "delta-1.0/pyproject.toml",
+                b'[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["."]\n',
+            ),
+            ("delta-1.0/own.py", backend),
+        ):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    broken = planned("delta", "1.0", "delta-1.0.tar.gz", text.getvalue(), served.url, sdist=True)
+    steps = [replace(step, file=broken) if step.kind == "build-sdist" else step for step in plan.steps]  # type: ignore[call-arg]
+    steps = [
+        replace(step, files=tuple(broken if file.sdist else file for file in step.files))
+        if isinstance(step, DownloadFiles | InstallFromLock)
+        else step
+        for step in steps
+    ]
+    with serve({**EVERYTHING, "delta-1.0.tar.gz": text.getvalue()}) as other:
+        steps = [
+            replace(step, files=tuple(replace(file, url=other.url + file.filename) for file in step.files))
+            if isinstance(step, DownloadFiles)
+            else step
+            for step in steps
+        ]
+        applied = apply(world, replace(plan, steps=tuple(steps)))
+    assert applied.failure is not None
+    assert "building `delta` failed" in applied.failure
+    assert "no compiler here" in applied.outcomes[-1].output
+    assert world.state() == before
+
+
+def test_an_interruption_is_taken_back(world: World, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = world.state()
+
+    def interrupt(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("envdoctor.adapters.apply.file_steps.FileSteps.stub", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        apply(world, full_plan(world, served.url))
+    assert world.state() == before
+
+
+def test_two_treatments_at_once(world: World) -> None:
+    told: list[str] = []
+    inside = threading.Event()
+    leave = threading.Event()
+
+    def first() -> None:
+        with hold_environment(world.environment, wait_s=1, say=told.append):
+            inside.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert inside.wait(5)
+    with pytest.raises(Busy, match="is under way"), hold_environment(world.environment, wait_s=0.3, say=told.append):
+        pass
+    leave.set()
+    thread.join()
+    assert "waiting" in told[0]
+    assert not (world.environment / ".envdoctor").exists()
+
+
+def test_pip_alone_does_the_same(tmp_path: Path, served: Served) -> None:
+    world = make_world(tmp_path / "pip", environment=False)
+    run([BASE, "-m", "venv", str(world.environment)])
+    wheel = tmp_path / "alpha-1.0-py3-none-any.whl"
+    wheel.write_bytes(EVERYTHING[wheel.name])
+    beta = tmp_path / "beta-1.0-py3-none-any.whl"
+    beta.write_bytes(EVERYTHING[beta.name])
+    python = str(python_in(world.environment))
+    run([python, "-m", "pip", "install", "--no-index", "--no-deps", str(wheel), str(beta)])
+    before = tree_state(world.environment)
+    applied = apply(world, full_plan(world, served.url), Pip())
+    assert applied.failure is None, applied.outcomes[-1].output
+    assert (site_of(world.environment) / "gamma.py").read_text() == "import left_out\nDEVICE = 'cpu'\n"
+    undo(world)
+    after = tree_state(world.environment)
+    assert {
+        name: (before.get(name), after.get(name)) for name in {*before, *after} if before.get(name) != after.get(name)
+    } == {}
+
+
+def test_backups_that_were_damaged_are_said(world: World, served: Served) -> None:
+    applied = apply(world, full_plan(world, served.url))
+    for copy in (world.environment / ".envdoctor/journal" / applied.journal / "backups").iterdir():
+        copy.write_bytes(b"rot")
+    with hold_environment(world.environment, wait_s=5, say=lambda _text: None):
+        ((_, restored),) = take_back(world.environment, [applied.journal])
+    assert any("missing or damaged" in problem for problem in restored.problems)
+
+
+def test_a_patch_keeps_mode_and_newlines(world: World, served: Served) -> None:
+    (world.project / "app.py").chmod(0o755)
+    plan = full_plan(world, served.url)
+    step = next(step for step in plan.steps if isinstance(step, PatchFile))
+    assert apply(world, replace(plan, steps=(step,))).failure is None
+    assert (world.project / "app.py").stat().st_mode & 0o777 == 0o755
+    assert b"\n" not in (world.project / "app.py").read_bytes().replace(b"\r\n", b"")
+
+
+def test_the_same_wheel_again_is_whole(world: World, served: Served) -> None:
+    gamma = planned("gamma", "1.0", *GAMMA_1, served.url)
+    assert apply(world, only(world, gamma)).failure is None
+    assert apply(world, only(world, gamma)).failure is None
+    assert (site_of(world.environment) / "gamma.py").exists()
