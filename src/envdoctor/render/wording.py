@@ -79,7 +79,7 @@ def headline(report: Report) -> str:
 def judged(report: Report) -> bool:
     """Return whether anything was judged: ``host`` only tells facts, about which no verdict is due."""
     told = report.conflicts or report.findings or report.kernels or report.resolution or not report.complete
-    return bool(told) or not report.facts
+    return bool(told) or report.command != "host" or not report.facts
 
 
 def _facts_headline(facts: Sequence[Fact]) -> str:

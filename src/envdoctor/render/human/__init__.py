@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from envdoctor.model.fact import FactState
 from envdoctor.model.report import Report, Verdict
 from envdoctor.render import RenderOptions
 from envdoctor.render.human.canvas import Canvas, Span
@@ -19,6 +20,9 @@ _VERDICT_STYLE = {
     Verdict.UNKNOWN: "warning",
 }
 
+_FEW_FACTS = 12
+_TELLING = ("].name", "].architecture", "driver.version")
+
 
 def render(report: Report, options: RenderOptions) -> str:
     """Return the page."""
@@ -30,7 +34,7 @@ def render(report: Report, options: RenderOptions) -> str:
     write_waived(canvas, report, listed=options.show_waived)
     write_kernels(canvas, report.kernels)
     write_placement(canvas, report.placement)
-    write_facts(canvas, report.facts)
+    _write_facts(canvas, report)
     _write_resolution(canvas, report)
     _write_incomplete(canvas, report)
     if report.next_command:
@@ -46,6 +50,17 @@ def _write_headline(canvas: Canvas, report: Report) -> None:
     about = subject_line(report)
     if about:
         canvas.line((about, "dim"), first="  ")
+
+
+def _write_facts(canvas: Canvas, report: Report) -> None:
+    """Write all facts where they are what was asked for; elsewhere the cards and the driver, and how many there are."""
+    if report.command == "host" or canvas.verbose or len(report.facts) <= _FEW_FACTS:
+        write_facts(canvas, report.facts)
+        return
+    telling = [fact for fact in report.facts if fact.state is FactState.KNOWN and fact.name.endswith(_TELLING)]
+    write_facts(canvas, telling[:_FEW_FACTS])
+    canvas.blank()
+    canvas.line((f"{len(report.facts)} facts of the machine; --verbose lists them", "dim"))
 
 
 def _write_resolution(canvas: Canvas, report: Report) -> None:
