@@ -14,6 +14,7 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.candidates import Selector, accepts_python
 from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.diagnosis import resolve
+from envdoctor.resolve.extra_lines import may_count
 from envdoctor.resolve.hitting import MinimalHittingSets, cheapest_hitting_sets
 from envdoctor.resolve.problem import Policy, Problem
 from envdoctor.resolve.verify import violations
@@ -111,3 +112,22 @@ def test_hitting_sets() -> None:
     assert ordered[0] == frozenset("bd")
     kept = list(cheapest_hitting_sets(family, lambda _element: (0,), 3, forbidden={"b"}))
     assert kept == [frozenset("acd")]
+
+
+@pytest.mark.parametrize(
+    ("line", "extras", "counts"),
+    [
+        ("numpy", (), True),
+        ("numpy; python_version < '3.9'", (), True),
+        ("numpy; extra == 'dev'", (), False),
+        ("numpy ; (python_version < '3.9') and extra=='dev'", (), False),
+        ("numpy; extra == 'dev'", ("dev",), True),
+        ("numpy; extra == 'Dev_Tools'", ("dev-tools",), True),
+        ("numpy; extra == 'dev' or python_version >= '3'", (), True),
+        ("numpy; 'dev' == extra", (), True),
+        ("numpy; extra != 'dev'", (), True),
+        ("extra-name @ https://index.example/a;b", (), True),
+    ],
+)
+def test_lines_that_wait_for_an_extra_are_told_by_their_text(line: str, extras: tuple[str, ...], counts: bool) -> None:
+    assert may_count(line, extras) is counts

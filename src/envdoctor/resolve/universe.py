@@ -17,6 +17,7 @@ from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 from envdoctor.resolve.candidates import CandidateList, Selector
 from envdoctor.resolve.couplings import Couplings
+from envdoctor.resolve.extra_lines import may_count
 from envdoctor.resolve.positions import highest
 from envdoctor.resolve.problem import Problem
 
@@ -218,8 +219,8 @@ class Universe:
         """Return the projects that a version asks for, without reading their pages."""
         name, _, extra = node.rstrip("]").partition("[")
         metadata = self.metadata(NormalizedName(name), position)
-        wanted = [self._parse(text) for text in metadata.requires_dist] if metadata else []
-        names = [canonicalize_name(parsed.name) for parsed in wanted if parsed and self._asked(parsed, extra)]
+        wanted = self._wanted(metadata, extra) if metadata else []
+        names = [canonicalize_name(parsed.name) for parsed in wanted]
         return tuple(name for name in names if name not in self.excluded and name not in self._lists)
 
     def _build(self, node: str, position: int) -> tuple[Edge, ...]:
@@ -231,19 +232,24 @@ class Universe:
             tie = (Edge(project, name, 1 << position, SpecifierSet(), structural=True),)
         if metadata is None:
             return tie
-        wanted = [parsed for parsed in map(self._parse, metadata.requires_dist) if self._asked(parsed, extra)]
-        names = [canonicalize_name(parsed.name) for parsed in wanted if parsed is not None]
+        wanted = self._wanted(metadata, extra)
+        names = [canonicalize_name(parsed.name) for parsed in wanted]
         demands = () if extra else self.couplings.demands(project, metadata.version, frozenset(names))
         self.index.prefetch_pages([n for n in (*names, *(d for d, _ in demands)) if n not in self._lists])
         edges = list(tie)
         for parsed in wanted:
-            if parsed is not None:
-                edges.extend(self._edges_of(project, parsed))
+            edges.extend(self._edges_of(project, parsed))
         for dependency, specifier in demands:
             if dependency not in self.excluded:
                 bits = self.bits(dependency, specifier)
                 edges.append(Edge(project, dependency, bits, specifier, coupling=True, hard=True))
         return tuple(edges)
+
+    def _wanted(self, metadata: CoreMetadata, extra: str) -> list[Pep508]:
+        """Return the lines that count for a project's own node, or for that of an extra."""
+        extras = (extra,) if extra else ()
+        lines = [text for text in metadata.requires_dist if may_count(text, extras)]
+        return [parsed for parsed in map(self._parse, lines) if parsed is not None and self._asked(parsed, extra)]
 
     def _edges_of(self, owner: NormalizedName, parsed: Pep508) -> Iterable[Edge]:
         name = canonicalize_name(parsed.name)
@@ -265,10 +271,8 @@ class Universe:
                 self._parsed[text] = None
         return self._parsed[text]
 
-    def _asked(self, parsed: Pep508 | None, extra: str) -> bool:
+    def _asked(self, parsed: Pep508, extra: str) -> bool:
         """Return whether a line counts for this node: an extra's node has what its project's own node has not."""
-        if parsed is None:
-            return False
         if parsed.marker is None:
             return not extra
         text = str(parsed.marker)

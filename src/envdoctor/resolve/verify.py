@@ -18,6 +18,7 @@ from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable
 from envdoctor.resolve.couplings import Couplings
+from envdoctor.resolve.extra_lines import may_count
 
 __all__ = ["violations"]
 
@@ -87,7 +88,7 @@ def _applicable(
     found = []
     environments = [target.marker_environment(extra) for extra in ("", *sorted(extras))]
     for line in lines:
-        parsed = _parsed(line)
+        parsed = _parsed(line) if may_count(line, extras) else None
         if parsed is None:
             continue
         if parsed.marker is None or any(map(parsed.marker.evaluate, environments)):
