@@ -141,7 +141,8 @@ def serve(files: dict[str, bytes]) -> Iterator[Served]:
             start, stop = 0, len(data)
             if wanted.startswith("bytes="):
                 first, _, last = wanted.removeprefix("bytes=").partition("-")
-                start, stop = int(first), min(len(data), int(last) + 1) if last else len(data)
+                start = int(first) if first else max(0, len(data) - int(last))
+                stop = min(len(data), int(last) + 1) if first and last else len(data)
                 self.send_response(206)
                 self.send_header("Content-Range", f"bytes {start}-{stop - 1}/{len(data)}")
             else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from envdoctor.cli.environments import EnvironmentPart, parts_of, write_launchers
 from envdoctor.cli.fix_ports import IndexFetch, Machine
 from envdoctor.model.finding import Finding
-from envdoctor.model.plan import Plan
+from envdoctor.model.plan import PatchFile, Plan, RemoveFile
 from envdoctor.model.report import Report
 from envdoctor.planning.document import plan_json
 from envdoctor.planning.page import plan_text
@@ -85,8 +85,25 @@ class Treatment:
             if prepared.plan is None:
                 self.refusal, self.complete = prepared.refusal, prepared.complete
                 return []
-            self.parts.append((part, prepared))
+            self.parts.append((part, self._without_twice(prepared)))
         return [prepared.plan for _, prepared in self.parts if prepared.plan is not None]
+
+    def _without_twice(self, prepared: Prepared) -> Prepared:
+        """Leave to the first of several environments what all of them would patch in the project."""
+        if prepared.plan is None:
+            return prepared
+        earlier = {
+            step.path
+            for _, other in self.parts
+            for step in (other.plan.steps if other.plan else ())
+            if isinstance(step, PatchFile | RemoveFile) and step.root == "project"
+        }
+        steps = tuple(
+            step
+            for step in prepared.plan.steps
+            if not (isinstance(step, PatchFile | RemoveFile) and step.root == "project" and step.path in earlier)
+        )
+        return replace(prepared, plan=replace(prepared.plan, steps=steps))
 
     def shown(self, plans: Sequence[Plan]) -> str:
         """Return the plans as text or JSON."""

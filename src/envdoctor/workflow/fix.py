@@ -210,7 +210,8 @@ def _lock_once(request: FixRequest, ports: FixPorts) -> _Locked | Prepared:
     outcome = lock(request.check, request.choice, request.index_urls)
     if outcome.refusal is not None or outcome.faults:
         faults = [f"`{fault.package}` cannot be locked: {fault.reason}" for fault in outcome.faults]
-        return Prepared(outcome.report, refusal=outcome.refusal or "; ".join(faults), complete=not outcome.faults)
+        complete = outcome.report.complete and not outcome.faults
+        return Prepared(outcome.report, refusal=outcome.refusal or "; ".join(faults), complete=complete)
     text = next(text for name, text in outcome.files.items() if name.startswith("pylock."))
     document = Pylock.from_dict(tomllib.loads(text))
     names = {url.rstrip("/"): name for name, url in request.index_urls.items()}

@@ -1,0 +1,232 @@
+"""`fix`, `undo` and `run` as they are typed, against a loopback index."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from apply_world import (
+    ALPHA_1,
+    ALPHA_2,
+    BASE,
+    BETA_1,
+    GAMMA_1,
+    UV,
+    Served,
+    as_index,
+    index_page,
+    make_wheel,
+    serve,
+    site_of,
+)
+
+from envdoctor.cli.main import main
+
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+_OS = {"win32": "windows", "linux": "linux", "darwin": "macos"}[sys.platform]
+EPSILON = make_wheel("epsilon", "1.0", {"epsilon.py": "import alpha\n"}, requires=("alpha<2",))
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serve(as_index(ALPHA_1, ALPHA_2, BETA_1, GAMMA_1, EPSILON)) as it:
+        yield it
+
+
+@pytest.fixture(autouse=True)
+def quiet_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("UV", UV)
+    monkeypatch.setenv("ENVDOCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.delenv("ENVDOCTOR_INDEX_URL", raising=False)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "requirements.txt").write_text("epsilon\ngamma\n", encoding="utf-8")
+    (folder / "app.py").write_text("import deepspeed\n", encoding="utf-8")
+    return folder
+
+
+def profile(folder: Path, more: str = "") -> str:
+    import platform
+
+    x86 = platform.machine().lower() in ("x86_64", "amd64")
+    arch = "x86_64" if x86 else "arm64" if _OS == "macos" else "aarch64"
+    text = f"""
+schema = 1
+[profile]
+name = "small"
+summary = "A small stack"
+[target]
+os = "{_OS}"
+arch = "{arch}"
+python = "=={PYTHON}.*"
+backend = "cpu"
+[[override]]
+requirement = "alpha>=2"
+replaces = "epsilon"
+because = "alpha 1 is broken here"
+[[patch]]
+name = "calm"
+file = "app.py"
+guard-import = "deepspeed"
+because = "it is not there"
+[[patch]]
+name = "inner"
+root = "site-packages"
+file = "gamma.py"
+set-attribute = "DEVICE"
+value = "'cpu'"
+because = "no card here"
+[environment]
+WHERE = "{{project}}|{{environment}}"
+{more}
+"""
+    (folder / "small.toml").write_text(text, encoding="utf-8")
+    return str(folder / "small.toml")
+
+
+@pytest.fixture
+def fix(project: Path, served: Served) -> Callable[..., int]:
+    def call(*arguments: str, more: str = "", index: str | None = None) -> int:
+        return main(
+            ["fix", str(project), "--profile", profile(project, more), "--index-url", index or f"{served.url}simple/",
+             "--python", BASE, *arguments]
+        )  # fmt: skip
+
+    return call
+
+
+def test_a_dry_run_prints_the_plan_and_changes_nothing(
+    fix: Callable[..., int], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(path.name for path in project.iterdir())
+    assert fix("--dry-run", "--format", "json") == 0
+    document = json.loads(capsys.readouterr().out)
+    kinds = [step["kind"] for step in document["steps"]]
+    assert kinds[:3] == ["download-files", "create-environment", "install-from-lock"]
+    patches = {step["path"]: step for step in document["steps"] if step["kind"] == "patch-file"}
+    assert set(patches) == {"app.py", "gamma.py"}
+    assert "+DEVICE = 'cpu'" in patches["gamma.py"]["diff"]
+    assert patches["gamma.py"]["distribution"] == "gamma"
+    assert sorted(path.name for path in project.iterdir()) == sorted([*before, "small.toml"])
+
+
+def test_fix_run_and_undo(fix: Callable[..., int], project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert fix("--yes", "--installer", "uv") == 0
+    environment = project / ".venv"
+    said = capfd.readouterr().err
+    assert "sets this demand of `epsilon` on `alpha` aside on purpose" in said
+    assert (site_of(environment) / "gamma.py").read_text() == "import left_out\nDEVICE = 'cpu'\n"
+    assert (project / "app.py").read_text().startswith("try:\n")
+    record = json.loads((environment / ".envdoctor/environment.json").read_text())
+    assert record["variables"] == {"WHERE": f"{project}|{environment}"}
+    assert fix("--yes") == 0  # A second time there is nothing left to do.
+    assert main(["undo", "--env", str(environment), "--list"]) == 0
+    assert capfd.readouterr().out.count("in force") == 2
+    first = sorted((environment / ".envdoctor/journal").iterdir())[0].name
+    assert main(["undo", first, "--env", str(environment)]) == 0
+    assert not environment.exists()
+    assert (project / "app.py").read_text() == "import deepspeed\n"
+
+
+def test_a_question_needs_somebody_to_answer(
+    fix: Callable[..., int], project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert fix() == 2
+    assert "`--yes` goes on without a question" in capsys.readouterr().err
+    assert not (project / ".venv").exists()
+
+
+def test_a_bound_package_is_never_taken_from_elsewhere(
+    fix: Callable[..., int], project: Path, served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = make_wheel("gamma", "0.5", {"gamma.py": "DEVICE = 'own'\n"})
+    with serve({"bound/gamma/": index_page({own[0]: own[1]}), own[0]: own[1]}) as bound:
+        more = f'[[index]]\nname = "own"\nurl = "{bound.url}bound/"\npackages = ["gamma"]\nbecause = "ours"\n'
+        assert fix("--dry-run", "--format", "json", more=more) == 0
+        document = json.loads(capsys.readouterr().out)
+        files = {item["name"]: item for step in document["steps"] for item in step.get("files", ()) if "index" in item}
+        assert (files["gamma"]["version"], files["gamma"]["index"]) == ("0.5", "own")
+    # The index is gone now, and the other one still offers a newer gamma: nothing is taken from there.
+    assert fix("--yes", more=more) == 3
+    assert not (project / ".venv").exists()
+
+
+def test_a_changed_file_on_the_index_is_refused_before_any_change(
+    fix: Callable[..., int], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = as_index(ALPHA_1, ALPHA_2, GAMMA_1, EPSILON)
+    with serve(site) as other:
+        name, data = GAMMA_1
+        other.files[name] = data[:-1] + bytes([data[-1] ^ 1])
+        assert fix("--yes", index=f"{other.url}simple/") in (1, 3)
+    assert not (project / ".venv").exists()
+    assert (project / "app.py").read_text() == "import deepspeed\n"
+
+
+@pytest.mark.parametrize("path", ["../outside.py", "/etc/hosts", "C:/windows/x.py"])
+def test_a_profile_that_reaches_outside_is_invalid(fix: Callable[..., int], project: Path, path: str) -> None:
+    more = f'[[patch]]\nname = "evil"\nfile = "{path}"\nset-attribute = "x"\nvalue = "1"\nbecause = "b"\n'
+    assert fix("--yes", more=more) == 2
+    assert not (project / ".venv").exists()
+
+
+def test_an_anchor_that_is_not_there_refuses_all_of_it(
+    fix: Callable[..., int], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "app.py").write_text("print('other version')\n")
+    assert fix("--yes") == 1
+    assert "looked for an import of `deepspeed`" in capsys.readouterr().err
+    assert not (project / ".venv").exists()
+
+
+def test_an_environment_of_another_python_is_refused(
+    fix: Callable[..., int], project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "letter.txt").write_text("dear")
+    assert fix("--yes", "--env", str(folder)) == 1
+    assert "is not an environment" in capsys.readouterr().err
+    assert [path.name for path in folder.iterdir()] == ["letter.txt"]
+
+
+def test_several_environments_have_a_launcher_each(project: Path, served: Served) -> None:
+    more = "".join(
+        f'[environments.{name}]\npackages = ["{package}"]\nbecause = "they cannot share one"\n'
+        for name, package in (("one", "gamma"), ("two", "epsilon"))
+    )
+    file = Path(profile(project, more))
+    file.write_text(file.read_text().replace('file = "gamma.py"', 'file = "gamma.py"\noptional = true'))
+    arguments = ["--profile", str(file), "--index-url", f"{served.url}simple/", "--python", BASE, "--yes"]
+    assert main(["fix", str(project), *arguments]) == 0
+    assert (site_of(project / ".venv-one") / "gamma.py").exists()
+    assert not (site_of(project / ".venv-one") / "epsilon.py").exists()
+    assert (site_of(project / ".venv-two") / "epsilon.py").exists()
+    if sys.platform != "win32":
+        launcher = str(project / ".venv-two/.envdoctor/run")
+        done = subprocess.run(
+            [launcher, "python", "-c", "import epsilon, alpha, os; print(alpha.V, os.environ['WHERE'])"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert done.stdout == f"2 {project}|{project / '.venv-two'}\n"
+
+
+def test_undo_without_a_fix_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["undo", "--env", str(tmp_path)]) == 2
+    assert "there is no fix to take back here" in capsys.readouterr().err
+
+
+def test_run_needs_an_environment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--env", str(tmp_path / "none"), "--", "python"]) == 2
+    assert "is no environment" in capsys.readouterr().err
