@@ -51,6 +51,8 @@ class Examination:
     rejections: tuple[Rejection, ...] = ()
     incomplete: tuple[str, ...] = ()
     """What the resolver could not look at."""
+    by_lock: tuple[str, ...] = ()
+    """Projects that could not be looked at, where the lock alone shows that the requirements hold."""
     environment: InstalledEnvironment | None = None
     binaries: BinaryInventory | None = None
     """The libraries of the environment, read and not loaded."""

@@ -12,6 +12,9 @@ The import fails: "libcudart.so.12: cannot open shared object file", "DLL load f
 ## Example
 torchaudio from the default index, built for CUDA, beside a CPU build of torch: `libc10_cuda.so` is nowhere.
 
+Where the rest of the package works all the same, that is told: a library of which a package is known to do without
+(cuTENSOR beside cupy, the system's MPI) is a note, one that only some of its modules need a warning.
+
 ## What to do
 Install builds that belong together, or the package that brings the library.
 
@@ -45,6 +48,15 @@ _ON_REQUEST = (
     ("onnxruntime*", "*onnxruntime_providers_*", "an execution provider that is loaded on request"),
     ("torchvision", "*/image.*", "image decoding, which torchvision does without"),
 )
+# Libraries that a package looks for and does without: distribution, library, what is lost.
+_DISPENSABLE = (
+    ("cupy*", "*cutensor*", "cuTENSOR speeds up some contractions, and the rest of cupy works"),
+    ("cupy*", "*cudnn*", "cupy's own cuDNN functions alone use it"),
+    ("cupy*", "*nccl*", "communication between cards alone uses it"),
+    ("cupy*", "*cusparselt*", "structured sparsity alone uses it"),
+    ("mpi4py", "*mpi*", "the system's MPI, which only programs that are started by it need"),
+    ("h5py", "*mpi*", "the system's MPI, which only parallel files need"),
+)
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -54,19 +66,20 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     links = links_of(inventory)
     importable = {item.path for item in links.importable()}
+    partly = {item.distribution for item in inventory if item.extension and not any(links.missing(item))}
     groups: dict[tuple[str, Severity], list[tuple[Binary, list[str], str]]] = {}
     for binary in inventory:
         lacks = list(links.missing(binary))
         if not lacks or _one_of_variants(binary, links):
             continue
-        judged = _severity(binary, lacks, binary.path in importable)
+        judged = _severity(binary, lacks, binary.path in importable, others_load=binary.distribution in partly)
         if judged is not None:
             groups.setdefault((owner(binary), judged[0]), []).append((binary, lacks, judged[1]))
     for (subject, severity), cases in groups.items():
         yield _finding(links, subject, severity, cases)
 
 
-def _severity(binary: Binary, lacks: list[str], needed: bool) -> tuple[Severity, str] | None:
+def _severity(binary: Binary, lacks: list[str], needed: bool, *, others_load: bool) -> tuple[Severity, str] | None:
     """Return how bad it is and why it is no worse; None where it does not matter."""
     distribution, path = binary.distribution or "", short_path(binary.path)
     if any(fnmatch(distribution, name) and fnmatch(path, pattern) for name, pattern in _SILENT):
@@ -74,11 +87,26 @@ def _severity(binary: Binary, lacks: list[str], needed: bool) -> tuple[Severity,
     for name, pattern, why in _ON_REQUEST:
         if fnmatch(distribution, name) and fnmatch(path, pattern):
             return Severity.INFO, why
+    losses = [_loss(distribution, name) for name in lacks]
+    if all(losses):
+        return Severity.INFO, str(losses[0])
+    of_a_build = any(cuda_library(name) or is_torch_library(name) for name in lacks)
+    if needed and others_load and not of_a_build:
+        # A wrong build misses CUDA's or torch's libraries; a part that needs more of the system is one of many.
+        return Severity.WARNING, "other modules of it load"
     if needed:
         return Severity.ERROR, ""
-    if any(cuda_library(name) or is_torch_library(name) for name in lacks):
+    if of_a_build:
         return Severity.WARNING, "loaded on request"
     return None
+
+
+def _loss(distribution: str, library: str) -> str | None:
+    """Return what goes missing with a library that a package does without, None where it cannot."""
+    name = library.rsplit("/", 1)[-1].lower()
+    return next(
+        (why for of, pattern, why in _DISPENSABLE if fnmatch(distribution, of) and fnmatch(name, pattern)), None
+    )
 
 
 def _one_of_variants(binary: Binary, links: Links) -> bool:

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.name_rows import name_rows
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
@@ -39,7 +40,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     for reason, subjects in by_reason.items():
         if reason and len(subjects) > _MOST_APART:
             # An empty cache or a dead index says the same of every project: once is enough.
-            seen = (Evidence(", ".join(about.strip("`") for about in subjects)),)
+            seen = name_rows([about.strip("`") for about in subjects])
             yield _finding("index", f"{len(subjects)} projects could not be checked: {reason}", seen)
             continue
         for about in subjects:

@@ -21,34 +21,20 @@ An RTX 5080 is sm_120; CUDA 12.4 builds end at sm_90 and carry no PTX that a new
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from envdoctor.diagnose.card_builds import advice_for_torch, code_of
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.package_view import Scene, scenes
+from envdoctor.diagnose.package_view import PackageView, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import KernelSet, shipped_wheel_facts
 from envdoctor.diagnose.world_atoms import card_architectures
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
-def _number(architecture: str) -> int | None:
-    match = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", architecture)
-    return int(match.group(1)) if match else None
-
-
 def runs_on(card: str, architectures: tuple[str, ...], ptx: str | None) -> bool | None:
-    """Return whether code for ``architectures`` runs on ``card``; None where one of them is not NVIDIA's.
-
-    Machine code runs on cards of the same major and a minor at least as high; PTX is compiled by any newer card.
-    """
-    mine = _number(card)
-    if mine is None:
-        return None
-    numbers = [number for item in architectures if (number := _number(item)) is not None]
-    same_major = any(number // 10 == mine // 10 and number <= mine for number in numbers)
-    newest_ptx = _number(ptx) if ptx else None
-    return same_major or (newest_ptx is not None and mine >= newest_ptx)
+    """Return whether code for ``architectures`` runs on ``card``; None where that is not known."""
+    return code_of(architectures, ptx).runs_on(card)
 
 
 def _kernels(examination: Examination, scene: Scene) -> KernelSet | None:
@@ -68,24 +54,37 @@ def _kernels(examination: Examination, scene: Scene) -> KernelSet | None:
 
 def _find(examination: Examination) -> Iterator[Finding]:
     cards = card_architectures(examination)
+    arch = examination.target.arch.value if examination.target else None
     for scene in scenes(examination, shipped_wheel_facts()) if cards else ():
         torch, kernels = scene.get("torch"), _kernels(examination, scene)
         if torch is None or kernels is None:
             continue
         for card in cards:
             if runs_on(card, kernels.architectures, kernels.ptx) is False:
-                yield Finding(
-                    rule=RULE.code,
-                    name=RULE.name,
-                    severity=RULE.severity,
-                    subject="torch",
-                    message=(
-                        f"no kernel of `torch` {torch.version} ({torch.label or 'this build'}) runs on {card}: "
-                        f"it has {kernels.architectures[0]} to {kernels.architectures[-1]} and no PTX to fall back on"
-                    ),
-                    evidence=(Evidence(", ".join(kernels.architectures), kernels.evidence),),
-                    remedy=Remedy(f"take a build of torch with {card}, and the matching torchaudio and torchvision"),
-                )
+                yield _finding(torch, kernels, card, arch)
+
+
+def _finding(torch: PackageView, kernels: KernelSet, card: str, arch: str | None) -> Finding:
+    machine = [item for item in kernels.architectures if not item.startswith("compute_")]
+    ptx = "no PTX to fall back on" if kernels.ptx is None else f"PTX for {kernels.ptx}, which it cannot compile"
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject="torch",
+        message=(
+            f"no kernel of `torch` {torch.version} ({torch.label or 'this build'}) runs on {_card(card)}: "
+            f"it has {machine[0]} to {machine[-1]} and {ptx}"
+        ),
+        evidence=(Evidence(", ".join(kernels.architectures), kernels.evidence),),
+        remedy=Remedy(f"{advice_for_torch(card, arch)}; the driver is not the cause"),
+    )
+
+
+def _card(card: str) -> str:
+    """Return ``sm_120 (capability 12.0)``: the reports and the documentation use either."""
+    digits = card.removeprefix("sm_").rstrip("af")
+    return f"{card} (capability {digits[:-1]}.{digits[-1]})" if card.startswith("sm_") and len(digits) > 1 else card
 
 
 RULE = Rule(
