@@ -78,10 +78,14 @@ def _to_stdout(text: str) -> None:
 
 
 def _to_file(text: str, path: Path) -> None:
-    """Write through a file beside it, so that a report is whole or not there."""
+    """Write through a file beside it, so that a report is whole or not there; devices and pipes are written to."""
+    text = text if text.endswith("\n") else text + "\n"
     partial = path.with_name(f".{path.name}.partial")
     try:
-        partial.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")  # A rename would put a plain file in the place of /dev/null.
+            return
+        partial.write_text(text, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
