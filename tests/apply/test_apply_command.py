@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ from apply_world import (
 )
 
 from envdoctor.cli.main import main
+from envdoctor.model.kernel import Placement
+from envdoctor.model.report import Report
 
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 _OS = {"win32": "windows", "linux": "linux", "darwin": "macos"}[sys.platform]
@@ -220,6 +223,36 @@ def test_several_environments_have_a_launcher_each(project: Path, served: Served
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert done.stdout == f"2 {project}|{project / '.venv-two'}\n"
+
+
+TORCH = make_wheel("torch", "2.0", {"torch.py": "FAKE = True\n"})
+
+
+def test_what_kernels_send_away_is_patched_in_a_second_step_and_taken_back_with_the_first(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "requirements.txt").write_text("torch\ngamma\n")
+    (project / "serve.py").write_text("device = 'cuda'\n")
+    more = (
+        '[smoke]\nkernels = ["gemm-float32"]\n[[placement]]\ncomponent = "voice"\nneeds = ["gemm-float32"]\n'
+        'otherwise = "cpu"\nset = { file = "serve.py", attribute = "device" }\nbecause = "no rocBLAS library"\n'
+    )
+    text = Path(profile(project, more))
+    text.write_text(text.read_text().replace("alpha>=2", "torch>=1"))
+
+    def proved(part: object, report: Report, say: object) -> tuple[Report, list[str]]:
+        return replace(report, placement=(Placement("voice", "cpu", ("gemm-float32 crashed",)),)), ["voice runs on cpu"]
+
+    monkeypatch.setattr("envdoctor.cli.fix_smoke.proved", proved)
+    with serve(as_index(TORCH, GAMMA_1)) as other:
+        arguments = ["--profile", str(text), "--index-url", f"{other.url}simple/", "--python", BASE, "--yes"]
+        assert main(["fix", str(project), *arguments]) == 0
+    environment = project / ".venv"
+    assert (project / "serve.py").read_text() == 'device = "cpu"\n'
+    assert json.loads((environment / ".envdoctor/environment.json").read_text())["moved"] == ["voice"]
+    assert main(["undo", "--env", str(environment)]) == 0
+    assert (project / "serve.py").read_text() == "device = 'cuda'\n"
+    assert not environment.exists()
 
 
 def test_undo_without_a_fix_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -176,7 +176,7 @@ RULE = PlacementRule("voice", ("gemm",), set=SetAttribute(file="app.py", attribu
 def test_a_patch_of_a_component_waits_for_its_placement() -> None:
     patch = Patch(PatchKind.REPLACE_TEXT, ("a.py",), "b", find="x", replace="y", component="voice", name="calm")
     owner = profile(patches=(patch,), placements=(PlacementRule("voice", ("gemm",)),))
-    assert select(owner, {}).skipped == ("patch `calm`: `voice` stays where it is",)
+    assert select(owner, {}).skipped == ("patch `calm`: only where kernels send `voice` away from the GPU",)
     assert select(owner, {}, moved=["voice"]).patches == (patch,)
 
 

@@ -16,7 +16,7 @@ from envdoctor.workflow.smoke import smoke
 __all__ = ["moved_components", "proved"]
 
 
-def proved(part: EnvironmentPart, report: Report | None, say: Callable[[str], None]) -> tuple[Report | None, list[str]]:
+def proved(part: EnvironmentPart, report: Report, say: Callable[[str], None]) -> tuple[Report, list[str]]:
     """Run the profile's kernels and add what they say to the report; lines to show come with it."""
     profile = part.request.profile
     record = read_record(part.environment)
@@ -31,8 +31,6 @@ def proved(part: EnvironmentPart, report: Report | None, say: Callable[[str], No
     except OSError as error:
         return report, [f"warning: no kernel could be run: {error}"]
     lines = [f"{item.component} runs on {item.device}: {'; '.join(item.because)}" for item in result.placement]
-    if report is None:
-        return result, lines
     merged = replace(
         report,
         findings=(*report.findings, *result.findings),

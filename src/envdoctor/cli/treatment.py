@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.cli.environments import EnvironmentPart, parts_of, write_launchers
+from envdoctor.cli.environments import EnvironmentPart, default_environment, parts_of, write_launchers
 from envdoctor.cli.fix_ports import IndexFetch, Machine
 from envdoctor.model.finding import Finding
 from envdoctor.model.plan import PatchFile, Plan, RemoveFile
@@ -150,6 +150,17 @@ class Treatment:
             raise UsageFault(str(error)) from error
 
     def _apply(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
+        outcome = self._carried_out(part, plan)
+        if isinstance(outcome, Treated):
+            return outcome
+        installer, applied = outcome
+        if applied.failure is not None:
+            return Treated(tuple(_failure(applied)), _COULD_NOT_CHECK if applied.network else _FAILED)
+        return self._succeeded(part, prepared, plan, installer, applied.journal)
+
+    def _carried_out(self, part: EnvironmentPart, plan: Plan) -> tuple[Installer, Applied] | Treated:
+        """Carry a plan out under the environment's lock; return how that went, or why it could not begin."""
+        from envdoctor.adapters.apply.executor import apply_plan
         from envdoctor.adapters.apply.holding import hold_environment
         from envdoctor.adapters.apply.installers import NoInstaller
         from envdoctor.adapters.apply.lock_file import Busy
@@ -162,9 +173,7 @@ class Treatment:
                 changed = self._changed(plan)
                 if changed is not None:
                     return Treated((f"error: {changed}; nothing was changed",), _FAILED)
-                from envdoctor.adapters.apply.executor import apply_plan
-
-                applied = apply_plan(plan, held, installer, fetch, self.session.progress)
+                return installer, apply_plan(plan, held, installer, fetch, self.session.progress)
         except (Busy, NoInstaller) as error:
             return Treated((f"error: {error}; nothing was changed",), _FAILED)
         except OSError as error:
@@ -172,9 +181,6 @@ class Treatment:
             return Treated((f"error: {error}; {hint}",), _FAILED)
         finally:
             fetch.close()
-        if applied.failure is not None:
-            return Treated(tuple(_failure(applied)), _COULD_NOT_CHECK if applied.network else _FAILED)
-        return self._succeeded(part, prepared, plan, installer)
 
     def _changed(self, plan: Plan) -> str | None:
         """Return what has changed since the plan was made."""
@@ -182,7 +188,9 @@ class Treatment:
         digest = environment_digest(state.distributions) if state.exists else None
         return None if digest == plan.before_digest else f"`{plan.environment}` has changed since the plan was made"
 
-    def _succeeded(self, part: EnvironmentPart, prepared: Prepared, plan: Plan, installer: Installer) -> Treated:
+    def _succeeded(
+        self, part: EnvironmentPart, prepared: Prepared, plan: Plan, installer: Installer, journal: str
+    ) -> Treated:
         from envdoctor.adapters.apply.interpreters import python_of
         from envdoctor.adapters.apply.verify import ask_installers
 
@@ -190,17 +198,36 @@ class Treatment:
         findings: tuple[Finding, ...] = disagreements(
             prepared.files, word.versions, word.complaints, prepared.accepted, source=word.source
         )
-        undo = "" if part.environment == self.options.project / ".venv" else f" --env {part.environment}"
+        undo = "" if part.environment == default_environment(Path.cwd()) else f" --env {part.environment}"
         lines = [f"fixed `{plan.environment}`: {len(plan.steps)} steps; `envdoctor undo{undo}` takes them back"]
         lines += [f"note: {item.message}; {item.waived.reason}" for item in findings if item.waived is not None]
         report = prepared.report
         if report is not None:
             report = replace(report, command="fix", findings=tuple(findings), next_command=None)
-        if self.options.smoke and any(file.name == "torch" for file in prepared.files):
-            from envdoctor.cli.fix_smoke import proved
+        if self.options.smoke and report is not None and any(file.name == "torch" for file in prepared.files):
+            return self._proved(part, report, lines, journal)
+        return Treated(tuple(lines), 0, report)
 
-            report, more = proved(part, report, self.say)
-            lines += more
+    def _proved(self, part: EnvironmentPart, report: Report, lines: list[str], journal: str) -> Treated:
+        """Run kernels; where they send components away from the GPU, patch for that in a second step."""
+        from envdoctor.cli import fix_smoke
+
+        report, more = fix_smoke.proved(part, report, self.say)
+        lines += more
+        moved = fix_smoke.moved_components(part, report)
+        if not moved:
+            return Treated(tuple(lines), 0, report)
+        prepared = prepare(replace(self._request(part), moved=moved), self.machine)
+        if prepared.plan is None or prepared.plan.refusals:
+            reasons = [item.message for item in prepared.plan.refusals] if prepared.plan else [str(prepared.refusal)]
+            lines += [f"error: the placement was not applied: {reason}" for reason in reasons]
+            return Treated(tuple(lines), _FAILED, report)
+        outcome = self._carried_out(part, replace(prepared.plan, follows=journal))
+        if isinstance(outcome, Treated):
+            return replace(outcome, lines=(*lines, *outcome.lines), report=report)
+        if outcome[1].failure is not None:
+            return Treated((*lines, *_failure(outcome[1])), _FAILED, report)
+        lines.append(f"placed {', '.join(f'`{name}`' for name in moved)} by {len(prepared.plan.steps)} more steps")
         return Treated(tuple(lines), 0, report)
 
 

@@ -61,7 +61,7 @@ def expand_variables(variables: Mapping[str, str], *, project: str, environment:
 
 def _left_out(patch: Patch, away: Collection[str], versions: Mapping[str, str]) -> str | None:
     if patch.component is not None and patch.component not in away:
-        return f"`{patch.component}` stays where it is"
+        return f"only where kernels send `{patch.component}` away from the GPU"
     if patch.when is not None and not _holds(patch.when, versions):
         return f"`{patch.when}` does not hold"
     return None

@@ -96,6 +96,7 @@ def _begin(plan: Plan, held: Held, *, created: bool) -> dict[str, object]:
         "lock": plan.lock_digest,
         "created": created,
         "folder_made": held.folder_made,
+        "follows": plan.follows,
         "summary": [step.sentence for step in plan.steps],
     }
 
