@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 UPSTREAM = ROOT.parent / "shared" / "upstream"
 EXAMPLE = ROOT / "examples" / "song-maker"
 PLATFORM = {"windows": "x86_64-pc-windows-msvc", "linux": "x86_64-unknown-linux-gnu", "macos": "aarch64-apple-darwin"}
-OUTCOMES = {0: "resolves", 1: "finds conflicts or errors", 2: "cannot be used"}
+OUTCOMES = {0: "done", 1: "conflicts or findings", 2: "cannot be used"}
 
 
 @dataclass

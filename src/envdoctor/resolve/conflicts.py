@@ -7,13 +7,13 @@ a conflict not yet known, and when every such rest is possible there is none (Li
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from envdoctor.resolve.engine import GaveUp, Outcome, Proof, Solved, Solver, Unsolvable, View
+from envdoctor.resolve.engine import GaveUp, Outcome, Proof, Solved, Unsolvable, View
+from envdoctor.resolve.ground import Ground
 from envdoctor.resolve.hitting import MinimalHittingSets
-from envdoctor.resolve.lines import Line, background, roots_of
-from envdoctor.resolve.universe import Universe
+from envdoctor.resolve.lines import background, roots_of
 
 __all__ = ["CoreSet", "Oracle", "minimal_cores"]
 
@@ -23,14 +23,14 @@ _HITTING_SETS = 2_000
 class Oracle:
     """Answers whether a set of lines can hold together, and remembers."""
 
-    def __init__(self, universe: Universe, solver: Solver, lines: Sequence[Line]) -> None:
-        self.universe = universe
-        self.lines = tuple(lines)
+    def __init__(self, ground: Ground) -> None:
+        self.universe = ground.universe
+        self.lines = tuple(ground.lines)
         self.solves = 0
         self.gave_up: list[str] = []
-        self._solver = solver
-        self._view = View(universe)
-        self._background = background(universe)
+        self._ground = ground
+        self._view = View(ground.universe)
+        self._background = background(ground.universe)
         self._possible: list[frozenset[int]] = []
         self._impossible: dict[frozenset[int], Proof | None] = {}
         self._phase: dict[str, int] = {}
@@ -46,8 +46,11 @@ class Oracle:
     def solve(self, members: frozenset[int]) -> Outcome:
         """Solve for these lines, leaning on what earlier solves chose: any answer will do here."""
         self.solves += 1
-        roots = roots_of(self.universe, (line for line in self.lines if line.id in members))
-        outcome = self._solver.solve([*roots, *self._background], self._view, self._phase)
+        if len(members) == len(self.lines):
+            outcome = self._ground.as_written()
+        else:
+            roots = roots_of(self.universe, (line for line in self.lines if line.id in members))
+            outcome = self._ground.solver.solve([*roots, *self._background], self._view, self._phase)
         if isinstance(outcome, Solved):
             self._phase.update(outcome.positions)
             self._possible.append(members)

@@ -117,7 +117,7 @@ def _diagnose(
     universe, lines = ground.universe, ground.lines
     _done(progress, "reading the index")
     _say(progress, "looking for conflicts")
-    oracle = Oracle(universe, ground.solver, lines)
+    oracle = Oracle(ground)
     cores = minimal_cores(oracle, problem.limits.conflicts, problem.limits.conflict_solves)
     conflicts = _conflicts(universe, lines, oracle, cores)
     _done(progress, "looking for conflicts")

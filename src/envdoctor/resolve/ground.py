@@ -9,7 +9,7 @@ from envdoctor.ports import Index
 from envdoctor.resolve.engine import Outcome, Solver
 from envdoctor.resolve.lines import lines_of
 from envdoctor.resolve.problem import Problem
-from envdoctor.resolve.relax import from_profile
+from envdoctor.resolve.relax import Relaxation, from_profile
 from envdoctor.resolve.universe import Universe
 from envdoctor.resolve.warm import warm
 
@@ -31,9 +31,20 @@ class Ground:
         """What the profile's overrides do."""
         warm(self.universe, self.lines)
         self._as_overridden: Outcome | None = None
+        self._as_written: Outcome | None = None
+
+    def as_written(self) -> Outcome:
+        """Solve for all lines with nothing set aside, once."""
+        if self._as_written is None:
+            nothing = Relaxation()
+            roots = nothing.roots(self.universe, self.lines)
+            self._as_written = self.solver.solve(roots, nothing.view(self.universe), self.preferred)
+        return self._as_written
 
     def as_overridden(self) -> Outcome:
         """Solve with the profile's overrides, once."""
+        if not self.relaxation.overrides:
+            return self.as_written()
         if self._as_overridden is None:
             roots = self.relaxation.roots(self.universe, self.lines)
             self._as_overridden = self.solver.solve(roots, self.relaxation.view(self.universe), self.preferred)

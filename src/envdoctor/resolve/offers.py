@@ -78,7 +78,7 @@ class Offers:
             found = self._cheapest()
             found.extend(self._dearer(found))
         elif profile is None:
-            outcome = self.search.outcome(frozenset())
+            outcome = self._ground.as_written()
             if isinstance(outcome, Solved):
                 return [self._offer(Relaxation(), outcome.positions, frozenset(), repaired=False)]
         if profile is not None:
