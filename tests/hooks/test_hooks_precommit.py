@@ -148,9 +148,15 @@ def test_hooks_refuse_a_lock_that_is_not_what_would_be_written_now(theirs: Repos
     assert "envdoctor lock" in said
 
 
+def test_hooks_on_a_fresh_machine_a_commit_that_the_lock_still_meets_passes(theirs: Repository, tmp_path: Path) -> None:
+    elsewhere = theirs.with_cache(tmp_path / "empty")
+    passed = elsewhere.commit({"requirements.txt": FREE + "# first commit on a fresh machine\n"})
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+
+
 def test_hooks_say_when_they_cannot_know_and_one_command_mends_it(theirs: Repository, tmp_path: Path) -> None:
     elsewhere = theirs.with_cache(tmp_path / "empty")
-    change = {"requirements.txt": FREE + "# first commit on a fresh machine\n"}
+    change = {"requirements.txt": FREE + "six==1.16.0\n"}
     refused = elsewhere.commit(change)
     said = refused.stdout + refused.stderr
     assert refused.returncode == 1
@@ -159,5 +165,8 @@ def test_hooks_say_when_they_cannot_know_and_one_command_mends_it(theirs: Reposi
     assert "next: envdoctor check" in said
     filled = elsewhere.tool("pre_commit", "run", "--hook-stage", "manual", "envdoctor-fetch")
     assert filled.returncode == 0, filled.stdout + filled.stderr
-    passed = elsewhere.commit(change)
+    checked = elsewhere.tool("pre_commit", "run", "envdoctor-check")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert elsewhere.tool("envdoctor", "lock", "--quiet", "--offline").returncode == 0
+    passed = elsewhere.commit({})
     assert passed.returncode == 0, passed.stdout + passed.stderr

@@ -93,10 +93,20 @@ def lock(
         if offline:
             _say("next: the same command once without `--offline`, where the index can be reached, fills the cache")
         raise typer.Exit(_COULD_NOT_CHECK)
+    if outcome.kept:
+        raise typer.Exit(_kept(outcome.kept, folder, quiet=quiet))
     stale = _stale(folder, outcome.files)
     if check:
         raise typer.Exit(_checked(stale, folder))
     _write(folder, outcome.files, stale, quiet=quiet)
+
+
+def _kept(names: Sequence[str], folder: Path, *, quiet: bool) -> int:
+    """Say that the lock alone was asked; return 1 where a file that belongs to it is missing."""
+    missing = [name for name in names if not (folder / name).is_file()]
+    if not missing and not quiet:
+        _say("note: judged by the lock alone, for the cache does not know the projects; what is written holds with it")
+    return _checked(missing, folder)
 
 
 def _say_faults(faults: Sequence[LockFault]) -> None:
@@ -104,7 +114,7 @@ def _say_faults(faults: Sequence[LockFault]) -> None:
         _say(f"error: `{fault.package}` cannot be locked: {fault.reason}")
     more = len(faults) - _MOST_FAULTS
     if more > 0:
-        _say(f"error: nor can {more} more: " + ", ".join(fault.package for fault in faults[_MOST_FAULTS:]))
+        _say(f"error: nor can {more} more")
 
 
 def _stale(folder: Path, files: Mapping[str, str]) -> list[str]:

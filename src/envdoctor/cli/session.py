@@ -93,6 +93,7 @@ def open_session(
         log=patient.log if patient else None,
         unreachable=lambda: index.unreachable,
         progress=progress,
+        offline=index_choice.offline,
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
     )
     return Session(request, (index, plain), progress, composition.index_urls(index_choice, chosen))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,10 @@ else:
     import tomli as tomllib
 
 __all__ = ["AcceptedOverride", "LockError", "LockedProject", "parse_lock", "tomllib"]
+
+
+_OF_A_DISTRIBUTION = re.compile(r"[\w.-]+ \d[\w.+!-]*")
+"""An origin such as ``torchaudio 2.4.1``; those of files and profiles have a colon."""
 
 
 class LockError(Exception):
@@ -45,6 +50,12 @@ class LockedProject:
     """``algorithm:hex`` digests of each package's files."""
     python: str | None = None
     """``3.11``, as the lock's own table says it."""
+    os: str | None = None
+    arch: str | None = None
+    written: frozenset[str] = frozenset()
+    """The requirements of people (project files, profile, command line) that it was made from, as they were written."""
+    set_aside: frozenset[str] = frozenset()
+    """Those of them that its overrides replace."""
 
 
 def parse_lock(text: str, path: str) -> LockedProject:
@@ -59,6 +70,7 @@ def parse_lock(text: str, path: str) -> LockedProject:
         raise LockError(f"{path}: not a valid PEP 751 lock: {error}") from error
     versions = {package.name: package.version for package in document.packages if package.version is not None}
     tool = _table(data, "tool", "envdoctor")
+    written, aside = _written(data)
     return LockedProject(
         path=path,
         versions=versions,
@@ -66,6 +78,10 @@ def parse_lock(text: str, path: str) -> LockedProject:
         profile=tool.get("profile") if isinstance(tool.get("profile"), str) else None,
         hashes={package.name: _digests(package) for package in document.packages},
         python=_string(_table(tool, "target"), "python"),
+        os=_string(_table(tool, "target"), "os"),
+        arch=_string(_table(tool, "target"), "arch"),
+        written=written | aside,
+        set_aside=aside,
     )
 
 
@@ -78,6 +94,20 @@ def _overrides(tool: Mapping[str, Any]) -> list[AcceptedOverride]:
         for entry in entries
         if isinstance(entry, dict) and isinstance(entry.get("requirement"), str)
     ]
+
+
+def _written(data: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what people wrote, in force and set aside: demands without those that distributions make."""
+    found: dict[str, set[str]] = {"wanted-by": set(), "sets-aside": set()}
+    packages = data.get("packages")
+    entries = [_table(item, "tool", "envdoctor") for item in packages] if isinstance(packages, list) else []
+    for entry in entries:
+        for key, texts in found.items():
+            for text in _texts(entry, key):
+                demand, _, origin = text.removesuffix(")").partition(" (")
+                if not _OF_A_DISTRIBUTION.fullmatch(origin):
+                    texts.add(demand)
+    return frozenset(found["wanted-by"]), frozenset(found["sets-aside"])
 
 
 def _texts(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from packaging.utils import NormalizedName
+
 from envdoctor.diagnose.engine import examine, judge
 from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.lock.reading import LockedProject
@@ -24,6 +26,7 @@ from envdoctor.ports import ArchiveReader, Index, Progress
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.problem import Problem
 from envdoctor.workflow.as_they_stand import changes_anything, found_as_they_stand
+from envdoctor.workflow.by_lock import holds
 from envdoctor.workflow.prescription import choose_python, problem_of
 from envdoctor.workflow.settings import Settings
 from envdoctor.workflow.waivers import accepted_by_lock, expired_waivers, waive
@@ -58,6 +61,8 @@ class CheckRequest:
     """Tells, afterwards, which indexes others had to stand in for."""
     progress: Progress | None = None
     upgrade: frozenset[str] = frozenset()
+    offline: bool = False
+    """No index may be asked: where the cache does not know, the lock may speak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,8 @@ class Prescription:
     findings: tuple[Finding, ...]
     resolve_s: float
     rules_s: float
+    by_lock: tuple[NormalizedName, ...] = ()
+    """Projects that could not be read, where the lock alone was asked; the diagnosis is empty then."""
 
 
 def check(request: CheckRequest) -> Report:
@@ -83,7 +90,7 @@ def report_of(request: CheckRequest, result: Prescription, *, command: str) -> R
         command=command,
         target=result.target,
         profile=request.profile.name if request.profile else None,
-        complete=_complete(request, diagnosis),
+        complete=bool(result.by_lock) or _complete(request, diagnosis),
         conflicts=diagnosis.conflicts if diagnosis else (),
         conflicts_truncated=diagnosis.conflicts_truncated if diagnosis else False,
         repairs=diagnosis.repairs if diagnosis else (),
@@ -107,6 +114,10 @@ def prescribe(request: CheckRequest) -> Prescription:
     if problem is not None and request.index is not None:
         examination = replace(examination, target=problem.target)
         diagnosis = _diagnose(request, problem, request.index, examination)
+    unread = _left_to_lock(request, problem, diagnosis)
+    if unread:
+        diagnosis = Diagnosis()
+        examination = replace(examination, by_lock=unread, project=_without_set_aside(request))
     resolved = time.perf_counter()
     if diagnosis is not None:
         examination = replace(
@@ -118,11 +129,34 @@ def prescribe(request: CheckRequest) -> Prescription:
             incomplete=diagnosis.incomplete,
         )
     findings = examine(examination)
-    if problem is not None and diagnosis is not None and not diagnosis.conflicts and changes_anything(request.profile):
+    settled = unread or diagnosis is None or diagnosis.conflicts
+    if problem is not None and not settled and changes_anything(request.profile):
         findings = (*findings, *_as_they_stand(request, problem, examination, findings))
     done = time.perf_counter()
     target = problem.target if problem else request.target
-    return Prescription(target, diagnosis, findings, resolved - started, done - resolved)
+    return Prescription(target, diagnosis, findings, resolved - started, done - resolved, by_lock=unread)
+
+
+def _without_set_aside(request: CheckRequest) -> Project | None:
+    """Return the project without the lines that the lock's overrides replace: nothing asks for those versions now."""
+    if request.project is None or request.locked is None:
+        return request.project
+    kept = (item for item in request.project.requirements if str(item) not in request.locked.set_aside)
+    return replace(request.project, requirements=tuple(kept))
+
+
+def _left_to_lock(
+    request: CheckRequest, problem: Problem | None, diagnosis: Diagnosis | None
+) -> tuple[NormalizedName, ...]:
+    """Return the projects that the cache does not know, where the lock shows that the requirements hold all the same.
+
+    Empty where everything was known, where the lock does not tell, and where a conflict was found without them.
+    """
+    if not request.offline or request.locked is None or problem is None or diagnosis is None:
+        return ()
+    if not diagnosis.incomplete or diagnosis.conflicts or request.upgrade:
+        return ()
+    return diagnosis.unknown if holds(problem, request.locked, request.python_choices) else ()
 
 
 def _as_they_stand(

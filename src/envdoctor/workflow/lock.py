@@ -12,7 +12,9 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.diagnosis import Diagnosis
+from envdoctor.workflow.by_lock import unchanged
 from envdoctor.workflow.check import CheckRequest, prescribe, report_of
+from envdoctor.workflow.prescription import problem_of
 
 __all__ = ["LockChoice", "LockOutcome", "lock"]
 
@@ -37,6 +39,8 @@ class LockOutcome:
     faults: tuple[LockFault, ...] = ()
     refusal: str | None = None
     repair: Repair | None = None
+    kept: tuple[str, ...] = ()
+    """Names of the files on disk that still hold, where only the lock could be asked; ``files`` is empty then."""
 
 
 def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str]) -> LockOutcome:
@@ -45,6 +49,10 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
     report = report_of(request, result, command="lock")
     if result.diagnosis is None:
         return LockOutcome(report, {}, refusal="there is no project to lock")
+    if result.by_lock:
+        if choice == LockChoice() and _still_the_lock(request):
+            return LockOutcome(report, {}, kept=_file_names(request))
+        return LockOutcome(report, {}, faults=tuple(LockFault(name, "not in the cache") for name in result.by_lock))
     resolution, repair, refusal = _choose(result.diagnosis, choice)
     if resolution is None:
         return LockOutcome(report, {}, refusal=refusal)
@@ -61,12 +69,22 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
         index_urls=index_urls,
     )
     label = name or "project"
-    files = {
-        f"pylock.{name}.toml" if name else "pylock.toml": lock_text(document),
-        f"constraints.{label}.txt": constraints_text(resolution, label),
-        f"overrides.{label}.txt": overrides_text(repair, label),
-    }
-    return LockOutcome(report, files, repair=repair)
+    texts = lock_text(document), constraints_text(resolution, label), overrides_text(repair, label)
+    return LockOutcome(report, dict(zip(_file_names(request), texts, strict=True)), repair=repair)
+
+
+def _still_the_lock(request: CheckRequest) -> bool:
+    if request.project is None or request.locked is None:
+        return False
+    problem = problem_of(request.project, request.target, profile=request.profile, locked=request.locked)
+    return unchanged(problem, request.locked)
+
+
+def _file_names(request: CheckRequest) -> tuple[str, str, str]:
+    """Return the names of lock, constraints and overrides."""
+    name = request.profile.name if request.profile else None
+    label = name or "project"
+    return f"pylock.{name}.toml" if name else "pylock.toml", f"constraints.{label}.txt", f"overrides.{label}.txt"
 
 
 def _unread(diagnosis: Diagnosis, request: CheckRequest) -> list[LockFault]:
