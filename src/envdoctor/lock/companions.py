@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from envdoctor.model.repair import Override, Repair
+from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 
 __all__ = ["constraints_text", "overrides_text", "uv_fragment"]
@@ -17,8 +20,12 @@ def constraints_text(resolution: Resolution, profile: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def overrides_text(repair: Repair | None, profile: str) -> str:
-    """Return the overrides for ``uv pip install --overrides``; comments say what each sets aside."""
+def overrides_text(repair: Repair | None, resolution: Resolution, profile: str) -> str:
+    """Return the overrides for ``uv pip install --overrides``; comments say what each sets aside.
+
+    uv lets an override of torch stand for every demand on torch, torchvision's exact pin among them, and would then
+    take any torchvision. So what is pinned to an overridden project is named too.
+    """
     lines = [f"# Overrides of profile {profile}: uv pip install --overrides overrides.{profile}.txt ..."]
     if repair is None or not repair.overrides:
         lines.append("# None: the requirements hold as they stand.")
@@ -26,15 +33,31 @@ def overrides_text(repair: Repair | None, profile: str) -> str:
     for override in repair.overrides:
         lines.extend(f"# sets aside {aside} ({aside.origin})" for aside in override.sets_aside)
         lines.append(_line(override))
+    for package, pinned in _torn(repair, resolution):
+        lines += [f"# keeps {package.name} with {pinned}", f"{package.name}=={package.version}"]
     return "\n".join(lines) + "\n"
 
 
-def uv_fragment(repair: Repair | None) -> str:
+def uv_fragment(repair: Repair | None, resolution: Resolution) -> str:
     """Return the same overrides as a ``[tool.uv]`` table for pyproject.toml."""
     if repair is None or not repair.overrides:
         return "[tool.uv]\noverride-dependencies = []\n"
-    entries = "".join(f'    "{_line(override)}",\n' for override in repair.overrides)
+    pins = [f"{package.name}=={package.version}" for package, _ in _torn(repair, resolution)]
+    entries = "".join(f'    "{line}",\n' for line in [*map(_line, repair.overrides), *pins])
     return f"[tool.uv]\noverride-dependencies = [\n{entries}]\n"
+
+
+def _torn(repair: Repair, resolution: Resolution) -> Iterator[tuple[ResolvedPackage, str]]:
+    """Yield packages that an override would tear from what they are pinned to, with its name."""
+    overridden = {override.requirement.name for override in repair.overrides}
+    for package in resolution.packages:
+        pins = [item.name for item in package.dependencies if item.name in overridden and _exact(item)]
+        if pins and package.name not in overridden:
+            yield package, pins[0]
+
+
+def _exact(requirement: Requirement) -> bool:
+    return any(clause.operator in ("==", "===") for clause in requirement.specifier)
 
 
 def _line(override: Override) -> str:

@@ -1,6 +1,6 @@
 """A resolution as a PEP 751 document.
 
-One lock speaks of one target, so each package carries the one file that an installer would take there. What other
+One lock speaks of one target, so each package carries the wheels that the target may use, the best first. What other
 tools must not trip over stands in ``[tool.envdoctor]`` and is disposable: patches and steps live beside the lock.
 
 Source: PEP 751 and its specification; ``packaging.pylock`` holds the data model and validates it.
@@ -60,8 +60,11 @@ def build_pylock(
     profile: str | None = None,
     repair: Repair | None = None,
     index_urls: Mapping[str, str] | None = None,
+    chosen: bool = False,
 ) -> Pylock:
     """Return the validated document for a resolution; ``index_urls`` maps index names to URLs.
+
+    ``chosen``: a person chose the repair, so that it is kept when the lock is written again.
 
     Raises ValueError where ``faults`` is not empty.
     """
@@ -74,7 +77,7 @@ def build_pylock(
         requires_python=SpecifierSet(f"=={target.python_version}.*"),
         created_by=created_by,
         packages=[_package(package, index_urls or {}) for package in resolution.packages],
-        tool={"envdoctor": _tool(target, profile, repair)},
+        tool={"envdoctor": _tool(target, profile, repair, chosen=chosen)},
     )
     document.validate()
     return document
@@ -105,10 +108,19 @@ def _package(package: ResolvedPackage, index_urls: Mapping[str, str]) -> Package
         version=package.version,
         dependencies=[{"name": name} for name in dependencies] or None,
         index=without_credentials(index) if index else None,
-        wheels=[_wheel(file)] if wheel else None,
+        wheels=_wheels(package) if wheel else None,
         sdist=None if wheel else _sdist(file),
         tool=_package_tool(package),
     )
+
+
+def _wheels(package: ResolvedPackage) -> list[PackageWheel]:
+    """Return every wheel of the version that the target may use, best first.
+
+    The machine at hand may promise less than the target (an older macOS or glibc): it then needs another than the best.
+    """
+    usable = [file for file in package.files if file.kind is FileKind.WHEEL and not file.stand_in and _hashes(file)]
+    return [_wheel(file) for file in usable]
 
 
 def _wheel(file: DistributionFile) -> PackageWheel:
@@ -157,7 +169,7 @@ def _package_tool(package: ResolvedPackage) -> dict[str, Any] | None:
     return {"envdoctor": entry} if entry else None
 
 
-def _tool(target: Target, profile: str | None, repair: Repair | None) -> dict[str, Any]:
+def _tool(target: Target, profile: str | None, repair: Repair | None, *, chosen: bool) -> dict[str, Any]:
     table: dict[str, Any] = {
         "target": {
             "os": target.os.value,
@@ -168,6 +180,8 @@ def _tool(target: Target, profile: str | None, repair: Repair | None) -> dict[st
     }
     if profile:
         table["profile"] = profile
+    if chosen:
+        table["chosen"] = True
     if repair:
         table["overrides"] = [
             {

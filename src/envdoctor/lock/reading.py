@@ -45,6 +45,8 @@ class LockedProject:
     path: str
     versions: Mapping[NormalizedName, Version]
     overrides: tuple[AcceptedOverride, ...] = ()
+    chosen: bool = False
+    """A person chose the repair (``lock --repair N``): its overrides stand in place of the profile's."""
     profile: str | None = None
     hashes: Mapping[NormalizedName, frozenset[str]] = field(default_factory=dict)
     """``algorithm:hex`` digests of each package's files."""
@@ -75,6 +77,7 @@ def parse_lock(text: str, path: str) -> LockedProject:
         path=path,
         versions=versions,
         overrides=tuple(_overrides(tool)),
+        chosen=tool.get("chosen") is True,
         profile=tool.get("profile") if isinstance(tool.get("profile"), str) else None,
         hashes={package.name: _digests(package) for package in document.packages},
         python=_string(_table(tool, "target"), "python"),

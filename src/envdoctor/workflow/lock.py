@@ -67,9 +67,10 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
         profile=name,
         repair=repair,
         index_urls=index_urls,
+        chosen=choice.repair is not None or (choice == LockChoice() and bool(request.locked and request.locked.chosen)),
     )
     label = name or "project"
-    texts = lock_text(document), constraints_text(resolution, label), overrides_text(repair, label)
+    texts = lock_text(document), constraints_text(resolution, label), overrides_text(repair, resolution, label)
     return LockOutcome(report, dict(zip(_file_names(request), texts, strict=True)), repair=repair)
 
 

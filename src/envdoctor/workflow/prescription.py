@@ -37,7 +37,9 @@ def problem_of(
     """
     added = tuple(item.requirement for item in profile.requires) if profile else ()
     overrides = profile.overrides if profile else ()
-    if locked is not None and keep_overrides:
+    if locked is not None and keep_overrides and locked.chosen:
+        overrides = tuple(_accepted(locked, set()))
+    elif locked is not None and keep_overrides:
         overrides = (*overrides, *_accepted(locked, {override.requirement.name for override in overrides}))
     return Problem(
         requirements=(*project.requirements, *added),
