@@ -175,9 +175,9 @@ def _meaning(item: Any) -> str:
 
 
 def _rules() -> str:
-    from envdoctor.diagnose.rule import all_rules
+    from envdoctor.diagnose.rule import documented
 
-    rules = all_rules()
+    rules = documented()
     overview = table(
         ("code", "name", "severity", "what it finds"),
         [(f"[{r.code}](#{anchor(f'{r.code} {r.name}')})", r.name, r.severity.value, r.summary) for r in rules],

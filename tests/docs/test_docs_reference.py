@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
-from envdoctor.diagnose.rule import all_rules
+from envdoctor.diagnose.rule import documented, rule
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -44,6 +45,14 @@ def test_docs_reference_check_notices_a_page_that_is_not_current(tmp_path: Path)
 
 def test_docs_reference_has_every_rule_with_its_documentation() -> None:
     text = (REFERENCE / "rules.md").read_text(encoding="utf-8")
-    for rule in all_rules():
-        assert f"\n## {rule.code} {rule.name}\n" in text
-        assert rule.documentation.strip(), rule.code
+    for item in documented():
+        assert f"\n## {item.code} {item.name}\n" in text
+        assert item.documentation.strip(), item.code
+
+
+def test_docs_every_code_that_the_sources_give_to_a_finding_is_documented() -> None:
+    given: set[str] = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        given.update(re.findall(r"""\b(?:rule|code)=["'](\w{3,4}\d{3})["']""", path.read_text(encoding="utf-8")))
+    assert given
+    assert {code for code in given if rule(code) is None} == set()

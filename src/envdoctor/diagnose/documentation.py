@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from envdoctor.diagnose.advisory import Advisory
+from typing import TYPE_CHECKING
+
 from envdoctor.diagnose.advisory_reading import shipped_advisories
 from envdoctor.diagnose.rule import rule
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.advisory import Advisory
 
 __all__ = ["catalogue", "documentation"]
 
@@ -46,8 +50,8 @@ def documentation(code: str) -> str | None:
 
 def catalogue() -> list[tuple[str, str, str, str]]:
     """Return ``(code, name, severity, summary)`` of every rule and advisory, by code."""
-    from envdoctor.diagnose.rule import all_rules
+    from envdoctor.diagnose.rule import documented
 
-    rows = [(item.code, item.name, item.severity.value, item.summary) for item in all_rules()]
+    rows = [(item.code, item.name, item.severity.value, item.summary) for item in documented()]
     rows += [(item.code, item.id, item.severity.value, item.message) for item in shipped_advisories().advisories]
     return sorted(rows)

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
-from envdoctor.model.finding import Finding, Severity
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.finding import Finding, Severity
 
-__all__ = ["Rule", "all_rules", "rule"]
+__all__ = ["Rule", "all_rules", "documented", "rule"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,14 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(sorted(found, key=lambda item: item.code))
 
 
+def documented() -> tuple[Rule, ...]:
+    """Return every rule and what is found elsewhere, by code: all that a finding may be called, advisories apart."""
+    from envdoctor.diagnose.elsewhere import FOUND_ELSEWHERE
+
+    return tuple(sorted((*all_rules(), *FOUND_ELSEWHERE), key=lambda item: item.code))
+
+
 def rule(code: str) -> Rule | None:
     """Return the rule with that code or name, or None."""
     wanted = code.casefold()
-    return next((item for item in all_rules() if wanted in (item.code.casefold(), item.name)), None)
+    return next((item for item in documented() if wanted in (item.code.casefold(), item.name)), None)
