@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from packaging.utils import NormalizedName
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
 
-from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
+    from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
 
 __all__ = ["ArchiveReader", "Index", "IndexUnavailable", "MetadataUnavailable", "Progress", "ProjectNotFound"]
 

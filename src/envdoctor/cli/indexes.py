@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.cli.errors import UsageFault
-from envdoctor.model.profile import Profile
 from envdoctor.model.project import IndexOption, IndexOptionKind, Project
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from envdoctor.adapters.index.opening import AnyIndex
     from envdoctor.adapters.index.settings import ExtraIndex
+    from envdoctor.model.profile import Profile
     from envdoctor.ports import Progress
 
 __all__ = ["IndexChoice", "index_urls", "open_ports"]

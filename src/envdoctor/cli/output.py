@@ -6,11 +6,14 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.options import FailOn, Format
 from envdoctor.model.exit_code import exit_code
-from envdoctor.model.report import Report
+
+if TYPE_CHECKING:
+    from envdoctor.model.report import Report
 
 __all__ = ["write_report"]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.cli.errors import UsageFault
-from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.fact import Facts
 from envdoctor.model.target import Arch, OperatingSystem, Target
 
 if TYPE_CHECKING:
     from envdoctor.cli.composition import TargetChoice
     from envdoctor.model.binary import BinaryInventory
+    from envdoctor.model.environment import InstalledEnvironment
 
 __all__ = ["Patient", "PatientChoice", "fitted", "open_patient"]
 

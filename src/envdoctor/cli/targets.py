@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.options import TargetArch, TargetBackend, TargetOs
-from envdoctor.model.profile import Profile
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
-from envdoctor.workflow.settings import Settings
+
+if TYPE_CHECKING:
+    from envdoctor.model.profile import Profile
+    from envdoctor.workflow.settings import Settings
 
 __all__ = ["TargetChoice", "host_target", "pick_target"]
 

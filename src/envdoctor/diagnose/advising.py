@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisory import Advisory
 from envdoctor.diagnose.advisory_reading import AdvisoryBook, shipped_advisories
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import Scene, scenes
 from envdoctor.diagnose.predicate import AllOf, Atom, Situation
 from envdoctor.diagnose.source_scan import SourceScan, scan_of
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
-from envdoctor.model.finding import Finding
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.advisory import Advisory
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.finding import Finding
 
 __all__ = ["advise", "read_log", "undecided"]
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 
 from envdoctor.diagnose.package_view import Place
 from envdoctor.diagnose.predicate import AllOf, AnyOf, Atom, Outcome, Predicate, Situation
+from envdoctor.diagnose.version_table import VersionTable
+from envdoctor.diagnose.wording import Unworded, worded
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 
-__all__ = ["Advisory", "AdvisoryExample", "Confidence", "needed_packages"]
+__all__ = ["Advisory", "AdvisoryExample", "Confidence", "RemedyCase", "needed_packages"]
 
 
 class Confidence(enum.Enum):
@@ -35,6 +37,15 @@ class AdvisoryExample:
 
 
 @dataclass(frozen=True, slots=True)
+class RemedyCase:
+    """A remedy for some of the situations in which an advisory fires."""
+
+    remedy: Remedy
+    """Placeholders as in messages; where one has nothing to stand for, the case does not fit."""
+    when: Predicate | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Advisory:
     """One known issue."""
 
@@ -45,6 +56,7 @@ class Advisory:
     """One sentence; ``{torch}`` stands for the version of torch, ``{python}`` for the target's."""
     cause: str
     remedy: Remedy
+    """Words that fit wherever the advisory fires, and a log that shows it."""
     evidence: tuple[str, ...]
     confidence: Confidence
     when: Predicate
@@ -60,6 +72,9 @@ class Advisory:
     """Sets of package names; unless one of each set is there, the predicate cannot be true."""
     log_only: bool = False
     """No fact decides it; only a log shows it."""
+    cases: tuple[RemedyCase, ...] = ()
+    """Remedies that say more where more is known; the first that fits counts."""
+    tables: Mapping[str, VersionTable] = field(default_factory=dict, compare=False, repr=False)
     examples: tuple[AdvisoryExample, ...] = field(default=(), compare=False)
 
     def judge(self, situation: Situation) -> Outcome:
@@ -75,9 +90,9 @@ class Advisory:
             name=self.id,
             severity=self.severity,
             subject=subject,
-            message=self._worded(situation),
+            message=worded(self.message, situation, self.tables),
             evidence=(*outcome.evidence, *known),
-            remedy=self.remedy,
+            remedy=self._remedy(situation),
             location=outcome.location or _asked_line(situation, subject),
         )
 
@@ -96,14 +111,17 @@ class Advisory:
             remedy=self.remedy,
         )
 
-    def _worded(self, situation: Situation) -> str:
-        scene = situation.scene
-        target = scene.examination.target
-        values = {"python": target.python_version if target else "?", "os": target.os.value if target else "?"}
-        values["arch"] = target.arch.value if target else "?"
-        values["backend"] = target.backend.value if target else "?"
-        values |= {name: str(view.version) for name, view in scene.packages.items()}
-        return re.sub(r"\{([\w-]+)\}", lambda match: values.get(match.group(1), "(absent)"), self.message)
+    def _remedy(self, situation: Situation) -> Remedy:
+        for case in self.cases:
+            if case.when is not None and not case.when.ask(situation).value:
+                continue
+            try:
+                commands = tuple(worded(item, situation, self.tables, strict=True) for item in case.remedy.commands)
+                summary = worded(case.remedy.summary, situation, self.tables, strict=True)
+            except Unworded:
+                continue
+            return Remedy(summary, case.remedy.applicability, commands)
+        return self.remedy
 
 
 def _first_sentence(text: str) -> str:

@@ -10,12 +10,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from envdoctor.diagnose.advisory import Advisory, AdvisoryExample, Confidence, needed_packages
+from envdoctor.diagnose.advisory import Advisory, AdvisoryExample, Confidence, RemedyCase, needed_packages
 from envdoctor.diagnose.package_atoms import PACKAGE_ATOMS, table_atom
 from envdoctor.diagnose.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
 from envdoctor.diagnose.shipped import advisories_folder
 from envdoctor.diagnose.toml_row import Faults, Row
 from envdoctor.diagnose.version_table import VersionTable, read_table
+from envdoctor.diagnose.wording import PLACEHOLDER
 from envdoctor.diagnose.world_atoms import WORLD_ATOMS, project_atom
 from envdoctor.model.finding import Applicability, Remedy, Severity
 
@@ -90,9 +91,30 @@ _ATOMS = (*PACKAGE_ATOMS, *WORLD_ATOMS, "table", "project")
 
 def _remedy(row: Row) -> Remedy:
     choice = row.choice("applicability", [item.value for item in Applicability], "display")
-    remedy = Remedy(row.text("summary", required=True), Applicability(choice), row.texts("commands"))
+    return Remedy(row.text("summary", required=True), Applicability(choice), row.texts("commands"))
+
+
+def _remedies(row: Row, words: _Vocabulary) -> tuple[Remedy, tuple[RemedyCase, ...]]:
+    """Read a remedy with its cases; only the words of a case may hold placeholders, a log could not fill them."""
+    general = _remedy(row)
+    if any(PLACEHOLDER.search(text) for text in (general.summary, *general.commands)):
+        row.fault("summary", "has a placeholder; put it into `cases`, since a log shows no versions")
+    cases: list[RemedyCase] = []
+    for at, data in enumerate(row.take("cases") or ()):
+        case = Row(data, f"{row.path}.cases[{at}]", row.faults)
+        when = _predicate(case.take("when"), f"{case.path}.when", row.faults, words) if case.has("when") else None
+        remedy = _remedy(case)
+        _known_tables(case, (remedy.summary, *remedy.commands), words)
+        case.done()
+        cases.append(RemedyCase(remedy, when))
     row.done()
-    return remedy
+    return general, tuple(cases)
+
+
+def _known_tables(row: Row, texts: Iterable[str], words: _Vocabulary) -> None:
+    for match in (match for text in texts for match in PLACEHOLDER.finditer(text)):
+        if match.group(2) and match.group(1) not in words.tables:
+            row.fault("summary", f"there is no table `{match.group(1)}`")
 
 
 def _examples(row: Row) -> tuple[AdvisoryExample, ...]:
@@ -118,13 +140,16 @@ def _advisory(data: object, path: str, faults: Faults, words: _Vocabulary) -> Ad
     if log_only and not symptoms:
         row.fault("when", "is missing, and there is no symptom either")
     when = _NEVER if log_only else _predicate(row.take("when"), f"{path}.when", faults, words)
+    remedy, cases = _remedies(Row(row.take("remedy"), f"{path}.remedy", faults), words)
     advisory = Advisory(
         code=code,
         id=row.text("id", required=True),
         severity=Severity(row.choice("severity", [item.value for item in Severity])),
         message=row.text("message", required=True),
         cause=row.text("cause", required=True),
-        remedy=_remedy(Row(row.take("remedy"), f"{path}.remedy", faults)),
+        remedy=remedy,
+        cases=cases,
+        tables=words.tables,
         evidence=row.texts("evidence", required=True),
         confidence=Confidence(row.choice("confidence", [item.value for item in Confidence])),
         when=when,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from packaging.utils import canonicalize_name
 
 from envdoctor.model.origin import DistributionOrigin, FileOrigin
-from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import Resolution
+
+if TYPE_CHECKING:
+    from envdoctor.model.requirement import Requirement
+    from envdoctor.model.resolution import Resolution
 
 __all__ = ["Chain", "chain_to", "line_of"]
 

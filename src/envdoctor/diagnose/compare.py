@@ -6,10 +6,12 @@ import enum
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+if TYPE_CHECKING:
+    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 
 __all__ = ["ChangeKind", "Difference", "Weight", "compare_environments"]
 

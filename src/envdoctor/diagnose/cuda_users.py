@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from envdoctor.diagnose.binary_links import cuda_library, links_of, owner
-from envdoctor.model.binary import Binary, BinaryInventory
+
+if TYPE_CHECKING:
+    from envdoctor.model.binary import Binary, BinaryInventory
 
 __all__ = ["users_of"]
 

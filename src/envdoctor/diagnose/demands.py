@@ -7,15 +7,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from packaging.markers import Marker, default_environment
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.examination import Examination
-from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
-from envdoctor.model.target import Target
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+    from envdoctor.model.target import Target
 
 __all__ = ["Demand", "Demands", "demands_of", "marker_environment", "parse_requirement"]
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatch
+from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.advising import advise, read_log
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule, all_rules
 from envdoctor.diagnose.source_scan import scan_of
 from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.profile import Patch, PatchKind, Profile
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 __all__ = ["examine", "judge"]
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from envdoctor.model.binary import BinaryInventory
-from envdoctor.model.candidate import Rejection
-from envdoctor.model.conflict import Conflict
-from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.fact import Facts
-from envdoctor.model.profile import Profile
-from envdoctor.model.project import Project, SourceFile
-from envdoctor.model.repair import Repair
-from envdoctor.model.resolution import Resolution
-from envdoctor.model.target import Target
-from envdoctor.ports import ArchiveReader, Index
+
+if TYPE_CHECKING:
+    from envdoctor.model.binary import BinaryInventory
+    from envdoctor.model.candidate import Rejection
+    from envdoctor.model.conflict import Conflict
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.profile import Profile
+    from envdoctor.model.project import Project, SourceFile
+    from envdoctor.model.repair import Repair
+    from envdoctor.model.resolution import Resolution
+    from envdoctor.model.target import Target
+    from envdoctor.ports import ArchiveReader, Index
 
 __all__ = ["Examination", "Sources"]
 
@@ -53,6 +55,8 @@ class Examination:
     """What the resolver could not look at."""
     by_lock: tuple[str, ...] = ()
     """Projects that could not be looked at, where the lock alone shows that the requirements hold."""
+    strict_core: tuple[str, ...] = ()
+    """Requirement lines that cannot hold together for a tool that refuses versions with invalid metadata (pip 24.1)."""
     environment: InstalledEnvironment | None = None
     binaries: BinaryInventory | None = None
     """The libraries of the environment, read and not loaded."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.model.fact import Facts, FactState
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 __all__ = ["COMPILERS", "is_below", "is_missing", "speaks_of_target"]
 

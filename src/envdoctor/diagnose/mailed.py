@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from packaging.utils import NormalizedName
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
-from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
+
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
+
+    from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
 
 __all__ = ["with_requirements"]
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.shipped import data_file
 from envdoctor.model.candidate import FileKind
-from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.resolution import ResolvedPackage
 
 __all__ = ["ModuleOwners"]
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from envdoctor.diagnose.package_view import PackageView, Place
 from envdoctor.diagnose.predicate import FALSE, Atom, Outcome, Situation, yes
-from envdoctor.diagnose.toml_row import Row
-from envdoctor.diagnose.version_table import VersionTable
 from envdoctor.diagnose.wheel_facts import contains
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.toml_row import Row
+    from envdoctor.diagnose.version_table import VersionTable
 
 __all__ = ["PACKAGE_ATOMS", "table_atom"]
 

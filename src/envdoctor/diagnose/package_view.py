@@ -6,15 +6,18 @@ import enum
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.wheel_facts import WheelFacts
 from envdoctor.model.candidate import FileKind
-from envdoctor.model.environment import InstalledEnvironment
-from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import Resolution
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.diagnose.wheel_facts import WheelFacts
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.requirement import Requirement
+    from envdoctor.model.resolution import Resolution
 
 __all__ = ["PackageView", "Place", "Scene", "scenes"]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from envdoctor.diagnose.package_view import Scene
-from envdoctor.diagnose.source_scan import SourceScan
 from envdoctor.model.finding import Evidence
-from envdoctor.model.origin import FileOrigin
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.package_view import Scene
+    from envdoctor.diagnose.source_scan import SourceScan
+    from envdoctor.model.origin import FileOrigin
 
 __all__ = ["FALSE", "UNKNOWN", "AllOf", "AnyOf", "Atom", "NotOf", "Outcome", "Predicate", "Situation", "yes"]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.source_scan import ImportSite, SourceScan
+if TYPE_CHECKING:
+    from envdoctor.diagnose.source_scan import ImportSite, SourceScan
 
 __all__ = ["local_modules", "reachable_files"]
 

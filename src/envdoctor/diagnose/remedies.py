@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from envdoctor.model.environment import InstalledEnvironment
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from envdoctor.model.environment import InstalledEnvironment
 
 __all__ = ["installer_commands"]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
-from envdoctor.model.finding import Finding
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.finding import Finding
 
 __all__ = ["judged_by_smoke"]
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as ParsedRequirement
-from packaging.tags import Tag
 from packaging.utils import InvalidWheelFilename, NormalizedName, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement
-from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
+
+if TYPE_CHECKING:
+    from packaging.tags import Tag
+
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.target import Target
 
 __all__ = ["SourceOnlyDemand", "demands_of_moved_pins", "wheel_fits"]
 

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Sources
-from envdoctor.model.project import SourceFile
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Sources
+    from envdoctor.model.project import SourceFile
 
 __all__ = ["EVERYWHERE", "Hit", "ImportSite", "SourceScan", "scan_of"]
 

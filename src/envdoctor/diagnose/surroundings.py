@@ -6,10 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
-from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledEnvironment
 
 __all__ = ["Surroundings", "isolation_finding", "of_conda", "path", "surroundings_of"]
 

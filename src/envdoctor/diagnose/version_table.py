@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from packaging.version import Version
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.toml_row import Row
 from envdoctor.diagnose.wheel_facts import contains
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 __all__ = ["VersionTable", "read_table"]
 
@@ -26,6 +28,12 @@ class VersionTable:
     def wanted(self, version: Version) -> str | None:
         """Return the specifier for ``object`` beside that version of ``subject``; None where no row speaks of it."""
         return next((needs for of, needs in self.rows if contains(of, version)), None)
+
+    def going_with(self, object_: Version, near: Version) -> str | None:
+        """Return versions of ``subject`` that go with that version of ``object``: of the row nearest to ``near``."""
+        here = next((at for at, (of, _) in enumerate(self.rows) if contains(of, near)), 0)
+        fitting = [at for at, (_, needs) in enumerate(self.rows) if contains(needs, object_)]
+        return self.rows[min(fitting, key=lambda at: abs(at - here))][0] if fitting else None
 
 
 def read_table(row: Row) -> VersionTable | None:

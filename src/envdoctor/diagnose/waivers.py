@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.demands import Demand, marker_environment, parse_requirement
-from envdoctor.diagnose.examination import Examination
-from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Waiver
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledDistribution
 
 __all__ = ["waiver_for"]
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
-from packaging.version import Version
 
 from envdoctor.diagnose.shipped import data_file
-from envdoctor.model.target import Target
+
+if TYPE_CHECKING:
+    from packaging.version import Version
+
+    from envdoctor.model.target import Target
 
 __all__ = ["BuildNeed", "Family", "KernelSet", "WheelFacts", "contains", "shipped_wheel_facts"]
 
@@ -69,6 +73,8 @@ class BuildNeed:
     version: str = ""
     instead: str = ""
     """A way around the build."""
+    python: str = ""
+    """Pythons of which the row speaks; empty: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +103,13 @@ class WheelFacts:
                 return item
         return None
 
-    def build_need(self, package: str, version: Version) -> BuildNeed | None:
-        """Return what building that version takes, None where it is not known."""
-        found = (item for item in self.needs.get(package, ()) if contains(item.version, version))
-        return next(found, None)
+    def build_need(self, package: str, version: Version, target: Target | None = None) -> BuildNeed | None:
+        """Return what building that version takes on the target, None where it is not known."""
+        python = Version(target.python_version) if target else None
+        for item in self.needs.get(package, ()):
+            if contains(item.version, version) and (not item.python or (python and contains(item.python, python))):
+                return item
+        return None
 
 
 @lru_cache(maxsize=1)
@@ -109,7 +118,8 @@ def shipped_wheel_facts() -> WheelFacts:
     wheels = data_file("wheels")
     needs: dict[str, tuple[BuildNeed, ...]] = {}
     for row in data_file("build-needs")["need"]:
-        need = BuildNeed(row["package"], tuple(row["needs"]), row.get("version", ""), row.get("instead", ""))
+        texts = (row.get("version", ""), row.get("instead", ""), row.get("python", ""))
+        need = BuildNeed(row["package"], tuple(row["needs"]), *texts)
         needs[need.package] = (*needs.get(need.package, ()), need)
     return WheelFacts(
         builds=tuple(

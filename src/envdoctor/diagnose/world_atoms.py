@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
+from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.source_scan import EVERYWHERE
-from envdoctor.diagnose.toml_row import Row
 from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.diagnose.toml_row import Row
 
 __all__ = ["WORLD_ATOMS", "card_architectures", "project_atom"]
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-from packaging.utils import NormalizedName
-from packaging.version import Version
+from typing import TYPE_CHECKING
 
 from envdoctor.model.file_table import table_of
+
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
+    from packaging.version import Version
 
 __all__ = [
     "BuildRisk",

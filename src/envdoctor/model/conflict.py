@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from packaging.utils import NormalizedName
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
 
-from envdoctor.model.candidate import Rejection
-from envdoctor.model.requirement import Requirement
+    from envdoctor.model.candidate import Rejection
+    from envdoctor.model.requirement import Requirement
 
 __all__ = ["Clash", "ClashSide", "Conflict"]
 

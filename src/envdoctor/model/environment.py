@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from packaging.utils import NormalizedName
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
 
 __all__ = ["EnvironmentProblem", "ImportOutcome", "InstalledDistribution", "InstalledEnvironment", "InstalledFile"]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from envdoctor.model.finding import Severity
 from envdoctor.model.kernel import KernelStatus
-from envdoctor.model.report import Report
+
+if TYPE_CHECKING:
+    from envdoctor.model.report import Report
 
 __all__ = ["FailOn", "exit_code"]
 

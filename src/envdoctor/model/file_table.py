@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, overload
 
-from packaging.version import Version
-
 if TYPE_CHECKING:
+    from packaging.version import Version
+
     from envdoctor.model.candidate import DistributionFile
 
 __all__ = ["FileTable", "TabledFiles", "table_of", "tags_of"]

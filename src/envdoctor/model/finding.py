@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from envdoctor.model.origin import FileOrigin
+if TYPE_CHECKING:
+    from envdoctor.model.origin import FileOrigin
 
 __all__ = ["Applicability", "Evidence", "Finding", "Remedy", "Severity", "Waiver"]
 

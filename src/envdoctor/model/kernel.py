@@ -5,8 +5,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from envdoctor.model.fact import Fact
+if TYPE_CHECKING:
+    from envdoctor.model.fact import Fact
 
 __all__ = ["KernelResult", "KernelStatus", "Placement", "SmokeOutcome", "SmokeRequest"]
 

@@ -304,6 +304,8 @@ class Plan:
     notes: tuple[str, ...] = ()
     label: str = ""
     """Name of the environment within a profile that has several."""
+    follows: str | None = None
+    """The fix that this one completes, once kernels have said where components run; an undo takes both back."""
 
     @property
     def changes(self) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from packaging.specifiers import SpecifierSet
-from packaging.utils import NormalizedName
+if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
+    from packaging.utils import NormalizedName
 
-from envdoctor.model.requirement import Requirement
-from envdoctor.model.target import Arch, Backend, OperatingSystem
+    from envdoctor.model.requirement import Requirement
+    from envdoctor.model.target import Arch, Backend, OperatingSystem
 
 __all__ = [
     "BoundIndex",

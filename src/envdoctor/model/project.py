@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from packaging.specifiers import SpecifierSet
+if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
 
-from envdoctor.model.origin import FileOrigin
-from envdoctor.model.requirement import Requirement
+    from envdoctor.model.origin import FileOrigin
+    from envdoctor.model.requirement import Requirement
 
 __all__ = [
     "FileOption",

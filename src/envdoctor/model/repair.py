@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from packaging.utils import NormalizedName
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
 
-from envdoctor.model.requirement import Requirement
+    from envdoctor.model.requirement import Requirement
 
 __all__ = ["Override", "Repair", "VersionChange"]
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from envdoctor.model.conflict import Conflict
-from envdoctor.model.fact import Fact
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus, Placement
-from envdoctor.model.repair import Repair
-from envdoctor.model.resolution import Resolution
-from envdoctor.model.target import Target
+
+if TYPE_CHECKING:
+    from envdoctor.model.conflict import Conflict
+    from envdoctor.model.fact import Fact
+    from envdoctor.model.repair import Repair
+    from envdoctor.model.resolution import Resolution
+    from envdoctor.model.target import Target
 
 __all__ = ["SCHEMA", "Report", "Verdict"]
 

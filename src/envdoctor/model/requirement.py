@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
-from packaging.utils import NormalizedName
 
-from envdoctor.model.origin import Origin
+if TYPE_CHECKING:
+    from packaging.markers import Marker
+    from packaging.utils import NormalizedName
+
+    from envdoctor.model.origin import Origin
 
 __all__ = ["Requirement", "RequirementKind"]
 
@@ -32,8 +35,8 @@ class Requirement:
     """Extras, names normalised (PEP 685)."""
     marker: Marker | None = None
     url: str | None = None
-    """A direct reference (PEP 508 ``@``), a VCS URL or a local path; such a requirement has no specifier, except that of
-    a wheel, whose file name says the version."""
+    """A direct reference (PEP 508 ``@``), a VCS URL or a local path; such a requirement has no specifier, except that
+    of a wheel, whose file name says the version."""
     text: str = ""
     """As the person wrote it, comments and options cut off: ``librosa = "0.9.2"`` in Poetry's form, say."""
     kind: RequirementKind = RequirementKind.REQUIRE

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from packaging.utils import NormalizedName
-from packaging.version import Version
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
+    from packaging.version import Version
 
-from envdoctor.model.candidate import BuildRisk, DistributionFile
-from envdoctor.model.requirement import Requirement
+    from envdoctor.model.candidate import BuildRisk, DistributionFile
+    from envdoctor.model.requirement import Requirement
 
 __all__ = ["Resolution", "ResolvedPackage", "WalkedBack"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
-from envdoctor.model.report import Report
+if TYPE_CHECKING:
+    from envdoctor.model.report import Report
 
 __all__ = ["FORMATS", "RenderOptions", "UnknownFormat", "render"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from envdoctor.model.candidate import RejectionKind
-from envdoctor.model.conflict import Clash, ClashSide, Conflict
 from envdoctor.model.origin import DistributionOrigin
-from envdoctor.model.repair import Override, Repair
-from envdoctor.model.report import Report
-from envdoctor.model.requirement import Requirement
 from envdoctor.render.wording import joined, restated
+
+if TYPE_CHECKING:
+    from envdoctor.model.conflict import Clash, ClashSide, Conflict
+    from envdoctor.model.repair import Override, Repair
+    from envdoctor.model.report import Report
+    from envdoctor.model.requirement import Requirement
 
 __all__ = [
     "RepairLine",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from envdoctor.model.finding import Severity
-from envdoctor.model.report import Report
-from envdoctor.render import RenderOptions
 from envdoctor.render.entries import Entry, entries, repository_path
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import headline, judged, subject_line
+
+if TYPE_CHECKING:
+    from envdoctor.model.report import Report
+    from envdoctor.render import RenderOptions
 
 __all__ = ["render"]
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 from envdoctor import __version__
-from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus
-from envdoctor.model.repair import Repair
-from envdoctor.model.report import Report
-from envdoctor.render import RenderOptions
 from envdoctor.render.conflict_wording import (
     bystanders,
     chain,
@@ -41,6 +38,12 @@ from envdoctor.render.wording import (
     subject_line,
     versions,
 )
+
+if TYPE_CHECKING:
+    from envdoctor.model.conflict import Conflict
+    from envdoctor.model.repair import Repair
+    from envdoctor.model.report import Report
+    from envdoctor.render import RenderOptions
 
 __all__ = ["render"]
 

@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 import math
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from envdoctor import __version__
-from envdoctor.model.candidate import Rejection
-from envdoctor.model.conflict import ClashSide, Conflict
-from envdoctor.model.fact import Fact
-from envdoctor.model.finding import Finding
-from envdoctor.model.kernel import KernelResult
 from envdoctor.model.origin import CommandLineOrigin, DistributionOrigin, FileOrigin, Origin, ProfileOrigin
-from envdoctor.model.repair import Repair
 from envdoctor.model.report import SCHEMA, Report
-from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.model.target import Target
-from envdoctor.render import RenderOptions
 from envdoctor.render.untrusted import clean
+
+if TYPE_CHECKING:
+    from envdoctor.model.candidate import Rejection
+    from envdoctor.model.conflict import ClashSide, Conflict
+    from envdoctor.model.fact import Fact
+    from envdoctor.model.finding import Finding
+    from envdoctor.model.kernel import KernelResult
+    from envdoctor.model.repair import Repair
+    from envdoctor.model.requirement import Requirement
+    from envdoctor.model.resolution import Resolution, ResolvedPackage
+    from envdoctor.model.target import Target
+    from envdoctor.render import RenderOptions
 
 __all__ = ["render", "report_dict", "report_schema"]
 

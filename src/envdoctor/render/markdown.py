@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Finding, Severity
-from envdoctor.model.report import Report
-from envdoctor.render import RenderOptions
 from envdoctor.render.conflict_wording import bystanders, chain, override_text, rejection_lines, truncation_text
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import (
@@ -27,6 +25,11 @@ from envdoctor.render.wording import (
     subject_line,
     versions,
 )
+
+if TYPE_CHECKING:
+    from envdoctor.model.conflict import Conflict
+    from envdoctor.model.report import Report
+    from envdoctor.render import RenderOptions
 
 __all__ = ["render"]
 

@@ -10,17 +10,19 @@ import hashlib
 import json
 import re
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from envdoctor import __version__
 from envdoctor.model.finding import Severity, Waiver
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.report import Report
-from envdoctor.model.requirement import Requirement
-from envdoctor.render import RenderOptions
 from envdoctor.render.entries import Entry, entries, repository_path
 from envdoctor.render.wording import headline
+
+if TYPE_CHECKING:
+    from envdoctor.model.report import Report
+    from envdoctor.model.requirement import Requirement
+    from envdoctor.render import RenderOptions
 
 __all__ = ["render"]
 

@@ -10,15 +10,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import is_dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.model.fact import Fact
-from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import Resolution
+
+if TYPE_CHECKING:
+    from envdoctor.model.report import Report
+    from envdoctor.model.resolution import Resolution
 
 __all__ = ["clean", "cleaned", "one_line"]
 

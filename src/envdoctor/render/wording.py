@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.model.candidate import FileKind
-from envdoctor.model.conflict import Conflict
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus
-from envdoctor.model.report import Report
-from envdoctor.model.resolution import Resolution
+
+if TYPE_CHECKING:
+    from envdoctor.model.conflict import Conflict
+    from envdoctor.model.report import Report
+    from envdoctor.model.resolution import Resolution
 
 __all__ = [
     "count",

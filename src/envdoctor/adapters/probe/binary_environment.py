@@ -9,12 +9,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.binary import BinaryUnreadable, read_binary
 from envdoctor.adapters.probe.binary_loader import loader_libraries
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.binary import Binary, BinaryInventory
-from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+
+if TYPE_CHECKING:
+    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 
 __all__ = ["scan_environment"]
 

@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from envdoctor.adapters.probe.environment_layout import Layout
 from envdoctor.model.environment import EnvironmentProblem
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.probe.environment_layout import Layout
 
 __all__ = ["base_problems"]
 

@@ -8,9 +8,12 @@ flags). Payloads, compressed or not, are passed over by seek. The layout was che
 from __future__ import annotations
 
 import struct
+from typing import TYPE_CHECKING
 
-from envdoctor.adapters.probe.binary_stream import Stream
 from envdoctor.model.binary import GpuCode
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.probe.binary_stream import Stream
 
 __all__ = ["CUDA_SECTIONS", "read_fatbins"]
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 import struct
 import zlib
+from typing import TYPE_CHECKING
 
-from envdoctor.adapters.probe.binary_stream import Stream
 from envdoctor.adapters.probe.fatbin_zstd import zstd_head
 from envdoctor.model.binary import GpuCode
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.probe.binary_stream import Stream
 
 __all__ = ["HIP_SECTIONS", "read_hip_bundles"]
 

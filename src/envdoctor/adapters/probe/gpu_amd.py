@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
-from envdoctor.model.fact import Fact
+
+if TYPE_CHECKING:
+    from envdoctor.model.fact import Fact
 
 __all__ = ["amd_cards", "gfx_name", "parse_hip_path", "parse_node", "parse_rocminfo", "rocm_facts"]
 

@@ -14,11 +14,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.adapters.probe.host_jetson import jetson_of
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
-from envdoctor.model.fact import Fact
+
+if TYPE_CHECKING:
+    from envdoctor.model.fact import Fact
 
 __all__ = [
     "NvidiaAnswer",

@@ -11,9 +11,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from envdoctor.adapters.probe.host_machine import Machine
+if TYPE_CHECKING:
+    from envdoctor.adapters.probe.host_machine import Machine
 
 __all__ = [
     "apple_card",

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.binary import BinaryUnreadable, read_binary
 from envdoctor.adapters.probe.host_machine import Machine, absent, known
-from envdoctor.model.fact import Fact
+
+if TYPE_CHECKING:
+    from envdoctor.model.fact import Fact
 
 __all__ = ["zluda_facts", "zluda_library"]
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.adapters.probe.host_machine import Machine, absent, known
-from envdoctor.model.fact import Fact
+
+if TYPE_CHECKING:
+    from envdoctor.model.fact import Fact
 
 __all__ = ["jetpack_of", "jetson_facts", "jetson_of", "parse_tegra_release"]
 

@@ -9,9 +9,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
-from envdoctor.model.fact import Fact
+
+if TYPE_CHECKING:
+    from envdoctor.model.fact import Fact
 
 __all__ = ["VARIABLES", "is_wsl", "parse_meminfo", "system_facts"]
 

@@ -11,9 +11,12 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
-from envdoctor.model.fact import Fact
+
+if TYPE_CHECKING:
+    from envdoctor.model.fact import Fact
 
 __all__ = ["TOOLS", "library_facts", "parse_cuda_json", "parse_tool_version", "tool_facts"]
 

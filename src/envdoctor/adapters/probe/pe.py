@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from envdoctor.adapters.probe.binary_stream import Stream
+if TYPE_CHECKING:
+    from envdoctor.adapters.probe.binary_stream import Stream
 
 __all__ = ["PE_MAGIC", "PeHeaders", "read_pe"]
 

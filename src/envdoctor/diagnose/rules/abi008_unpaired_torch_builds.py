@@ -21,13 +21,16 @@ Install all of them with one command from one index.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledDistribution
 
 _COMPANIONS = ("torchaudio", "torchvision", "torchcodec")
 

@@ -20,17 +20,20 @@ known to be harmless, record it as an override with the reason.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.diagnose.demands import Demand, Demands, demands_of
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.families import stand_ins
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.waivers import waiver_for
-from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledDistribution
 
 
 def find(examination: Examination) -> Iterator[Finding]:

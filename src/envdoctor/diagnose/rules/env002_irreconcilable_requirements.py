@@ -20,14 +20,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.diagnose.demands import Demand, Demands, demands_of
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.waivers import waiver_for
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 
 def find(examination: Examination) -> Iterator[Finding]:

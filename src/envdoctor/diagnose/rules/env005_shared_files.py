@@ -21,13 +21,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.families import SAME_PACKAGE, rivals
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 _CODE = (".py", ".pyi", ".so", ".pyd", ".dll", ".dylib")
 _HARMLESS = re.compile(

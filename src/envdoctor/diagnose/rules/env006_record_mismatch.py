@@ -19,12 +19,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledEnvironment
 
 _CODE = (".py", ".so", ".pyd", ".dll", ".dylib", ".exe")
 

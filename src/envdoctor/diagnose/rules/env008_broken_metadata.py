@@ -18,13 +18,16 @@ Delete the folder and install the distribution again; newer releases have mended
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.demands import demands_of
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 
 def find(examination: Examination) -> Iterator[Finding]:

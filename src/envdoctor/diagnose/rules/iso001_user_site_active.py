@@ -17,11 +17,14 @@ Set `PYTHONNOUSERSITE=1` (in conda: `conda env config vars set PYTHONNOUSERSITE=
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
 from envdoctor.model.finding import Evidence, Finding, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 _RULE = ("ISO001", "user-site-active")
 

@@ -17,11 +17,14 @@ Unset it; no environment needs it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
 from envdoctor.model.finding import Evidence, Finding, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 _RULE = ("ISO003", "pythonhome-set")
 

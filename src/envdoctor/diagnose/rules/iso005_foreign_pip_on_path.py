@@ -18,11 +18,14 @@ Call `python -m pip` with the python of the environment; make an environment ane
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
 from envdoctor.model.finding import Evidence, Finding, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 _RULE = ("ISO005", "foreign-pip-on-path")
 

@@ -18,11 +18,14 @@ the order in which they were activated.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import Surroundings, isolation_finding, of_conda, path, surroundings_of
 from envdoctor.model.finding import Evidence, Finding, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 _RULE = ("ISO006", "conda-and-venv-mixed")
 

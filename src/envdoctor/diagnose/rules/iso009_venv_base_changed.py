@@ -17,11 +17,14 @@ Make the venv anew and install from the lock.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding
 from envdoctor.model.finding import Evidence, Finding, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 _RULE = ("ISO009", "venv-base-changed")
 

@@ -17,12 +17,15 @@ Set `PYTHONNOUSERSITE=1` and unset `PYTHONPATH`, or uninstall the one that is in
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
-from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Evidence, Finding, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledDistribution
 
 _RULE = ("ISO010", "shadowed-distribution")
 

@@ -25,13 +25,16 @@ Take one line away, or override it: the repairs of the report are the smallest s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import line_of
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.conflict import ClashSide, Conflict
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.conflict import ClashSide, Conflict
 
 
 def _side(side: ClashSide) -> str:

@@ -20,11 +20,14 @@ Reports a line that is not a requirement, with what may have been meant.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.project import ReadingProblemKind
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

@@ -24,12 +24,15 @@ accelerate==0.25.0
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import line_of
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin, Origin
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 
 def _of_other_files(first: Origin, second: Origin) -> bool:

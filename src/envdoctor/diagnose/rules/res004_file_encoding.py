@@ -21,11 +21,14 @@ A file saved by a Windows editor as "Unicode" is UTF-16 LE; `gradio==4.43.0` may
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.project import ReadingProblemKind
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

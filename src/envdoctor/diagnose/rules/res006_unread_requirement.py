@@ -21,11 +21,14 @@ What was not read was not checked either: the diagnosis speaks of less than what
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.project import ReadingProblemKind
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 _SEVERITY = {
     ReadingProblemKind.MISSING_FILE: Severity.ERROR,

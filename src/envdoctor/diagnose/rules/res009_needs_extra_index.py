@@ -24,13 +24,16 @@ torch==2.0.1+cu118
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import line_of
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.project import IndexOptionKind
-from envdoctor.model.requirement import Requirement
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.requirement import Requirement
 
 _NAMING = (IndexOptionKind.INDEX_URL, IndexOptionKind.EXTRA_INDEX_URL, IndexOptionKind.FIND_LINKS)
 

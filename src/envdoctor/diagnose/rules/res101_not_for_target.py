@@ -10,7 +10,8 @@ Reports a requirement that alone cannot be met on the target: no version that it
 
 ## Example
 
-`torch==2.0.1` on Python 3.12: its wheels stop at 3.11.
+`torch==2.0.1` on Python 3.12: its wheels stop at 3.11. The remedy says which Pythons have a file on the target's
+platform or, where none has, for which platforms there are wheels, and the nearest versions that the target has.
 
 ## References
 
@@ -19,23 +20,149 @@ Reports a requirement that alone cannot be met on the target: no version that it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from packaging.version import Version
+
+from envdoctor.diagnose.advisory_reading import shipped_advisories
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.file_reach import Reach, fits, in_words, pythons_in_words, reach_of, span_in_words
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.target import Target
+from envdoctor.ports import IndexUnavailable, ProjectNotFound
+
+_MOST = 3
+_TAGS = frozenset({RejectionKind.TAG, RejectionKind.REQUIRES_PYTHON})
 
 
-def _evidence(conflict: Conflict) -> Iterator[Evidence]:
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What the index has of the package that cannot be had: the versions that were asked for, and the others."""
+
+    target: Target
+    asked: tuple[Version, ...]
+    """Oldest first."""
+    reach: Reach
+    """Of all versions asked for together."""
+    below: Version | None
+    """The nearest older version with a file for the target."""
+    above: Version | None
+    newest: Version | None
+    """The newest version with one, where it is not ``above``."""
+
+
+def _read(examination: Examination, conflict: Conflict) -> _Files | None:
+    """Return what the page says, None where nothing is known or the versions asked for are not what fails."""
+    index, target, clash = examination.index, examination.target, conflict.clash
+    if index is None or target is None:
+        return None
+    try:
+        files = index.page(clash.package).files
+    except (IndexUnavailable, ProjectNotFound):
+        return None
+    by_version: dict[Version, list[DistributionFile]] = {}
+    for file in files:
+        by_version.setdefault(file.version, []).append(file)
+    specifiers = [side.requirement.specifier for side in clash.sides]
+    asked = sorted(item for item in by_version if all(one.contains(item, prereleases=True) for one in specifiers))
+    if not asked or any(fits(file, target) for version in asked for file in by_version[version]):
+        return None
+    usable = sorted(
+        version
+        for version, of_version in by_version.items()
+        if not version.is_prerelease and any(fits(file, target) for file in of_version)
+    )
+    above = [item for item in usable if item > asked[-1]]
+    below = [item for item in usable if item < asked[0]]
+    return _Files(
+        target=target,
+        asked=tuple(asked),
+        reach=reach_of([file for version in asked for file in by_version[version]], target),
+        below=below[-1] if below else None,
+        above=above[0] if above else None,
+        newest=above[-1] if len(above) > 1 else None,
+    )
+
+
+def _place(target: Target) -> str:
+    return f"{target.os.value} {target.arch.value}"
+
+
+def _nearest(name: str, files: _Files) -> str:
+    """Return which versions the target has, nearest first; empty where it has none."""
+    near = [str(item) for item in (files.below, files.above) if item]
+    if not near:
+        return ""
+    last = f", the newest is {files.newest}" if files.newest else ""
+    verb = "is" if len(near) == 1 else "are"
+    return f"the nearest `{name}` with a file for this target {verb} {in_words(near)}{last}{_pair(name, files)}"
+
+
+def _pair(name: str, files: _Files) -> str:
+    """Return which torch goes with the nearest version, since moving one of the family alone tears it apart."""
+    nearest = files.above or files.below
+    table = shipped_advisories().tables.get(f"{name}-torch")
+    wanted = table.wanted(nearest) if table and nearest else None
+    return f" (`{name}` {nearest} was built for torch{wanted}: move both)" if wanted else ""
+
+
+def _remedy(conflict: Conflict, files: _Files | None) -> Remedy:
+    name = conflict.clash.package
+    if files is None:
+        return Remedy("choose a version, or a Python, for which there is a file")
+    near, asked = _nearest(name, files), span_in_words(files.asked)
+    if files.reach.pythons:
+        have = f"{pythons_in_words(files.reach.pythons)} has `{name}` {asked} on {_place(files.target)}"
+        way = f"{have}: make the environment with one of them"
+        return Remedy(f"{way}; on Python {files.target.python_version}, {near}" if near else way)
+    where = in_words(files.reach.platforms) or "no platform at all"
+    source = "a source distribution" if files.reach.source else "no source distribution"
+    have = f"no Python helps: `{name}` {asked} has wheels for {where}, and {source}"
+    own = f"; or keep the line off this target: `; {_elsewhere(files.target)}`" if _is_own(conflict) else ""
+    return Remedy(f"{have}; {near}{own}" if near else f"{have}; leave `{name}` out on this target{own}")
+
+
+def _is_own(conflict: Conflict) -> bool:
+    return conflict.clash.package == conflict.core[0].name and conflict.core[0].marker is None
+
+
+def _elsewhere(target: Target) -> str:
+    """Return a marker that is true everywhere but on machines like the target's."""
+    environment = target.marker_environment()
+    linux = environment["sys_platform"] == "linux" and environment["platform_machine"] != "x86_64"
+    name = "platform_machine" if linux else "sys_platform"
+    return f"{name} != '{environment[name]}'"
+
+
+def _evidence(conflict: Conflict, files: _Files | None) -> Iterator[Evidence]:
     # The conflict's id is the place: by it an accepted override finds the finding.
     yield Evidence(f"`{conflict.core[0]}` ({conflict.core[0].origin})", conflict.id)
     for side in conflict.clash.sides:
         if side.via:
             yield Evidence(f"{side.requirement.origin} needs `{side.requirement.pep508}`", " -> ".join(side.via))
-    for rejection in conflict.clash.rejections[:8]:
+    rejections = conflict.clash.rejections
+    if files is not None:
+        yield from _covered(conflict.clash.package, files)
+        rejections = tuple(item for item in rejections if item.kind not in _TAGS)
+    for rejection in rejections[:_MOST]:
         yield Evidence(f"{rejection.filename or rejection.version}: {rejection.kind.value} {rejection.detail}".rstrip())
+    if len(rejections) > _MOST:
+        yield Evidence(f"{len(rejections) - _MOST} more files that the target cannot use")
+
+
+def _covered(name: str, files: _Files) -> Iterator[Evidence]:
+    called = f"{name} {span_in_words(files.asked)}"
+    wheels = in_words(files.reach.platforms) or "no platform"
+    source = "" if files.reach.source else "; no source distribution"
+    yield Evidence(f"{called}: wheels for {wheels}{source}", "file names")
+    pythons: Sequence[tuple[int, int]] = files.reach.pythons
+    have = pythons_in_words(pythons) if pythons else "no Python"
+    yield Evidence(f"{called} on {_place(files.target)}: {have}", "file names and requires-python")
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
@@ -46,14 +173,15 @@ def _find(examination: Examination) -> Iterator[Finding]:
         available = conflict.clash.available[:5]
         have = f"; it could have {', '.join(available)}" if available else ""
         what = f"`{line}`" if conflict.clash.package == line.name else f"`{line}` (through `{conflict.clash.package}`)"
+        files = _read(examination, conflict)
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
             severity=RULE.severity,
             subject=conflict.clash.package,
             message=f"{what} cannot be met on {examination.target or 'this target'}{have}",
-            evidence=tuple(_evidence(conflict)),
-            remedy=Remedy("choose a version, or a Python, for which there is a file"),
+            evidence=tuple(_evidence(conflict, files)),
+            remedy=_remedy(conflict, files),
             location=line_of(line),
         )
 

@@ -22,15 +22,18 @@ The install stops in the middle with a compiler's error, most often on Windows a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_only_demands import demands_of_moved_pins
 from envdoctor.diagnose.wheel_facts import BuildNeed, shipped_wheel_facts
 from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 
 def _words(risk: BuildRisk | None, need: BuildNeed | None) -> tuple[Severity, str]:

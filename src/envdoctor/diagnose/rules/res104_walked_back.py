@@ -22,17 +22,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-
-from packaging.version import Version
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import written_by_a_person
-from envdoctor.model.resolution import ResolvedPackage, WalkedBack
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
+
+if TYPE_CHECKING:
+    from packaging.version import Version
+
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.resolution import ResolvedPackage, WalkedBack
 
 _MOST = 3
 _LONG_AGO = 1.5

@@ -21,11 +21,14 @@ torch is bound to the cu118 index of a profile, and that index does not answer.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.resolution import ResolvedPackage
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.resolution import ResolvedPackage
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

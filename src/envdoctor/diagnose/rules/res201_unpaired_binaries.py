@@ -23,13 +23,16 @@ erases the exact pins of its companions too.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.package_view import PackageView, Scene
 from envdoctor.diagnose.pairing import PAIR_TABLES, misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.diagnose.package_view import PackageView, Scene
 
 _COMPANIONS = ("torchaudio", "torchvision", "torchcodec")
 

@@ -23,17 +23,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.package_view import PackageView
 from envdoctor.diagnose.pairing import plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.model.target import Backend
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.diagnose.package_view import PackageView
+    from envdoctor.model.resolution import ResolvedPackage
 
 _NEEDS_GPU_BUILD = (Backend.CUDA, Backend.ZLUDA, Backend.ROCM)
 _VERSION = re.compile(r"__version__\s*=\s*['\"][^'\"+]*\+?([\w.]*)['\"]")

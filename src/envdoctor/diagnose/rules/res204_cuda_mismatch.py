@@ -23,17 +23,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from envdoctor.diagnose.advisory_reading import shipped_advisories
-from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.package_view import Scene
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.diagnose.package_view import Scene
 
 _NVIDIA = re.compile(r"nvidia-.+-cu(\d{2})")
 

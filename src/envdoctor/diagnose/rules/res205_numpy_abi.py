@@ -20,13 +20,16 @@ torch 2.1.1 beside numpy 2.1.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 _TABLES = ("torch-numpy", "onnxruntime-numpy", "onnxruntime-gpu-numpy")
 

@@ -22,14 +22,17 @@ An RTX 5080 is sm_120; CUDA 12.4 builds end at sm_90 and carry no PTX that a new
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.card_builds import advice_for_torch, code_of
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import PackageView, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import KernelSet, shipped_wheel_facts
 from envdoctor.diagnose.world_atoms import card_architectures
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 
 def runs_on(card: str, architectures: tuple[str, ...], ptx: str | None) -> bool | None:

@@ -22,14 +22,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.module_owners import ModuleOwners
 from envdoctor.diagnose.reachable import local_modules, reachable_files
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import ImportSite, SourceScan, scan_of
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 # Modules of the standard library that later versions dropped, with the first version without them.
 _DROPPED = {

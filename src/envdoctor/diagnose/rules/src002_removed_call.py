@@ -21,9 +21,8 @@ the file, the finding is mild.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import PackageView, scenes
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
@@ -32,6 +31,9 @@ from envdoctor.diagnose.source_scan import Hit, scan_of
 from envdoctor.diagnose.wheel_facts import contains, shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 
 def _finding(row: dict[str, Any], package: PackageView, hits: list[Hit], *, reached: bool) -> Finding:

@@ -21,13 +21,16 @@ purpose, or a newer one replaces a pin. Where no script of the project leads to 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 _CALL = (
     r"(?:subprocess\.(?:run|call|check_call|check_output|Popen)|os\.system|os\.popen|run_cmd|run_pip)\s*\("

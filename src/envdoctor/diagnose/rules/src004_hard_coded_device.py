@@ -21,13 +21,16 @@ the name `cuda`; there it matters only where a component must run on the CPU.)
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import Hit, scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Backend
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
 
 _DEVICE = r"""["']cuda:\d+["']|\.to\(\s*["']cuda["']\s*[,)]|\.cuda\(\s*\)|device\s*=\s*["']cuda["']"""
 _GUARDED = ("is_available", " if ", "argparse", "add_argument")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from envdoctor.model.fact import FactState
 from envdoctor.model.report import Report, Verdict
-from envdoctor.render import RenderOptions
 from envdoctor.render.human.canvas import Canvas, Span
 from envdoctor.render.human.conflicts import write_conflicts, write_repairs
 from envdoctor.render.human.findings import write_findings, write_waived
 from envdoctor.render.human.hardware import write_facts, write_kernels, write_placement
 from envdoctor.render.wording import headline, judged, resolution_text, subject_line
+
+if TYPE_CHECKING:
+    from envdoctor.render import RenderOptions
 
 __all__ = ["render"]
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from envdoctor.render import RenderOptions
+if TYPE_CHECKING:
+    from envdoctor.render import RenderOptions
 
 __all__ = ["Canvas", "Span", "cell_width"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from envdoctor.model.conflict import Clash, Conflict
-from envdoctor.model.repair import Repair
-from envdoctor.model.report import Report
+from typing import TYPE_CHECKING
+
 from envdoctor.render.conflict_wording import (
     bystanders,
     chain,
@@ -15,8 +14,13 @@ from envdoctor.render.conflict_wording import (
     resolves_text,
     truncation_text,
 )
-from envdoctor.render.human.canvas import Canvas
 from envdoctor.render.wording import count, joined, restated, versions
+
+if TYPE_CHECKING:
+    from envdoctor.model.conflict import Clash, Conflict
+    from envdoctor.model.repair import Repair
+    from envdoctor.model.report import Report
+    from envdoctor.render.human.canvas import Canvas
 
 __all__ = ["write_conflicts", "write_repairs"]
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Applicability, Finding, Severity
-from envdoctor.model.report import Report
-from envdoctor.render.human.canvas import Canvas
 from envdoctor.render.wording import count, evidence_text, other_findings
+
+if TYPE_CHECKING:
+    from envdoctor.model.report import Report
+    from envdoctor.render.human.canvas import Canvas
 
 __all__ = ["write_findings", "write_waived"]
 
