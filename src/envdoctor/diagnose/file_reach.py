@@ -1,0 +1,105 @@
+"""Which Pythons and platforms the files of some versions are for, read from file names and requires-python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.tags import Tag
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import Version
+
+from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.target import Target
+
+__all__ = ["Reach", "fits", "in_words", "pythons_in_words", "reach_of", "span_in_words"]
+
+_OLDEST, _NEWEST = 8, 14
+"""Minor versions of Python 3 that a target may have."""
+_SYSTEMS = (("win", "Windows"), ("macosx", "macOS"), ("manylinux", "Linux"), ("musllinux", "Linux (musl)"))
+_MACHINES = (
+    ("x86_64", "x86_64"),
+    ("amd64", "x86_64"),
+    ("aarch64", "aarch64"),
+    ("arm64", "arm64"),
+    ("universal2", "universal"),
+    ("win32", "32-bit"),
+    ("i686", "32-bit"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a set of files covers."""
+
+    pythons: tuple[tuple[int, int], ...]
+    """Pythons that have a file on the target's platform, oldest first."""
+    platforms: tuple[str, ...]
+    """Platforms that have a wheel for some Python."""
+    source: bool
+    """There is a source distribution."""
+
+
+def fits(file: DistributionFile, target: Target) -> bool:
+    """Return whether a target may take a file: a wheel by its tags, an sdist always; yanked files are left out."""
+    if file.yanked is not None or not _admits_python(file, target):
+        return False
+    return file.kind is FileKind.SDIST or not _tags(file).isdisjoint(target.tag_priorities())
+
+
+def reach_of(files: Iterable[DistributionFile], target: Target) -> Reach:
+    """Return what the files cover; ``target`` gives the platform for which Pythons are counted."""
+    kept = list(files)
+    pythons = []
+    for minor in range(_OLDEST, _NEWEST + 1):
+        other = replace(target, python=(3, minor), python_full=None)
+        if any(fits(file, other) for file in kept):
+            pythons.append((3, minor))
+    platforms = dict.fromkeys(name for file in kept if file.kind is FileKind.WHEEL for name in _platforms(file))
+    source = any(file.kind is FileKind.SDIST for file in kept)
+    return Reach(tuple(pythons), tuple(sorted(platforms)), source)
+
+
+def _tags(file: DistributionFile) -> frozenset[Tag]:
+    try:
+        return parse_wheel_filename(file.filename)[3]
+    except InvalidWheelFilename:
+        return frozenset()
+
+
+def _admits_python(file: DistributionFile, target: Target) -> bool:
+    if not file.requires_python:
+        return True
+    try:
+        return SpecifierSet(file.requires_python).contains(target.python_full_version, prereleases=True)
+    except InvalidSpecifier:
+        return True
+
+
+def _platforms(file: DistributionFile) -> Iterable[str]:
+    for tag in _tags(file):
+        system = next((name for prefix, name in _SYSTEMS if tag.platform.startswith(prefix)), None)
+        if system is None:
+            system = "Linux" if tag.platform.startswith("linux") else ""
+        machine = next((name for part, name in _MACHINES if tag.platform.endswith(part)), "")
+        yield f"{system} {machine}".strip() or ("any platform" if tag.platform == "any" else tag.platform)
+
+
+def pythons_in_words(pythons: Sequence[tuple[int, int]]) -> str:
+    """Return ``Python 3.8 to 3.12``, ``Python 3.8, 3.10 and 3.11`` or ``Python 3.12``."""
+    names = [f"{major}.{minor}" for major, minor in pythons]
+    unbroken = all(after[1] - before[1] == 1 for before, after in zip(pythons, pythons[1:], strict=False))
+    return f"Python {names[0]} to {names[-1]}" if len(names) > 2 and unbroken else f"Python {in_words(names)}"
+
+
+def span_in_words(versions: Sequence[Version]) -> str:
+    """Return ``0.8.1 to 0.9.1``, or the one version; oldest first."""
+    return str(versions[0]) if len(versions) == 1 else f"{versions[0]} to {versions[-1]}"
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Return ``a``, ``a and b`` or ``a, b and c``."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
