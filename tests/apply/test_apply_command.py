@@ -11,20 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from apply_world import (
-    ALPHA_1,
-    ALPHA_2,
-    BASE,
-    BETA_1,
-    GAMMA_1,
-    UV,
-    Served,
-    as_index,
-    index_page,
-    make_wheel,
-    serve,
-    site_of,
-)
+from apply_archives import Served, as_index, index_page, make_wheel, serve
+from apply_world import ALPHA_1, ALPHA_2, BASE, BETA_1, GAMMA_1, UV, site_of
 
 from envdoctor.cli.main import main
 from envdoctor.model.kernel import Placement
@@ -132,9 +120,10 @@ def test_fix_run_and_undo(fix: Callable[..., int], project: Path, capfd: pytest.
     assert (project / "app.py").read_text().startswith("try:\n")
     record = json.loads((environment / ".envdoctor/environment.json").read_text())
     assert record["variables"] == {"WHERE": f"{project}|{environment}"}
-    assert fix("--yes") == 0  # A second time there is nothing left to do.
+    assert fix("--yes") == 0
+    assert "nothing to do" in capfd.readouterr().err
     assert main(["undo", "--env", str(environment), "--list"]) == 0
-    assert capfd.readouterr().out.count("in force") == 2
+    assert capfd.readouterr().out.count("in force") == 1
     first = sorted((environment / ".envdoctor/journal").iterdir())[0].name
     assert main(["undo", first, "--env", str(environment)]) == 0
     assert not environment.exists()

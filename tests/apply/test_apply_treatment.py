@@ -12,22 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from apply_archives import Served, make_wheel, planned, serve
 from apply_world import (
     ALPHA_2,
     BASE,
     EVERYTHING,
     GAMMA_1,
     UV,
-    Served,
     World,
     copy_world,
     full_plan,
-    make_wheel,
     make_world,
-    planned,
     python_in,
     run,
-    serve,
     site_of,
     tree_state,
 )

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from apply_world import EVERYTHING, Served, World, copy_world, make_world, serve
+from apply_archives import Served, serve
+from apply_world import EVERYTHING, World, copy_world, make_world
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="SIGKILL is what this is about")
 

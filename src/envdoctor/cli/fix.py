@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,7 @@ from envdoctor.cli.session import Session, open_session
 
 if TYPE_CHECKING:
     from envdoctor.cli.treatment import Treated
+    from envdoctor.model.report import Report
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -147,20 +149,25 @@ def _report(
             if not quiet or result.failed:
                 _say(line)
         code = max(code, result.code)
-    for result in results:
-        if result.report is None:
-            continue
-        if format is not opt.Format.HUMAN or output is not None or result.report.open_findings:
-            written = write_report(
-                result.report, format=format, output=output, fail_on=opt.FailOn.ERROR, verbose=verbose
-            )
-            code = max(code, written)
+    report = _together([result.report for result in results if result.report is not None])
+    if report is not None and (format is not opt.Format.HUMAN or output is not None or report.open_findings):
+        code = max(code, write_report(report, format=format, output=output, fail_on=opt.FailOn.ERROR, verbose=verbose))
     return code
+
+
+def _together(reports: Sequence[Report]) -> Report | None:
+    """Return one report for all environments of a profile: one document is printed, never two."""
+    if not reports:
+        return None
+    return replace(
+        reports[0],
+        complete=all(report.complete for report in reports),
+        findings=tuple(finding for report in reports for finding in report.findings),
+        kernels=tuple(result for report in reports for result in report.kernels),
+        placement=tuple(item for report in reports for item in report.placement),
+    )
 
 
 def _say(text: str) -> None:
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
-
-
-Say = Callable[[str], None]

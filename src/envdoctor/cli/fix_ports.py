@@ -33,7 +33,7 @@ _ATTEMPTS = 4
 
 
 class Machine:
-    """This machine, as ``workflow.fix.FixPorts`` asks about it."""
+    """This machine, as ``workflow.fix_request.FixPorts`` asks about it."""
 
     def __init__(
         self,

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from envdoctor.cli.environments import EnvironmentPart, default_environment, parts_of, write_launchers
 from envdoctor.cli.fix_ports import IndexFetch, Machine
 from envdoctor.model.finding import Finding
-from envdoctor.model.plan import PatchFile, Plan, RemoveFile
+from envdoctor.model.plan import PatchFile, Plan, RemoveFile, WriteRecord, WriteVariables
 from envdoctor.model.report import Report
 from envdoctor.planning.document import plan_json
 from envdoctor.planning.page import plan_text
 from envdoctor.planning.plan import environment_digest
 from envdoctor.workflow.aftermath import disagreements
-from envdoctor.workflow.fix import FixRequest, Prepared, prepare
+from envdoctor.workflow.fix import prepare
+from envdoctor.workflow.fix_request import FixRequest, Prepared
 from envdoctor.workflow.lock import LockChoice
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Treatment:
             if prepared.plan is None:
                 self.refusal, self.complete = prepared.refusal, prepared.complete
                 return []
-            self.parts.append((part, self._without_twice(prepared)))
+            self.parts.append((part, _without_known(self._without_twice(prepared))))
         return [prepared.plan for _, prepared in self.parts if prepared.plan is not None]
 
     def _without_twice(self, prepared: Prepared) -> Prepared:
@@ -115,7 +116,10 @@ class Treatment:
         """Carry the plans out, one after the other; the first that fails is the last."""
         results: list[Treated] = []
         for (part, prepared), plan in zip(self.parts, plans, strict=True):
-            results.append(self._apply(part, prepared, plan))
+            if plan.steps:
+                results.append(self._apply(part, prepared, plan))
+            else:
+                results.append(Treated((f"nothing to do: `{plan.environment}` is as the profile wants it",)))
             if results[-1].failed:
                 break
         else:
@@ -229,6 +233,30 @@ class Treatment:
             return Treated((*lines, *_failure(outcome[1])), _FAILED, report)
         lines.append(f"placed {', '.join(f'`{name}`' for name in moved)} by {len(prepared.plan.steps)} more steps")
         return Treated(tuple(lines), 0, report)
+
+
+def _without_known(prepared: Prepared) -> Prepared:
+    """Leave out records that say what they said before, and with them variables that have not changed."""
+    plan = prepared.plan
+    if plan is None:
+        return prepared
+    own = Path(plan.environment) / ".envdoctor"
+    fresh = [step for step in plan.steps if isinstance(step, WriteRecord) and not _says(own / step.path, step.content)]
+    known = not any(step.path == "environment.json" for step in fresh)
+    steps = tuple(
+        step
+        for step in plan.steps
+        if not (isinstance(step, WriteRecord) and step not in fresh)
+        and not (known and isinstance(step, WriteVariables))
+    )
+    return replace(prepared, plan=replace(plan, steps=steps))
+
+
+def _says(path: Path, content: str) -> bool:
+    try:
+        return path.read_text(encoding="utf-8") == content
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _failure(applied: Applied) -> list[str]:

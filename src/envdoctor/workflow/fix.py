@@ -1,114 +1,26 @@
-"""``fix``: from a project and a profile to the plan of a treatment, and what is to be said when it is done."""
+"""``fix``: from a project and a profile to the plan of a treatment."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import replace
 
-from packaging.pylock import Pylock
-from packaging.version import InvalidVersion, Version
+from packaging.version import InvalidVersion
 
 from envdoctor import __version__
-from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
-from envdoctor.lock.reading import LockedProject, parse_lock, tomllib
-from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
-from envdoctor.model.plan import PatchPreview, Plan, PlannedFile, Refusal
-from envdoctor.model.profile import Patch, Profile
-from envdoctor.model.report import Report
-from envdoctor.model.target import Target
-from envdoctor.planning.lock_files import planned_files
+from envdoctor.lock.reading import LockedProject, parse_lock
+from envdoctor.model.plan import PlannedFile, Refusal
+from envdoctor.model.profile import Profile
 from envdoctor.planning.plan import PlanInput, make_plan
-from envdoctor.planning.refusals import BuildState, EnvironmentState
+from envdoctor.planning.refusals import EnvironmentState
 from envdoctor.planning.selection import Selection, expand_variables, select
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
-from envdoctor.workflow.avoid_builds import with_wheels_instead
 from envdoctor.workflow.check import CheckRequest
-from envdoctor.workflow.lock import LockChoice, LockOutcome, lock
-from envdoctor.workflow.undeclared import Undeclared, undeclared_imports
+from envdoctor.workflow.fix_lock import FixLock, distribution_file, lock_for_fix
+from envdoctor.workflow.fix_request import FixPorts, FixRequest, Prepared
 
-__all__ = ["FixPorts", "FixRequest", "Prepared", "prepare"]
-
-
-class FixPorts(Protocol):
-    """What planning a treatment must know of this machine; nothing in here changes anything."""
-
-    def look(self, environment: str) -> EnvironmentState:
-        """Return what is at a place."""
-        ...
-
-    def find_python(self, wanted: Sequence[tuple[int, int]]) -> tuple[str, tuple[int, int]] | None:
-        """Return an interpreter of the first wanted version that there is."""
-        ...
-
-    def installer(self, state: EnvironmentState) -> tuple[str, str, bool]:
-        """Return the installer's name, a word on which it is, and whether it refuses invalid legacy metadata.
-
-        Raises RuntimeError where there is none, with what to do about it.
-        """
-        ...
-
-    def preview(
-        self, patches: Sequence[Patch], arriving: Sequence[DistributionFile], state: EnvironmentState, *, builds: bool
-    ) -> PatchPreview:
-        """Apply patches in memory."""
-        ...
-
-    def missing_needs(self, needs: Sequence[str]) -> tuple[str, ...]:
-        """Return what of a build's needs is not here."""
-        ...
-
-    def disk_free(self, environment: str) -> int | None:
-        """Return the free bytes."""
-        ...
-
-    def other_machine(self, target: Target) -> str | None:
-        """Return how this machine differs from the target, None where it is one."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FixRequest:
-    """What is to be treated, and where."""
-
-    check: CheckRequest
-    environment: str
-    index_urls: Mapping[str, str]
-    choice: LockChoice = LockChoice()  # noqa: RUF009 - immutable
-    label: str = ""
-    moved: tuple[str, ...] = ()
-    """Components that kernels sent away from the GPU, where they were run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A plan, or why there is none."""
-
-    report: Report | None = None
-    plan: Plan | None = None
-    files: tuple[PlannedFile, ...] = ()
-    locks: Mapping[str, str] = field(default_factory=dict)
-    """The lock and its companions, by file name."""
-    accepted: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Packages of which something was set aside on purpose, and whose demands those were."""
-    refusal: str | None = None
-    complete: bool = True
-    """False where the index could not be asked for all of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Locked:
-    """A lock on its way into a plan."""
-
-    outcome: LockOutcome
-    text: str
-    document: Pylock
-    files: tuple[PlannedFile, ...]
-    builds: Mapping[str, BuildState]
-    notes: tuple[str, ...] = ()
-    check: CheckRequest | None = None
-    """The request that gave it, where that is not the first."""
+__all__ = ["prepare"]
 
 
 def prepare(request: FixRequest, ports: FixPorts) -> Prepared:
@@ -120,7 +32,7 @@ def prepare(request: FixRequest, ports: FixPorts) -> Prepared:
     interpreter, check, missing = _with_python(request.check, state, ports)
     if missing is not None:
         return Prepared(refusal=missing)
-    locked = _lock(replace(request, check=check), ports)
+    locked = lock_for_fix(replace(request, check=check), ports)
     if isinstance(locked, Prepared):
         return locked
     return _planned(replace(request, check=check), state, interpreter, locked, ports)
@@ -153,108 +65,8 @@ def _dotted(python: tuple[int, int]) -> str:
     return f"{python[0]}.{python[1]}"
 
 
-def _lock(request: FixRequest, ports: FixPorts) -> _Locked | Prepared:
-    """Resolve and lock; once more where something cannot be built here, or is imported and not asked for."""
-    made = _buildable(request, ports)
-    if isinstance(made, Prepared):
-        return made
-    missing = _undeclared(made, request.check)
-    if not missing or request.check.project is None:
-        return made
-    check = made.check or request.check
-    project = replace(
-        request.check.project,
-        requirements=(*request.check.project.requirements, *(item.requirement for item in missing)),
-    )
-    target = made.outcome.report.target or check.target
-    again = _lock_once(replace(request, check=replace(check, project=project, target=target, python_choices=())), ports)
-    if isinstance(again, Prepared):
-        return replace(made, notes=(*made.notes, *(f"{item.note}; it could not be" for item in missing)))
-    return replace(again, notes=(*made.notes, *(item.note for item in missing)))
-
-
-def _undeclared(made: _Locked, check: CheckRequest) -> tuple[Undeclared, ...]:
-    resolution, archives = made.outcome.report.resolution, check.archives
-    if resolution is None or archives is None or check.project is None:
-        return ()
-    locked = {(file.name, file.version) for file in made.files}
-    if {(item.name, str(item.version)) for item in resolution.packages} != locked:
-        return ()  # Another repair than the one in use was asked for.
-    wanted = [item.name for item in check.project.requirements]
-    wanted += [item.requirement.name for item in (check.profile.requires if check.profile else ())]
-    return undeclared_imports(wanted, resolution, archives, made.outcome.report.target or check.target)
-
-
-def _buildable(request: FixRequest, ports: FixPorts) -> _Locked | Prepared:
-    """Resolve and lock; where something cannot be built here, once more with versions that have a wheel."""
-    made = _lock_once(request, ports)
-    if isinstance(made, Prepared):
-        return made
-    stuck = [file for file in made.files if file.sdist and made.builds[file.name].missing]
-    index = request.check.index
-    if not stuck or index is None:
-        return made
-    target = made.outcome.report.target or request.check.target
-    instead = with_wheels_instead(stuck, made.document, request.check.locked, index, target)
-    if instead is None:
-        return made
-    base, notes = instead
-    check = replace(request.check, locked=base, target=target, python_choices=())
-    again = _lock_once(replace(request, check=check), ports)
-    if isinstance(again, Prepared) or any(file.sdist and again.builds[file.name].missing for file in again.files):
-        return made
-    return replace(again, notes=notes, check=check)
-
-
-def _lock_once(request: FixRequest, ports: FixPorts) -> _Locked | Prepared:
-    outcome = lock(request.check, request.choice, request.index_urls)
-    if outcome.refusal is not None or outcome.faults:
-        faults = [f"`{fault.package}` cannot be locked: {fault.reason}" for fault in outcome.faults]
-        complete = outcome.report.complete and not outcome.faults
-        return Prepared(outcome.report, refusal=outcome.refusal or "; ".join(faults), complete=complete)
-    text = next(text for name, text in outcome.files.items() if name.startswith("pylock."))
-    document = Pylock.from_dict(tomllib.loads(text))
-    names = {url.rstrip("/"): name for name, url in request.index_urls.items()}
-    files = planned_files(document, names)
-    builds: dict[str, BuildState] = {file.name: _build(file, request.check, ports) for file in files if file.sdist}
-    return _Locked(outcome, text, document, files, builds)
-
-
-def _build(file: PlannedFile, check: CheckRequest, ports: FixPorts) -> BuildState:
-    """Return what building a package needs, by the shipped table, the profile, and a look into the archive."""
-    risk = BuildRisk.UNKNOWN
-    if check.build_risk is not None:
-        try:
-            risk = check.build_risk(_distribution_file(file))
-        except (IndexUnavailable, MetadataUnavailable):
-            risk = BuildRisk.UNKNOWN
-    known = None if risk is BuildRisk.ANYWHERE else shipped_wheel_facts().build_need(file.name, Version(file.version))
-    needs = list(known.needs) if known is not None else []
-    if known is None and risk is BuildRisk.COMPILER:
-        needs.append("a C compiler")
-    install = [known.instead] if known is not None and known.instead else []
-    for need in check.profile.system if check.profile else ():
-        if file.name in need.only_for and need.name not in needs:
-            needs.append(need.name)
-            install += [f"{how}: {what}" for how, what in need.install.items()]
-    return BuildState(tuple(needs), ports.missing_needs(needs), tuple(install))
-
-
-def _distribution_file(file: PlannedFile) -> DistributionFile:
-    return DistributionFile(
-        project=file.name,
-        version=Version(file.version),
-        filename=file.filename,
-        kind=FileKind.SDIST if file.sdist else FileKind.WHEEL,
-        url=file.url,
-        index=file.index,
-        hashes=file.hashes,
-        size=file.size,
-    )
-
-
 def _planned(
-    request: FixRequest, state: EnvironmentState, interpreter: str, locked: _Locked, ports: FixPorts
+    request: FixRequest, state: EnvironmentState, interpreter: str, locked: FixLock, ports: FixPorts
 ) -> Prepared:
     check, profile = request.check, request.check.profile
     target = locked.outcome.report.target or check.target
@@ -271,7 +83,7 @@ def _planned(
     chosen = select(profile, {file.name: file.version for file in locked.files}, request.moved or None)
     project = check.project.root if check.project else ""
     variables = expand_variables(chosen.variables, project=project, environment=request.environment)
-    arriving = [_distribution_file(file) for file in locked.files if not file.sdist]
+    arriving = [distribution_file(file) for file in locked.files if not file.sdist]
     # A package that stays as it is keeps its files, and they may be patched already.
     here = {(item.name, item.version) for item in state.distributions}
     arriving = [file for file in arriving if (file.project, str(file.version)) not in here]
@@ -308,7 +120,7 @@ def _legacy(files: Sequence[PlannedFile], check: CheckRequest) -> list[Refusal]:
         if check.index is None:
             break
         try:
-            mended = check.index.metadata(_distribution_file(file)).mended
+            mended = check.index.metadata(distribution_file(file)).mended
         except (IndexUnavailable, MetadataUnavailable, InvalidVersion):
             continue
         if mended:
@@ -324,7 +136,7 @@ def _records(
     profile: Profile | None,
     project: str,
     variables: Mapping[str, str],
-    locked: _Locked,
+    locked: FixLock,
     chosen: Selection,
 ) -> tuple[tuple[str, str, str], ...]:
     about = {

@@ -1,0 +1,139 @@
+"""The lock that a fix installs: one that this machine can build, and that brings what its packages import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from packaging.pylock import Pylock
+from packaging.version import Version
+
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.lock.reading import tomllib
+from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
+from envdoctor.model.plan import PlannedFile
+from envdoctor.planning.lock_files import planned_files
+from envdoctor.planning.refusals import BuildState
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable
+from envdoctor.workflow.avoid_builds import with_wheels_instead
+from envdoctor.workflow.check import CheckRequest
+from envdoctor.workflow.fix_request import FixPorts, FixRequest, Prepared
+from envdoctor.workflow.lock import LockOutcome, lock
+from envdoctor.workflow.undeclared import Undeclared, undeclared_imports
+
+__all__ = ["FixLock", "distribution_file", "lock_for_fix"]
+
+
+@dataclass(frozen=True, slots=True)
+class FixLock:
+    """A lock on its way into a plan."""
+
+    outcome: LockOutcome
+    text: str
+    document: Pylock
+    files: tuple[PlannedFile, ...]
+    builds: Mapping[str, BuildState]
+    notes: tuple[str, ...] = ()
+    check: CheckRequest | None = None
+    """The request that gave it, where that is not the first."""
+
+
+def lock_for_fix(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
+    """Resolve and lock; once more where something cannot be built here, or is imported and not asked for."""
+    made = _buildable(request, ports)
+    if isinstance(made, Prepared):
+        return made
+    missing = _undeclared(made, request.check)
+    if not missing or request.check.project is None:
+        return made
+    check = made.check or request.check
+    project = replace(
+        request.check.project,
+        requirements=(*request.check.project.requirements, *(item.requirement for item in missing)),
+    )
+    target = made.outcome.report.target or check.target
+    again = _lock_once(replace(request, check=replace(check, project=project, target=target, python_choices=())), ports)
+    if isinstance(again, Prepared):
+        return replace(made, notes=(*made.notes, *(f"{item.note}; it could not be" for item in missing)))
+    return replace(again, notes=(*made.notes, *(item.note for item in missing)))
+
+
+def _undeclared(made: FixLock, check: CheckRequest) -> tuple[Undeclared, ...]:
+    resolution, archives = made.outcome.report.resolution, check.archives
+    if resolution is None or archives is None or check.project is None:
+        return ()
+    locked = {(file.name, file.version) for file in made.files}
+    if {(item.name, str(item.version)) for item in resolution.packages} != locked:
+        return ()  # Another repair than the one in use was asked for.
+    wanted = [item.name for item in check.project.requirements]
+    wanted += [item.requirement.name for item in (check.profile.requires if check.profile else ())]
+    return undeclared_imports(wanted, resolution, archives, made.outcome.report.target or check.target)
+
+
+def _buildable(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
+    """Resolve and lock; where something cannot be built here, once more with versions that have a wheel."""
+    made = _lock_once(request, ports)
+    if isinstance(made, Prepared):
+        return made
+    stuck = [file for file in made.files if file.sdist and made.builds[file.name].missing]
+    index = request.check.index
+    if not stuck or index is None:
+        return made
+    target = made.outcome.report.target or request.check.target
+    instead = with_wheels_instead(stuck, made.document, request.check.locked, index, target)
+    if instead is None:
+        return made
+    base, notes = instead
+    check = replace(request.check, locked=base, target=target, python_choices=())
+    again = _lock_once(replace(request, check=check), ports)
+    if isinstance(again, Prepared) or any(file.sdist and again.builds[file.name].missing for file in again.files):
+        return made
+    return replace(again, notes=notes, check=check)
+
+
+def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
+    outcome = lock(request.check, request.choice, request.index_urls)
+    if outcome.refusal is not None or outcome.faults:
+        faults = [f"`{fault.package}` cannot be locked: {fault.reason}" for fault in outcome.faults]
+        complete = outcome.report.complete and not outcome.faults
+        return Prepared(outcome.report, refusal=outcome.refusal or "; ".join(faults), complete=complete)
+    text = next(text for name, text in outcome.files.items() if name.startswith("pylock."))
+    document = Pylock.from_dict(tomllib.loads(text))
+    names = {url.rstrip("/"): name for name, url in request.index_urls.items()}
+    files = planned_files(document, names)
+    builds: dict[str, BuildState] = {file.name: _build(file, request.check, ports) for file in files if file.sdist}
+    return FixLock(outcome, text, document, files, builds)
+
+
+def _build(file: PlannedFile, check: CheckRequest, ports: FixPorts) -> BuildState:
+    """Return what building a package needs, by the shipped table, the profile, and a look into the archive."""
+    risk = BuildRisk.UNKNOWN
+    if check.build_risk is not None:
+        try:
+            risk = check.build_risk(distribution_file(file))
+        except (IndexUnavailable, MetadataUnavailable):
+            risk = BuildRisk.UNKNOWN
+    known = None if risk is BuildRisk.ANYWHERE else shipped_wheel_facts().build_need(file.name, Version(file.version))
+    needs = list(known.needs) if known is not None else []
+    if known is None and risk is BuildRisk.COMPILER:
+        needs.append("a C compiler")
+    install = [known.instead] if known is not None and known.instead else []
+    for need in check.profile.system if check.profile else ():
+        if file.name in need.only_for and need.name not in needs:
+            needs.append(need.name)
+            install += [f"{how}: {what}" for how, what in need.install.items()]
+    return BuildState(tuple(needs), ports.missing_needs(needs), tuple(install))
+
+
+def distribution_file(file: PlannedFile) -> DistributionFile:
+    """Return a planned file as an index lists it."""
+    return DistributionFile(
+        project=file.name,
+        version=Version(file.version),
+        filename=file.filename,
+        kind=FileKind.SDIST if file.sdist else FileKind.WHEEL,
+        url=file.url,
+        index=file.index,
+        hashes=file.hashes,
+        size=file.size,
+    )
