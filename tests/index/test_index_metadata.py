@@ -208,7 +208,12 @@ def test_sdist_of_another_hash_is_refused(server, opened: Open) -> None:
         only(opened())
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", make_sdist("demo-1.0", {"PKG-INFO": "x" * 9000})[:60]])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>", make_sdist("demo-1.0", {"PKG-INFO": "x" * 9000})[:60]],
+    # Names of their own: an archive holds the time at which it was made, and workers must agree on names.
+    ids=["empty", "html", "cut short"],
+)
 def test_damaged_sdist_is_unavailable(server, opened: Open, body: bytes) -> None:
     server.page("demo", [server.file("demo-1.0.tar.gz", body)])
     with pytest.raises(MetadataUnavailable):
