@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.indexes import IndexChoice, index_urls, open_ports
+from envdoctor.cli.messages import note
 from envdoctor.cli.options import TargetArch
 from envdoctor.cli.targets import TargetChoice, host_target, pick_target
 from envdoctor.model.profile import Profile
@@ -123,7 +123,7 @@ def recognised_profile(path: Path, project: Project, choice: TargetChoice, *, qu
     if best is None:
         return None
     if not quiet:
-        sys.stderr.write(f"note: taking profile `{best.profile.name}`: {best.reason}; `--profile` chooses another\n")
+        note(f"taking profile `{best.profile.name}`: {best.reason}; `--profile` chooses another")
     return best.profile
 
 

@@ -1,22 +1,12 @@
-"""The entry point: a group of verbs, each imported when it is asked for.
-
-Nothing here imports a verb's module, so that a hook pays only for what it runs.
-"""
+"""The entry point. Importing it imports next to nothing, so that Ctrl-C at any moment is answered in one line."""
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
-from typing import Annotated, Any
+from collections.abc import Sequence
 
-import typer
-from typer.core import TyperGroup
-
-from envdoctor import __version__
-from envdoctor.cli.errors import UsageFault
-
-__all__ = ["VERBS", "app", "main"]
+__all__ = ["VERBS", "main"]
 
 VERBS = {
     "check": "Find every conflict, missing wheel and known failure of a project for a target",
@@ -34,107 +24,83 @@ VERBS = {
 """Every verb with its line of help; a test holds them against the modules' own."""
 
 _SETTLED_BY_SIGNAL = 130
-
-
-class LazyGroup(TyperGroup):
-    """A group whose commands live in modules of the same name."""
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """Return the verbs in the order of the work."""
-        return list(VERBS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """Import and return the verb's command, None where there is no such verb."""
-        if cmd_name not in VERBS:
-            return None
-        module = importlib.import_module(f"envdoctor.cli.{cmd_name}")
-        command = typer.main.get_command(module.app)
-        command.name = cmd_name
-        return command
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """List the verbs without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Offer close names for a verb that does not exist."""
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
-            import difflib
-
-            close = difflib.get_close_matches(args[0], VERBS, n=1)
-            hint = f"; did you mean `{close[0]}`?" if close else f"; verbs: {', '.join(VERBS)}"
-            ctx.fail(f"no such command `{args[0]}`{hint}")
-        return super().resolve_command(ctx, args)
-
-
-app = typer.Typer(
-    cls=LazyGroup,
-    name="envdoctor",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"envdoctor {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Diagnose, prescribe and treat Python environments whose GPU is not the one their authors had.
-
-    Start with `envdoctor check PROJECT --profile NAME`; `envdoctor profiles list` names the profiles.
-    """
-
-
-def _arguments(argv: list[str]) -> list[str]:
-    """Give a bare ``--upgrade`` its value: the option takes an optional one, which the parser cannot express."""
-    return ["--upgrade=*" if item == "--upgrade" else item for item in argv]
+_FAULT = 2
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code: 0, 1, 2 or 3 as the contract says, 130 after Ctrl-C."""
-    arguments = _arguments(list(sys.argv[1:] if argv is None else argv))
+    if sys.stderr is None:
+        # Closed by the caller (`2>&-`): what would be said there is lost, and the exit code still counts.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives as long as the process
     try:
-        outcome = app(arguments, standalone_mode=False, prog_name="envdoctor")
-    except UsageFault as fault:
-        for line in fault.messages:
-            sys.stderr.write(f"error: {line}\n")
-        return 2
+        return _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted; nothing half-done is left behind\n")
-        return _SETTLED_BY_SIGNAL
-    except BrokenPipeError:
-        # The reader of a pipe (`| head`) has gone; Python would complain again at exit without this.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except typer.Abort:
-        sys.stderr.write("interrupted; nothing half-done is left behind\n")
-        return _SETTLED_BY_SIGNAL
+        return _interrupted()
+
+
+def _interrupted() -> int:
+    sys.stderr.write("interrupted; nothing half-done is left behind\n")
+    return _SETTLED_BY_SIGNAL
+
+
+def _arguments(argv: list[str]) -> list[str]:
+    """Return the arguments as the parser takes them. Raises UsageFault for an empty one.
+
+    A bare ``--upgrade`` of ``lock`` gets its value: it takes an optional one, which the parser cannot express.
+    """
+    verb = argv[0] if argv else ""
+    end = argv.index("--") if "--" in argv else len(argv)
+    if verb in VERBS and verb != "run":
+        _refuse_empty(argv[:end])
+    if verb != "lock":
+        return argv
+    return ["--upgrade=*" if item == "--upgrade" else item for item in argv[:end]] + argv[end:]
+
+
+def _refuse_empty(argv: list[str]) -> None:
+    """Refuse ``--output ''`` (an unset variable of a script, mostly): as a path it would be the current directory."""
+    from envdoctor.cli.errors import UsageFault
+
+    for number, item in enumerate(argv[1:]):
+        before = argv[number]
+        if not item.strip():
+            named = f"`{before}`" if before.startswith("-") and "=" not in before else "an argument"
+            raise UsageFault(f"{named} is given an empty value; leave it out or give one")
+        if item.startswith("--") and item.endswith("=") and item.count("=") == 1:
+            raise UsageFault(f"`{item[:-1]}` is given an empty value; leave it out or give one")
+
+
+def _run(arguments: list[str]) -> int:
+    import typer
+
+    from envdoctor.cli.errors import UsageFault
+    from envdoctor.cli.group import Interrupted, app, usage_error
+    from envdoctor.cli.streams import StreamFault, flush, silence_stdout
+
+    try:
+        outcome = app(_arguments(arguments), standalone_mode=False, prog_name="envdoctor")
+        flush()
+    except UsageFault as fault:
+        _say_fault(fault.messages)
+        return _FAULT
+    except StreamFault as fault:
+        silence_stdout()
+        _say_fault([str(fault)])
+        return _FAULT
+    except (Interrupted, typer.Abort):
+        return _interrupted()
     except typer.Exit as leave:
         return leave.exit_code
     except Exception as error:
-        code = _usage_error(error)
+        code = usage_error(error)
         if code is None:
             raise
         return code
     return outcome if isinstance(outcome, int) else 0
 
 
-def _usage_error(error: Exception) -> int | None:
-    """Show an error of the command-line parser and return its exit code, None for any other exception."""
-    show = getattr(error, "show", None)
-    code = getattr(error, "exit_code", None)
-    if show is None or code is None:
-        return None
-    show()
-    return int(code)
+def _say_fault(messages: Sequence[str]) -> None:
+    from envdoctor.cli.messages import error
+
+    for message in messages:
+        error(message)

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.cli.errors import UsageFault
+from envdoctor.cli.files import write_file
 from envdoctor.cli.options import FailOn, Format
+from envdoctor.cli.streams import write_out
 from envdoctor.model.exit_code import exit_code
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def write_report(
     """Write the report and return the exit code of the command."""
     from envdoctor.render import RenderOptions, render
 
-    to_terminal = output is None and sys.stdout.isatty()
+    to_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
     options = RenderOptions(
         colour=to_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",
         width=_width() if output is None else _WIDEST,
@@ -45,10 +46,11 @@ def write_report(
         rule_summaries=_summaries(report) if format in (Format.SARIF, Format.HTML) else {},
     )
     text = render(report, format.value, options=options)
+    text = text if text.endswith("\n") else text + "\n"
     if output is None:
-        _to_stdout(text)
+        write_out(text)
     else:
-        _to_file(text, output)
+        write_file(output, text)
     return exit_code(report, fail_on.value)
 
 
@@ -65,31 +67,5 @@ def _width() -> int:
 
 
 def _speaks_unicode() -> bool:
-    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
     return encoding.startswith("utf")
-
-
-def _to_stdout(text: str) -> None:
-    if not text.endswith("\n"):
-        text += "\n"
-    try:
-        sys.stdout.write(text)
-    except UnicodeEncodeError:
-        encoding = sys.stdout.encoding or "ascii"
-        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
-    sys.stdout.flush()
-
-
-def _to_file(text: str, path: Path) -> None:
-    """Write through a file beside it, so that a report is whole or not there; devices and pipes are written to."""
-    text = text if text.endswith("\n") else text + "\n"
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")  # A rename would put a plain file in the place of /dev/null.
-            return
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise UsageFault(f"cannot write `{path}`: {error.strerror or error}") from error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor import __version__
 from envdoctor.model.origin import CommandLineOrigin, DistributionOrigin, FileOrigin, Origin, ProfileOrigin
 from envdoctor.model.report import SCHEMA, Report
-from envdoctor.render.untrusted import clean
+from envdoctor.render.untrusted import clean, shortened
 
 if TYPE_CHECKING:
     from envdoctor.model.candidate import Rejection
@@ -102,7 +102,7 @@ def _requirement(requirement: Requirement) -> Object:
     return {
         "requirement": str(requirement),
         "origin": _origin(requirement.origin),
-        "pep508": clean(requirement.pep508),
+        "pep508": shortened(clean(requirement.pep508)),
     }
 
 

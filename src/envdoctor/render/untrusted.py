@@ -16,13 +16,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.model.fact import Fact
+from envdoctor.model.finding import Evidence, Finding
 from envdoctor.model.requirement import Requirement
 
 if TYPE_CHECKING:
     from envdoctor.model.report import Report
     from envdoctor.model.resolution import Resolution
 
-__all__ = ["clean", "cleaned", "one_line"]
+__all__ = ["clean", "cleaned", "one_line", "shortened", "shown", "without_secrets"]
 
 # ECMA-48: control sequences (CSI); control strings (OSC, DCS, SOS, PM, APC), up to their end or the line's; the rest.
 _ESCAPES = re.compile(
@@ -39,12 +40,64 @@ _HIDDEN = re.compile(
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<rest>[^\s'\"`<>]+)")
+_BARE_USERINFO = re.compile(r"(?:(?<![\w/@.+-])|(?<=//))(?!mailto:|file:)[\w.%+~-]+:[^\s:/@'\"`<>]+@(?=[\w.-])")
+# Names of version control users that are no secret and without which an address does not work.
+_PUBLIC_USERS = ("git@", "hg@", "svn@")
+_QUERY_VALUE = re.compile(r"=[^&;]*")
+_SECRET_VALUE = re.compile(r"(?P<key>(?:^|&)[\w-]*(?:token|key|secret|password|sig|signature)=)[^&]*", re.IGNORECASE)
+_MOST = 2000
+"""Characters of one string that are shown whole: logs and explanations are shorter, a file on one line is not."""
+_QUOTED = 200
+_LONG_SIGN = 1000
+_LONG_QUOTE = re.compile(rf"`([^`]{{{_QUOTED},}})`")
+
+
 def clean(text: str) -> str:
     """Return ``text`` without escape sequences and hidden characters; newlines and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
     text = _LINE_ENDS.sub("\n", _ESCAPES.sub("", text))
     return _SURROGATES.sub("\ufffd", _HIDDEN.sub("", text))
+
+
+def without_secrets(text: str) -> str:
+    """Return ``text`` with no user, password or query value in what looks like a URL; hashes and names stay."""
+    if "://" in text:
+        text = _URL.sub(lambda found: found["scheme"] + _bare(found["rest"]), text)
+    return _BARE_USERINFO.sub("", text) if "@" in text and ":" in text else text
+
+
+def _bare(rest: str) -> str:
+    """Return what follows a URL's ``://`` without what only its owner should know."""
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    user, at, host = authority.rpartition("@")
+    if at and f"{user}@" not in _PUBLIC_USERS:
+        rest = host + rest[len(authority) :]
+    elif not at and "@" in rest:
+        # A password with an unescaped slash breaks the authority off early: what is left of it is no host and port,
+        # or another colon stands before the @. In `/package@1.0` neither is so.
+        before, _, after = rest.rpartition("@")
+        port = authority.partition(":")[2]
+        if (port and not port.isdigit()) or ":" in before[len(authority) :]:
+            rest = after
+    body, hash_, fragment = rest.partition("#")
+    address, mark, query = body.partition("?")
+    query = _QUERY_VALUE.sub("=***", query)
+    return address + mark + query + hash_ + _SECRET_VALUE.sub(r"\g<key>***", fragment)
+
+
+def shortened(text: str, most: int = _QUOTED) -> str:
+    """Return a text of at most about ``most`` characters; a longer one is cut and says how long it was."""
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
+
+
+def shown(text: str) -> str:
+    """Return a message as it may be shown: clean, without secrets, with long quotations cut, no longer than a page."""
+    text = without_secrets(clean(text))
+    if len(text) <= _QUOTED:
+        return text
+    return shortened(_LONG_QUOTE.sub(lambda found: f"`{shortened(found[1])}`", text), _MOST)
 
 
 def one_line(text: str) -> str:
@@ -76,14 +129,16 @@ def _clean_value(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | Enum | Version | SpecifierSet):
         return value
     if isinstance(value, str):
-        result = clean(value)
+        result = shown(value)
     elif isinstance(value, tuple | list):
         result = type(value)(_clean_value(item) for item in value)
     elif isinstance(value, Mapping):
         result = {_clean_value(key): _clean_value(item) for key, item in value.items()}
     elif isinstance(value, Requirement):
         # A specifier with `===` and a marker may hold any character, so the text is settled here.
-        result = replace(value, text=one_line(str(value)), origin=_clean_value(value.origin))
+        url = without_secrets(value.url) if value.url else None
+        text = shortened(without_secrets(one_line(str(value))))
+        result = replace(value, text=text, url=url, origin=_clean_value(value.origin))
     elif is_dataclass(value) and not isinstance(value, type):
         result = _clean_fields(value)
     return result
@@ -96,6 +151,10 @@ def _clean_fields(value: Any) -> Any:
         after = _clean_value(before)
         if after is not before and after != before:
             changed[name] = after
+    if isinstance(value, Finding):
+        changed["subject"] = shortened(changed.get("subject", value.subject))
+    if isinstance(value, Evidence) and len(value.what) > _LONG_SIGN:
+        changed["what"] = shortened(changed.get("what", value.what))
     if isinstance(value, Fact) and not isinstance(value.value, bool | int | float | str | list | tuple | None):
         changed["value"] = clean(str(value.value))
     return replace(value, **changed) if changed else value

@@ -1,0 +1,113 @@
+"""The group of verbs, each imported when it is asked for.
+
+Nothing here imports a verb's module, so that a hook pays only for what it runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from envdoctor import __version__
+from envdoctor.cli.main import VERBS
+from envdoctor.cli.streams import StreamFault, reader_gone, stream_error
+
+__all__ = ["Interrupted", "app", "usage_error"]
+
+
+class Interrupted(Exception):
+    """Ctrl-C, before the parser makes a silent exit code of it."""
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands live in modules of the same name."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Return the verbs in the order of the work."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """Import and return the verb's command, None where there is no such verb."""
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"envdoctor.cli.{cmd_name}")
+        command = typer.main.get_command(module.app)
+        command.name = cmd_name
+        return command
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """List the verbs without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Offer close names for a verb that does not exist."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            import difflib
+
+            close = difflib.get_close_matches(args[0], VERBS, n=1)
+            hint = f"; did you mean `{close[0]}`?" if close else f"; verbs: {', '.join(VERBS)}"
+            ctx.fail(f"no such command `{args[0]}`{hint}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb; what happens to the process's streams is settled here, before the parser guesses at it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+        except BrokenPipeError:
+            # The reader of a pipe (`| head`) has seen enough.
+            reader_gone()
+            return 0
+        except OSError as error:
+            reason = stream_error(error)
+            if reason is None:
+                raise
+            raise StreamFault(reason) from error
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    name="envdoctor",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"envdoctor {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Diagnose, prescribe and treat Python environments whose GPU is not the one their authors had.
+
+    Start with `envdoctor check PROJECT --profile NAME`; `envdoctor profiles list` names the profiles.
+    """
+
+
+def usage_error(error: Exception) -> int | None:
+    """Show an error of the command-line parser and return its exit code, None for any other exception."""
+    show = getattr(error, "show", None)
+    code = getattr(error, "exit_code", None)
+    if show is None or code is None:
+        return None
+    message = getattr(error, "message", None)
+    if isinstance(message, str):
+        from envdoctor.cli.messages import printable
+
+        error.message = printable(message)  # type: ignore[attr-defined]
+    show()
+    return int(code)

@@ -1,0 +1,63 @@
+"""The process's own streams, where what is behind them goes away or fills up."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+
+__all__ = ["StreamFault", "flush", "reader_gone", "silence_stdout", "stream_error", "write_out"]
+
+# Of a file that a verb opens the error names the file; of a stream it names none.
+_OF_STREAMS = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG)
+
+
+class StreamFault(Exception):
+    """Standard output cannot be written to."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"cannot write to standard output: {reason}")
+
+
+def write_out(text: str) -> None:
+    """Write to standard output and flush it; a reader that has gone is no fault. Raises StreamFault."""
+    if sys.stdout is None:
+        raise StreamFault("it is closed; `--output FILE` writes a file")
+    try:
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:
+            encoding = sys.stdout.encoding or "ascii"
+            sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        reader_gone()
+    except OSError as error:
+        raise StreamFault(error.strerror or str(error)) from error
+
+
+def flush() -> None:
+    """Flush standard output while a failure can still be told. Raises StreamFault."""
+    if sys.stdout is not None:
+        write_out("")
+
+
+def stream_error(error: OSError) -> str | None:
+    """Return what is wrong with a stream, None where the error is about something else."""
+    return (error.strerror or str(error)) if error.filename is None and error.errno in _OF_STREAMS else None
+
+
+def reader_gone() -> None:
+    """Let what is still to be written go nowhere: Python would complain again at exit."""
+    silence_stdout()
+
+
+def silence_stdout() -> None:
+    """Point standard output at nothing, together with what its buffer still holds."""
+    if sys.stdout is None:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
