@@ -69,6 +69,7 @@ def test_docs_shown_commands_do_what_the_page_says(page: Path, checkout: Path) -
         if command.needs is not None:
             continue
         code, said = run(command, checkout)
+        assert "Traceback (most recent call last)" not in said, f"{command.where}:\n{said}"
         allowed = (0, 1) if command.exits is None else (command.exits,)
         assert code in allowed, f"{command.where}: exit code {code}\n{said}"
         if command.expected:
