@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from apply_archives import Served, as_index, index_page, make_wheel, serve
-from apply_world import ALPHA_1, ALPHA_2, BASE, BETA_1, GAMMA_1, UV, site_of
+from apply_world import ALPHA_1, ALPHA_2, BASE, BETA_1, GAMMA_1, UV, run, site_of, tree_state
 
 from envdoctor.cli.main import main
 from envdoctor.model.kernel import Placement
@@ -242,6 +242,45 @@ def test_what_kernels_send_away_is_patched_in_a_second_step_and_taken_back_with_
     assert main(["undo", "--env", str(environment)]) == 0
     assert (project / "serve.py").read_text() == "device = 'cuda'\n"
     assert not environment.exists()
+
+
+LEGACY = make_wheel("omega", "2.0", {"omega.py": ""}, requires=("alpha (>=1.*)",))
+
+
+def test_a_wheel_that_the_installer_would_not_take_is_refused_before_any_change(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "requirements.txt").write_text("omega\ngamma\n")
+    text = Path(profile(project))
+    text.write_text(text.read_text().replace('replaces = "epsilon"', 'replaces = "omega"'))
+    run([BASE, "-m", "venv", "--without-pip", str(project / ".venv")])
+    pip = site_of(project / ".venv") / "pip-26.0.dist-info"
+    pip.mkdir()
+    (pip / "METADATA").write_text("Metadata-Version: 2.1\nName: pip\nVersion: 26.0\n")
+    before = tree_state(project)
+    with serve(as_index(ALPHA_2, GAMMA_1, LEGACY)) as other:
+        arguments = ["--profile", str(text), "--index-url", f"{other.url}simple/", "--installer", "pip", "--yes"]
+        assert main(["fix", str(project), *arguments]) == 1
+    assert "pip 24.1 and later refuse `omega` 2.0" in capsys.readouterr().err
+    assert tree_state(project) == before
+
+
+def test_a_dry_run_over_a_fix_that_was_cut_short_changes_nothing_and_the_next_fix_brings_it_back(
+    fix: Callable[..., int], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = project / ".venv"
+    assert fix("--yes") == 0
+    journal = next((environment / ".envdoctor/journal").glob("*/events.jsonl"))
+    lines = [line for line in journal.read_text().splitlines(keepends=True) if '"event":"end"' not in line]
+    journal.write_text("".join(lines))
+    capsys.readouterr()
+    assert fix("--dry-run", "--format", "json") == 1
+    refusals = json.loads(capsys.readouterr().out)["refusals"]
+    assert "was cut short" in refusals[0]["message"]
+    assert (environment / "pyvenv.cfg").exists()
+    assert fix("--yes") == 0
+    assert "the state of before it was brought back" in capsys.readouterr().err
+    assert len(list((environment / ".envdoctor/journal").iterdir())) == 1
 
 
 def test_undo_without_a_fix_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

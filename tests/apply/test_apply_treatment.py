@@ -39,6 +39,7 @@ from envdoctor.adapters.apply.journal import list_journals
 from envdoctor.adapters.apply.lock_file import Busy
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.adapters.apply.undoing import take_back
+from envdoctor.adapters.apply.verify import ask_installers
 from envdoctor.cli.fix_ports import IndexFetch
 from envdoctor.cli.progress import SilentProgress
 from envdoctor.model.plan import DownloadFiles, InstallFromLock, PatchFile, Plan, PlannedFile
@@ -312,12 +313,26 @@ def test_pip_alone_does_the_same(tmp_path: Path, served: Served) -> None:
     before = tree_state(world.environment)
     applied = apply(world, full_plan(world, served.url), Pip())
     assert applied.failure is None, applied.outcomes[-1].output
+    word = ask_installers(python_in(world.environment), Pip())
+    assert word.source.startswith("pip ")
+    assert word.versions is not None
+    assert word.versions["alpha"] == "2.0"
     assert (site_of(world.environment) / "gamma.py").read_text() == "import left_out\nDEVICE = 'cpu'\n"
     undo(world)
     after = tree_state(world.environment)
     assert {
         name: (before.get(name), after.get(name)) for name in {*before, *after} if before.get(name) != after.get(name)
     } == {}
+
+
+def test_installers_are_asked_what_they_see(world: World, served: Served) -> None:
+    name, data = make_wheel("needy", "1.0", {"needy.py": ""}, requires=("gamma>=2",))
+    served.files[name] = data
+    gamma = planned("gamma", "1.0", *GAMMA_1, served.url)
+    assert apply(world, only(world, gamma, planned("needy", "1.0", name, data, served.url))).failure is None
+    word = ask_installers(python_in(world.environment), Uv(UV))
+    assert word.versions == {"alpha": "1.0", "beta": "1.0", "gamma": "1.0", "needy": "1.0"}
+    assert [(consumer, wanted) for consumer, wanted, _ in word.complaints] == [("needy", "gamma")]
 
 
 def test_backups_that_were_damaged_are_said(world: World, served: Served) -> None:

@@ -94,9 +94,11 @@ def fix(
     )
     with session:
         treatment = Treatment(session, options, say=_say)
-        plans = treatment.plans()
+        plans = treatment.plans(dry_run=dry_run)
         if treatment.refusal is not None:
             _say(f"error: {treatment.refusal}")
+            if dry_run and options.json:
+                _show(treatment.shown(()), output, to_stdout=True)
             raise typer.Exit(_FAILED if treatment.complete else _COULD_NOT_CHECK)
         refused = any(plan.refusals for plan in plans)
         if dry_run or refused or not yes:

@@ -92,8 +92,9 @@ class Machine:
         except NoInstaller as error:
             raise RuntimeError(str(error)) from None
         facts = ask_python(python_of(Path(state.path))) if state.exists else None
-        version = facts.pip if facts is not None else None
-        return installer.name, word, installer.name == "pip" and legacy_metadata_refused(version)
+        versions = [facts.pip] if facts is not None else [item.bundled_pip for item in self._found.values() if item]
+        strict = installer.name == "pip" and any(legacy_metadata_refused(version) for version in versions)
+        return installer.name, word, strict
 
     def chosen_installer(self, state: EnvironmentState) -> tuple[Installer, str]:
         """Return the installer itself. Raises NoInstaller."""

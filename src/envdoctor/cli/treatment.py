@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from envdoctor.cli.environments import EnvironmentPart, default_environment, parts_of, write_launchers
 from envdoctor.cli.fix_ports import IndexFetch, Machine
 from envdoctor.model.finding import Finding
-from envdoctor.model.plan import PatchFile, Plan, RemoveFile, WriteRecord, WriteVariables
+from envdoctor.model.plan import PatchFile, Plan, Refusal, RemoveFile, WriteRecord, WriteVariables
 from envdoctor.model.report import Report
 from envdoctor.planning.document import plan_json
 from envdoctor.planning.page import plan_text
@@ -78,10 +78,18 @@ class Treatment:
         )
         self.parts: list[tuple[EnvironmentPart, Prepared]] = []
 
-    def plans(self) -> list[Plan]:
-        """Return a plan for each environment. What was cut short before is brought back first."""
+    def plans(self, *, dry_run: bool = False) -> list[Plan]:
+        """Return a plan for each environment. What was cut short before is brought back first, or said."""
         for part in parts_of(self.session.request, self.options.project, self.options.environment):
-            self._recover(part.environment)
+            if self._cut_short(part.environment):
+                if dry_run:
+                    undo = f"envdoctor undo --env {part.environment}"
+                    self.refusal = (
+                        f"a fix of `{part.environment}` was cut short; `{undo}` brings the state of before back, and so "
+                        "does the next `fix`"
+                    )
+                    return []
+                self._recover(part.environment)
             prepared = prepare(self._request(part), self.machine)
             if prepared.plan is None:
                 self.refusal, self.complete = prepared.refusal, prepared.complete
@@ -107,7 +115,10 @@ class Treatment:
         return replace(prepared, plan=replace(prepared.plan, steps=steps))
 
     def shown(self, plans: Sequence[Plan]) -> str:
-        """Return the plans as text or JSON."""
+        """Return the plans as text or JSON; where there is none, the reason takes its place."""
+        if self.refusal is not None:
+            place = str(self.options.environment or default_environment(self.options.project))
+            plans = [Plan((), place, str(self.options.project), refusals=(Refusal("plan", place, self.refusal),))]
         if self.options.json:
             return plan_json(list(plans))
         return "\n".join(plan_text(plan, verbose=self.options.verbose) for plan in plans)
@@ -135,15 +146,18 @@ class Treatment:
             label=part.label,
         )
 
+    @staticmethod
+    def _cut_short(environment: Path) -> bool:
+        from envdoctor.adapters.apply.journal import list_journals
+
+        return any(record.state in ("open", "empty") for record in list_journals(environment))
+
     def _recover(self, environment: Path) -> None:
         from envdoctor.adapters.apply.holding import hold_environment
-        from envdoctor.adapters.apply.journal import list_journals
         from envdoctor.adapters.apply.lock_file import Busy
         from envdoctor.adapters.apply.undoing import recover
         from envdoctor.cli.errors import UsageFault
 
-        if not any(record.state in ("open", "empty") for record in list_journals(environment)):
-            return
         try:
             with hold_environment(environment, wait_s=_WAIT_S, say=self.say):
                 for name, restored in recover(environment):

@@ -44,7 +44,7 @@ class FileSteps:
         path = self._expected(step)
         with self.journal.changing(step.id, step.root, step.path, path, None):
             path.unlink()
-        self._remember(step.id, {**self._row(step, path, None), "patches": [step.patch]})
+        self._remember(step.id, self._row(step, path, None))
 
     def patch_later(self, step: PatchLater) -> None:
         """Patch what a build has made. Raises NotAsExpected."""
@@ -60,6 +60,7 @@ class FileSteps:
                 path = self._expected(made)
                 with self.journal.changing(step.id, made.root, made.path, path, None):
                     path.unlink()
+                self._remember(step.id, self._row(made, path, None))
 
     def stub(self, step: WriteStub) -> None:
         """Write a stub, unless something else is there. Raises NotAsExpected."""

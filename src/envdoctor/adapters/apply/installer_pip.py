@@ -66,6 +66,10 @@ class Pip:
         """Ask for what does not fit together."""
         return [*self._pip(python), "check"]
 
+    def listing(self, python: Path) -> list[str]:
+        """Ask for what is installed, as JSON on stdout."""
+        return [*self._pip(python), "list", "--format", "json"]
+
     def _pip(self, python: Path) -> list[str]:
         if self.host is not None:
             return [self.host, "-I", "-m", "pip", "--python", str(python)]

@@ -48,3 +48,7 @@ class Uv:
     def check(self, python: Path) -> list[str]:
         """Ask for what does not fit together."""
         return [self.executable, "pip", "check", "--no-config", "--python", str(python)]
+
+    def listing(self, python: Path) -> list[str]:
+        """Ask for what is installed, as JSON on stdout."""
+        return [self.executable, "pip", "list", "--no-config", "--format", "json", "--python", str(python)]

@@ -43,6 +43,10 @@ class Installer(Protocol):
         """Ask for what does not fit together."""
         ...
 
+    def listing(self, python: Path) -> list[str]:
+        """Ask for what is installed, as JSON on stdout."""
+        ...
+
 
 class NoInstaller(Exception):
     """No installer can be used; the text says what to do."""

@@ -33,6 +33,11 @@ for name in ("venv", "ensurepip"):
         facts[name] = True
     except Exception:
         facts[name] = False
+try:
+    import ensurepip
+    facts["bundled"] = ensurepip.version()
+except Exception:
+    facts["bundled"] = None
 import os
 facts["managed"] = os.path.exists(os.path.join(sysconfig.get_paths()["stdlib"], "EXTERNALLY-MANAGED"))
 print(json.dumps(facts))
@@ -55,6 +60,8 @@ class PythonFacts:
     """Version of its pip, None where it has none."""
     makes_environments: bool
     """It has ``venv`` and ``ensurepip``; some distributions split them off."""
+    bundled_pip: str | None
+    """Version of the pip that it puts into new environments."""
     managed: bool
     """PEP 668: its distribution does not want packages installed into it."""
 
@@ -97,6 +104,7 @@ def ask_python(executable: str | Path) -> PythonFacts | None:
         data=paths["data"],
         pip=facts["pip"],
         makes_environments=bool(facts["venv"] and facts["ensurepip"]),
+        bundled_pip=facts["bundled"],
         managed=bool(facts["managed"]) and facts["prefix"] == facts["base"],
     )
 

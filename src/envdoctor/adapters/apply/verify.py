@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from packaging.utils import canonicalize_name
 
@@ -48,22 +50,34 @@ def ask_installers(environment_python: Path, installer: Installer) -> Installers
     facts = ask_python(environment_python)
     complaints = _complaints(environment_python, installer)
     if facts is None or facts.pip is None:
-        return InstallersWord(installer.name, None, complaints)
+        listed = _json(installer.listing(environment_python), installer_environment())
+        rows = listed if isinstance(listed, list) else None
+        versions = {row["name"]: row["version"] for row in rows} if rows is not None else None
+        return InstallersWord(installer.name, _normalised(versions), complaints)
     environment = {**installer_environment(), "PIPAPI_PYTHON_LOCATION": os.fspath(environment_python)}
+    answer = _json([sys.executable, "-c", _LIST], environment)
+    return InstallersWord(f"pip {facts.pip}", _normalised(answer if isinstance(answer, dict) else None), complaints)
+
+
+def _json(argv: Sequence[str], environment: Mapping[str, str]) -> Any:
     try:
         done = subprocess.run(  # noqa: S603 - a list of arguments, no shell
-            [sys.executable, "-c", _LIST],
-            env=environment,
+            list(argv),
+            env=dict(environment),
             capture_output=True,
             timeout=_TIMEOUT_S,
             check=False,
             stdin=subprocess.DEVNULL,
         )
-        listed = json.loads(done.stdout)
+        return json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
-        return InstallersWord(f"pip {facts.pip}", None, complaints)
-    versions = {str(canonicalize_name(name)): str(version) for name, version in listed.items()}
-    return InstallersWord(f"pip {facts.pip}", versions, complaints)
+        return None
+
+
+def _normalised(versions: Mapping[str, Any] | None) -> dict[str, str] | None:
+    if versions is None:
+        return None
+    return {str(canonicalize_name(name)): str(version) for name, version in versions.items()}
 
 
 def _complaints(python: Path, installer: Installer) -> tuple[tuple[str, str, str], ...]:
