@@ -98,23 +98,41 @@ def test_replacements(server, other_server, opened: Open, monkeypatch: pytest.Mo
     assert versions(opened(bound=declared).page("torch")) == ["2.1.1+cu118"]
 
 
-def test_extra_index_serves_only_what_the_default_lacks(server, other_server, opened: Open) -> None:
+def test_extra_index_is_asked_beside_the_default_one(server, other_server, opened: Open) -> None:
     wheels(server, "shared", "1.0")
-    wheels(other_server, "shared", "99.0")
+    wheels(other_server, "shared", "1.0", "99.0")
     wheels(other_server, "private", "3.0")
+    wheels(server, "public", "4.0")
     index = opened(extra=(ExtraIndex("extra-1", other_server.url),))
-    assert versions(index.page("shared")) == ["1.0"]
-    assert other_server.count() == 0
+    files = index.page("shared").files
+    assert [(str(file.version), file.index) for file in files] == [("1.0", "default"), ("99.0", "extra-1")]
     assert (index.page("private").index, versions(index.page("private"))) == ("extra-1", ["3.0"])
+    assert versions(index.page("public")) == ["4.0"]
     with pytest.raises(ProjectNotFound):
         index.page("nowhere")
+    assert index.unreachable == ()
+    assert [tuple(map(str, item)) for item in index.confused] == [("shared", "extra-1", "99.0", "1.0")]
 
 
-def test_local_label_asks_the_extra_index(server, other_server, opened: Open) -> None:
-    wheels(server, "torch", "2.1.1")
-    wheels(other_server, "torch", "2.1.1+cu118", "66.0")
-    index = opened(extra=(ExtraIndex("extra-1", other_server.url, labels=(("torch", "cu118"),)),))
-    assert versions(index.page("torch")) == ["2.1.1", "2.1.1+cu118"]
+def test_local_build_of_the_same_release_confuses_nobody(server, other_server, opened: Open) -> None:
+    wheels(server, "torch", "2.5.1")
+    wheels(other_server, "torch", "2.5.1+cu121")
+    index = opened(extra=(ExtraIndex("extra-1", other_server.url),))
+    assert versions(index.page("torch")) == ["2.5.1", "2.5.1+cu121"]
+    assert index.confused == ()
+
+
+def test_absence_from_an_extra_index_is_kept(server, other_server, opened: Open, tmp_path: Path) -> None:
+    names = [f"p{i}" for i in range(8)]
+    for name in names:
+        wheels(server, name, "1.0")
+    extra = (ExtraIndex("extra-1", other_server.root + "/whl/cu121"), ExtraIndex("extra-2", other_server.url))
+    for freshness in (600.0, 600.0, 0.0):
+        index = opened(extra=extra, freshness=freshness)
+        index.prefetch_pages(names)
+        assert [versions(index.page(name)) for name in names] == [["1.0"]] * 8
+    assert other_server.count("/whl/cu121/") == 8, "an index of one label holds few projects: it is believed for long"
+    assert other_server.count("/simple/") == 16
 
 
 def test_later_extra_index_with_the_label_replaces_stand_ins(server, other_server, opened: Open) -> None:
@@ -125,8 +143,8 @@ def test_later_extra_index_with_the_label_replaces_stand_ins(server, other_serve
     files = index.page("torch").files
     assert [(str(file.version), file.index) for file in files] == [
         ("2.1.1", "default"),
-        ("2.1.1+cpu", "there"),
         ("2.1.0+cu118", "there"),
+        ("2.1.1+cpu", "there"),
     ]
     assert [item.name for item in index.unreachable] == ["gone"]
 

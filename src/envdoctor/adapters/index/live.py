@@ -1,35 +1,42 @@
-"""The package index: routing between the default index, bound indexes and those that a project's files name.
+"""The package index: the default index, bound indexes, and those that a project's own files name.
 
-Which index a project comes from:
+Which index a project's files come from:
 
-1. A project bound to an index by the profile comes from there alone, whatever else offers it.
-2. Any other project comes from the default index if that has it.
-3. Indexes that project files name (``--extra-index-url``, ``--find-links``) are asked only for projects that the
-   default index does not have, and for requirements with a local label (``torch==2.1.1+cu118``) that it does not
-   offer; then only the labelled files are taken. pip would take the highest version from any of them, which lets
-   anyone who registers a private project's name take its place (dependency confusion).
+1. A project bound to an index by the profile comes from there alone, whatever else offers it; so does one that a step
+   of the project's scripts installs with an ``--index-url`` of its own. Where both bind it, the profile's counts.
+2. ``--index-url`` in a requirements file takes the place of the default index for everything, as in pip;
+   ``--no-index`` leaves none, nor extra ones. The user's own ``--index-url`` wins over both, and a note says so.
+3. ``--extra-index-url`` and ``--find-links`` are asked beside the default index, and all files are merged: the best
+   version wins, from wherever it comes. That is what pip does, and uv with ``--index-strategy unsafe-best-match``.
+   uv alone would take the first index that has the project (``first-index``), extra ones first. pip is followed,
+   for it is what projects are written for. Where an extra index outbids the default one for a project that both have,
+   ``confused`` says so: whoever registers a private project's name can take its place (dependency confusion). Of
+   files that are the same by version and tags, the default index's is taken.
 
-Where a bound or extra index cannot be reached, the default index's files stand in, so that a diagnosis can go on.
-They say so (``stand_in``), and the index is listed in ``unreachable``.
+Where an index cannot be reached, another's files stand in, so that a diagnosis can go on; they say so (``stand_in``),
+and the index is listed in ``unreachable`` in any case. For a bound index and for one in the place of the default, the
+default index's files stand in. For an extra index only labelled builds do: those that a requirement names
+(``torch==2.1.1+cu118``), and those that an index of this label is known to carry (``labelled_builds``), for a local
+version sorts above the public one. Of their requirements those on NVIDIA's libraries are left out where the label is
+``cpu`` or another CUDA release: ``cpu`` builds have none, and the others' versions are not known.
 """
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from packaging.utils import NormalizedName
 
-from envdoctor.adapters.index.cache import Cache, CachedPage
+from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.files import FileReader, file_key
 from envdoctor.adapters.index.metadata_text import MetadataRecord
+from envdoctor.adapters.index.routing import Confused, Router, Sources, UnreachableIndex
 from envdoctor.adapters.index.settings import IndexSettings, cutoff_text
-from envdoctor.adapters.index.source import PageSource, Source
-from envdoctor.adapters.index.stand_ins import standing_in
+from envdoctor.adapters.index.stand_ins import without_foreign_libraries
 from envdoctor.adapters.index.stopwatch import Stopwatch
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.index.workers import Job, Workers
@@ -48,27 +55,9 @@ from envdoctor.ports import IndexUnavailable, Progress, ProjectNotFound
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["LiveIndex", "Sources", "UnreachableIndex"]
+__all__ = ["Confused", "LiveIndex", "Sources", "UnreachableIndex"]
 
 _ACTIVITY = "package index"
-
-
-class UnreachableIndex(NamedTuple):
-    """An index whose files others had to stand in for."""
-
-    name: str
-    url: str
-    reason: str
-
-
-class Sources(NamedTuple):
-    """All indexes, by their part in the routing."""
-
-    default: PageSource
-    bound: dict[NormalizedName, tuple[PageSource, str | None]]
-    """Project to its index and that index's local label."""
-    extra: tuple[tuple[Source, frozenset[tuple[NormalizedName, str]]], ...]
-    """Index and the ``(project, label)`` that requirements want from it, in the order of the files."""
 
 
 class LiveIndex:
@@ -80,19 +69,16 @@ class LiveIndex:
     def __init__(
         self, settings: IndexSettings, sources: Sources, transport: Transport, cache: Cache, progress: Progress | None
     ) -> None:
-        self._sources = sources
         self._transport = transport
         self._cache = cache
         self._cutoff = cutoff_text(settings.exclude_newer)
-        impatient = {source.name for source, _ in sources.bound.values()} | {s.name for s, _ in sources.extra}
-        self._files = FileReader(transport, cache, settings.offline, impatient)
+        self._files = FileReader(transport, cache, settings.offline, sources.impatient)
         self._workers = Workers(settings.concurrency)
+        self._router = Router(sources, cache, self._workers.submit)  # type: ignore[arg-type]
         self._lock = threading.Lock()
         self._pages: dict[NormalizedName, Job[ProjectPage]] = {}
         self._metadata: dict[str, Job[MetadataRecord]] = {}
-        self._stored_pages: dict[str, CachedPage] = {}
         self._too_new: dict[NormalizedName, tuple[Rejection, ...]] = {}
-        self._unreachable: dict[str, UnreachableIndex] = {}
         self._notes: dict[str, None] = {}
         self._progress = progress
         self._started = False
@@ -120,15 +106,10 @@ class LiveIndex:
             self._start_pages(new)
 
     def _start_pages(self, new: list[NormalizedName]) -> None:
-        default = self._sources.default
-        keys = {default.key(name): name for name in new if name not in self._sources.bound}
-        stored = self._cache.pages(keys)
-        with self._lock:
-            self._stored_pages.update(stored)
+        unknown = set(self._router.unknown(new))
         for name in new:
             job = self._page_job(name)
-            cached = stored.get(default.key(name))
-            if cached is None or not default.fresh(cached):
+            if name in unknown:
                 self._workers.submit(job)  # type: ignore[arg-type]
 
     def metadata(self, file: DistributionFile) -> CoreMetadata:
@@ -143,7 +124,17 @@ class LiveIndex:
             with self._stopwatch:
                 job.result()
         metadata = job.result().named(file.project, file.version)
+        if file.stand_in and file.version.local:
+            metadata = self._of_build(metadata, file)
         return metadata if told_by is file else replace(metadata, source=MetadataSource.SIBLING)
+
+    def _of_build(self, metadata: CoreMetadata, file: DistributionFile) -> CoreMetadata:
+        label = file.version.local or ""
+        metadata, unknown = without_foreign_libraries(metadata, label)
+        if unknown:
+            what = f"what `{file.project}` builds of index `{file.index}` require of NVIDIA's libraries"
+            self.note(f"{what} is left out: it differs between CUDA releases, and {label} could not be looked at")
+        return metadata
 
     def prefetch_metadata(self, files: Iterable[DistributionFile]) -> None:
         """Start fetching metadata that is not in the cache."""
@@ -196,8 +187,13 @@ class LiveIndex:
 
     @property
     def unreachable(self) -> tuple[UnreachableIndex, ...]:
-        """Indexes whose files others stand in for: the report is not complete."""
-        return tuple(self._unreachable.values())
+        """Indexes that could not be asked, whether or not others' files stand in: the report is not complete."""
+        return self._router.unreachable
+
+    @property
+    def confused(self) -> tuple[Confused, ...]:
+        """Projects that the default index has, and an extra one in a higher version."""
+        return self._router.confused
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -262,70 +258,7 @@ class LiveIndex:
         return record
 
     def _routed(self, name: NormalizedName) -> ProjectPage:
-        bound = self._sources.bound.get(name)
-        page = self._from_bound(name, *bound) if bound is not None else self._from_default(name)
-        return self._admissible(page)
-
-    def _default_page(self, name: NormalizedName) -> ProjectPage:
-        default = self._sources.default
-        with self._lock:
-            stored = self._stored_pages.pop(default.key(name), None)
-        return default.load(name, stored)
-
-    def _from_bound(self, name: NormalizedName, source: PageSource, label: str | None) -> ProjectPage:
-        try:
-            return source.load(name)
-        except IndexUnavailable as error:
-            try:
-                page = self._default_page(name)
-            except (ProjectNotFound, IndexUnavailable):
-                raise error from None
-            self._missed(error)
-            return standing_in(page, source.name, label)
-
-    def _from_default(self, name: NormalizedName) -> ProjectPage:
-        try:
-            page = self._default_page(name)
-        except ProjectNotFound:
-            return self._from_extra(name)
-        for source, labels in self._sources.extra:
-            for wanted in sorted(label for project, label in labels if project == name):
-                labelled = [version for version in page.versions if version.local == wanted]
-                if all(file.stand_in for version in labelled for file in page.of_version(version)):
-                    page = self._with_labelled(page, source, wanted)
-        return page
-
-    def _from_extra(self, name: NormalizedName) -> ProjectPage:
-        """Ask the project files' indexes in turn for a project that the default index does not have."""
-        missed: IndexUnavailable | None = None
-        for source, _labels in self._sources.extra:
-            with contextlib.suppress(ProjectNotFound):
-                try:
-                    return source.load(name)
-                except IndexUnavailable as error:
-                    self._missed(error)
-                    missed = missed or error
-        if missed is not None:
-            raise missed
-        raise ProjectNotFound(name, self._sources.default.name)
-
-    def _with_labelled(self, page: ProjectPage, source: Source, label: str) -> ProjectPage:
-        """Add an index's files of one label; where it is out of reach, stand-ins until an index really has them."""
-        real = tuple(file for file in page.files if not (file.stand_in and file.version.local == label))
-        try:
-            listed = source.load(page.name)
-        except ProjectNotFound:
-            return page
-        except IndexUnavailable as error:
-            self._missed(error)
-            unlabelled = replace(page, files=tuple(file for file in real if file.version.local is None))
-            return replace(page, files=(*real, *standing_in(unlabelled, source.name, label).files))
-        labelled = [version for version in listed.versions if version.local == label]
-        more = tuple(file for version in labelled for file in listed.of_version(version))
-        return replace(page, files=real + more) if more else page
-
-    def _missed(self, error: IndexUnavailable) -> None:
-        self._unreachable.setdefault(error.index, UnreachableIndex(error.index, error.url, error.reason))
+        return self._admissible(self._router.page(name))
 
     def _admissible(self, page: ProjectPage) -> ProjectPage:
         """Take out files that are too new. Whole seconds of ISO 8601 in UTC compare as text."""

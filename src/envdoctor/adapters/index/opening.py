@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,6 +11,7 @@ from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.cache import Cache, default_cache_dir
 from envdoctor.adapters.index.credentials import Credentials, split_credentials
+from envdoctor.adapters.index.labelled_builds import carries
 from envdoctor.adapters.index.live import LiveIndex, Sources
 from envdoctor.adapters.index.pip_settings import PipSettings, builtin_index_url, read_pip_settings
 from envdoctor.adapters.index.recorded import RecordedIndex
@@ -21,9 +23,11 @@ from envdoctor.ports import IndexUnavailable, Progress
 
 __all__ = ["AnyIndex", "default_index_url", "open_index"]
 
+_LABELLED_ABSENCE = 86400.0
+"""Seconds for which it is believed that a project is not there, where an index holds few projects (``.../cu121``)."""
 AnyIndex = LiveIndex | RecordedIndex | RecordingIndex
-"""All implement ``Index``, ``ArchiveReader``, ``build_risk``, ``too_new``, ``unreachable``, ``notes``, ``seconds``
-(wall-clock, waited for it so far) and ``close``."""
+"""All implement ``Index``, ``ArchiveReader``, ``build_risk``, ``too_new``, ``unreachable``, ``confused``, ``notes``,
+``seconds`` (wall-clock, waited for it so far) and ``close``."""
 
 
 def open_index(settings: IndexSettings, progress: Progress | None = None) -> AnyIndex:
@@ -49,51 +53,97 @@ def default_index_url(settings: IndexSettings) -> str:
 
 
 def _default_url(settings: IndexSettings, pip: PipSettings) -> str:
-    url = settings.default_url or os.environ.get("ENVDOCTOR_INDEX_URL") or pip.index_url or builtin_index_url()
+    named = settings.named_default.url if settings.named_default else None
+    url = _users_url(settings) or named or pip.index_url or builtin_index_url()
     if not url:
         reason = "no pip was found to ask for its default; set `ENVDOCTOR_INDEX_URL` or give `--index-url`"
         raise IndexUnavailable("default", "", reason)
     return url
 
 
+def _users_url(settings: IndexSettings) -> str | None:
+    return settings.default_url or os.environ.get("ENVDOCTOR_INDEX_URL")
+
+
 def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
     cutoff_text(settings.exclude_newer)
     pip = read_pip_settings(settings.prefix)
-    default_url = _default_url(settings, pip)
     early: list[str] = [f"pip's configuration {text}" for text in pip.unreadable]
-    credentials = Credentials()
     cache = Cache((settings.cache_dir or default_cache_dir()) if settings.use_cache else None, early.append)
+    credentials = Credentials()
     transport = Transport(pip, credentials, settings.timeout, settings.concurrency)
-
-    def page_source(name: str, url: str, patient: bool) -> PageSource:
-        clean = credentials.take(_as_url(url)).rstrip("/") + "/"
-        return PageSource(name, clean, transport, cache, settings.offline, patient, settings.freshness)
-
-    default = page_source("default", default_url, True)
-    bound: dict[NormalizedName, tuple[PageSource, str | None]] = {}
-    for entry in settings.bound:
-        url = replaced_url(entry.name, entry.url, settings.replacements)
-        source = page_source(entry.name, url, False)
+    maker = _SourceMaker(settings, transport, cache, credentials)
+    default, fallback = _defaults(settings, pip, maker, early)
+    bound: dict[NormalizedName, tuple[Source, str | None]] = {}
+    otherwise: tuple[Source, ...] = ()
+    for entry in (*settings.named_bound, *settings.bound):
+        source = maker.source(entry.name, entry.url, flat=entry.flat)
         # The label is the declared index's; a mirror's URL need not end in it.
         label = entry.local_label or label_of(entry.url)
-        bound.update(dict.fromkeys(entry.packages, (source, label)))
-    extra: list[tuple[Source, frozenset[tuple[NormalizedName, str]]]] = []
-    for named in settings.extra:
-        url = replaced_url(named.name, named.url, settings.replacements)
-        if named.flat:
-            clean = credentials.take(_as_url(url))
-            made: Source = FlatSource(named.name, clean, transport, cache, settings.offline)
-        else:
-            made = page_source(named.name, url, False)
-        extra.append((made, frozenset(named.labels)))
-    live = LiveIndex(settings, Sources(default, bound, tuple(extra)), transport, cache, progress)
-    everything: list[Source] = [default, *(entry[0] for entry in bound.values()), *(entry[0] for entry in extra)]
-    for each in everything:
+        declared = entry in settings.bound
+        otherwise += () if declared else (source,)
+        for name in entry.packages:
+            bound[name] = (source, label if declared or carries(label, name) else None)
+    extra = tuple(
+        (maker.source(named.name, named.url, flat=named.flat), frozenset(named.labels)) for named in settings.extra
+    )
+    sources = Sources(default, bound, extra, fallback, otherwise)
+    live = LiveIndex(settings, sources, transport, cache, progress)
+    for each in sources.every:
         each.fetched = live.fetched
     transport.note = cache.note = live.note
     for text in early:
         live.note(text)
     return live
+
+
+def _defaults(
+    settings: IndexSettings, pip: PipSettings, maker: _SourceMaker, notes: list[str]
+) -> tuple[PageSource | None, PageSource | None]:
+    """Return the default index, and the one whose files stand in where the project named it and it is out of reach."""
+    users, named = _users_url(settings), settings.named_default
+    if users:
+        asked = f"index {named.name}" if named else "no index at all (`--no-index`)"
+        if named or settings.no_index:
+            notes.append(f"the project's own files ask for {asked}; the index that you gave is taken in its place")
+        return maker.page_source("default", users, patient=True), None
+    if settings.no_index:
+        return None, None
+    usual = _default_url(replace(settings, named_default=None), pip) if named is None or _any_index(pip) else ""
+    fallback = maker.page_source("default", usual, patient=True) if usual else None
+    if named is None:
+        return fallback, None
+    return maker.page_source(named.name, named.url), fallback
+
+
+def _any_index(pip: PipSettings) -> bool:
+    return bool(pip.index_url or builtin_index_url())
+
+
+@dataclass(frozen=True, slots=True)
+class _SourceMaker:
+    """Makes indexes that share one pool of connections and one cache."""
+
+    settings: IndexSettings
+    transport: Transport
+    cache: Cache
+    credentials: Credentials
+
+    def page_source(self, name: str, url: str, *, patient: bool = False) -> PageSource:
+        """Return a simple index."""
+        settings = self.settings
+        clean = self.credentials.take(_as_url(url)).rstrip("/") + "/"
+        absence = _LABELLED_ABSENCE if label_of(url) else None
+        return PageSource(
+            name, clean, self.transport, self.cache, settings.offline, patient, settings.freshness, absence
+        )
+
+    def source(self, name: str, url: str, *, flat: bool) -> Source:
+        """Return a named index, or the one that the user put in its place."""
+        url = replaced_url(name, url, self.settings.replacements)
+        if not flat:
+            return self.page_source(name, url)
+        return FlatSource(name, self.credentials.take(_as_url(url)), self.transport, self.cache, self.settings.offline)
 
 
 def _as_url(text: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packaging.utils import NormalizedName
+from packaging.version import Version
 
 from envdoctor.adapters.index.recording_format import FORMAT, HOST, file_of, metadata_of
 from envdoctor.adapters.index.settings import IndexSettings, cutoff_text
@@ -47,6 +48,8 @@ class RecordedIndex:
         self.unreachable: tuple[tuple[str, str, str], ...] = ()
         """Indexes that were out of reach when it was recorded."""
         self.notes: tuple[str, ...] = ()
+        self.confused: tuple[tuple[NormalizedName, str, Version, Version], ...] = ()
+        """A recording keeps no word of it."""
         try:
             about = json.loads((directory / "recording.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -113,6 +116,10 @@ class RecordedIndex:
     def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]:
         """Return the files that ``exclude_newer`` left out."""
         return self._too_new.get(name, ())
+
+    def note(self, text: str) -> None:
+        """Add a note."""
+        self.notes = tuple(dict.fromkeys((*self.notes, text)))
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.utils import NormalizedName
 
-from envdoctor.adapters.index.live import LiveIndex, UnreachableIndex
+from envdoctor.adapters.index.live import Confused, LiveIndex, UnreachableIndex
 from envdoctor.adapters.index.recording_format import (
     FORMAT,
     HOST,
@@ -118,9 +118,18 @@ class RecordingIndex:
         return self._index.unreachable
 
     @property
+    def confused(self) -> tuple[Confused, ...]:
+        """Pass on."""
+        return self._index.confused
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Pass on."""
         return self._index.notes
+
+    def note(self, text: str) -> None:
+        """Pass on."""
+        self._index.note(text)
 
     def close(self) -> None:
         """Write the recording and close the index, once."""

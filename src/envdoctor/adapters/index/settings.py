@@ -10,22 +10,17 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from packaging.utils import NormalizedName
-from packaging.version import Version
 
 from envdoctor.model.profile import BoundIndex
 
-__all__ = ["ExtraIndex", "IndexSettings", "built_with", "cutoff_text", "label_of", "replaced_url"]
+__all__ = ["ExtraIndex", "IndexSettings", "NamedDefault", "cutoff_text", "label_of", "replaced_url"]
 
-# The first release without a build of that label: pytorch#147383 and PR#155509 for CUDA 11.8.
-_ENDED = {
-    "cu118": {"torch": Version("2.8"), "torchaudio": Version("2.8"), "torchvision": Version("0.23")},
-}
 _LABEL = re.compile(r"(?:cu\d{2,3}|rocm\d+(?:\.\d+)*|cpu|xpu)$")
 
 
 @dataclass(frozen=True, slots=True)
 class ExtraIndex:
-    """An index that a project's own files name, never trusted for what the default index has."""
+    """An index that a project's own files name beside the default index."""
 
     name: str
     url: str
@@ -33,6 +28,14 @@ class ExtraIndex:
     labels: tuple[tuple[NormalizedName, str], ...] = ()
     """``(project, local label)`` of requirements such as ``torch==2.1.1+cu118`` that this index may serve."""
     flat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDefault:
+    """An ``--index-url`` of a project's own file."""
+
+    name: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,12 @@ class IndexSettings:
     default_url: str | None = None
     """None: what pip would use."""
     bound: tuple[BoundIndex, ...] = ()
+    named_default: NamedDefault | None = None
+    """The index that the project's files put in the place of the default one; ``default_url`` wins over it."""
+    no_index: bool = False
+    """The project's files do without a default index (``--no-index``); ``default_url`` wins over it."""
+    named_bound: tuple[BoundIndex, ...] = ()
+    """Indexes of which the project's own steps install; ``bound`` wins over them."""
     extra: tuple[ExtraIndex, ...] = ()
     offline: bool = False
     cache_dir: Path | None = None
@@ -96,9 +105,3 @@ def cutoff_text(value: str | datetime | None) -> str | None:
         value = value.replace(tzinfo=timezone.utc)
     # One second on: upload times are compared by whole seconds, and the moment itself is still admitted.
     return (value.astimezone(timezone.utc) + timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%S")
-
-
-def built_with(label: str | None, project: str, version: Version) -> bool:
-    """Return whether a release can exist with a local label: builds of a label end at some release."""
-    ended = _ENDED.get(label or "", {}).get(project)
-    return ended is None or version < ended

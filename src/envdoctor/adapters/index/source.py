@@ -48,6 +48,8 @@ class PageSource:
     offline: bool = False
     patient: bool = True
     freshness: float = 600.0
+    absence: float | None = None
+    """Seconds for which it is believed that a project is not there; None: as long as a page is fresh."""
     fetched: Callable[[str], None] = lambda _name: None
     """Told of every page that took a request."""
 
@@ -57,7 +59,8 @@ class PageSource:
 
     def fresh(self, cached: CachedPage) -> bool:
         """Return True where a stored page is taken without a request."""
-        return self.offline or 0 <= time.time() - cached.fetched < self.freshness
+        limit = self.absence if cached.status == 404 and self.absence is not None else self.freshness
+        return self.offline or 0 <= time.time() - cached.fetched < limit
 
     def load(self, name: NormalizedName, cached: CachedPage | None = None) -> ProjectPage:
         """Return a project's page. Raises ProjectNotFound or IndexUnavailable."""
@@ -151,12 +154,19 @@ class FlatSource:
     fetched: Callable[[str], None] = lambda _name: None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _rows: list[FileRow] | None = None
+    _failure: IndexUnavailable | None = None
 
     def load(self, name: NormalizedName, cached: CachedPage | None = None) -> ProjectPage:
         """Return the project's files. Raises ProjectNotFound or IndexUnavailable."""
         with self._lock:
+            if self._failure is not None:
+                raise self._failure.with_traceback(None)
             if self._rows is None:
-                self._rows = self._read(cached)
+                try:
+                    self._rows = self._read(cached)
+                except IndexUnavailable as error:
+                    self._failure = error
+                    raise
         start = name.partition("-")[0]
         near = [row for row in self._rows if row.filename[: len(start)].lower() == start]
         listing = read_links(near, name, self.url)

@@ -1,0 +1,164 @@
+"""The index options of a project's own files, as pip makes them count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
+
+from envdoctor.adapters.index.credentials import split_credentials
+from envdoctor.adapters.index.settings import ExtraIndex, NamedDefault, label_of
+from envdoctor.model.profile import BoundIndex
+from envdoctor.model.project import IndexOption, IndexOptionKind, Project
+from envdoctor.model.requirement import Requirement, RequirementKind
+
+__all__ = ["ProjectIndexes", "indexes_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectIndexes:
+    """What a project's files say of indexes."""
+
+    default: NamedDefault | None = None
+    no_index: bool = False
+    bound: tuple[BoundIndex, ...] = ()
+    extra: tuple[ExtraIndex, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def indexes_of(project: Project) -> ProjectIndexes:
+    """Return the indexes that a project names.
+
+    A requirements file's options hold for everything, in the order of its lines: an ``--index-url`` takes the place
+    of what the file named before it, ``--no-index`` of all indexes for good. A step's own ``--index-url`` holds for
+    what that step names; the rest of a step's options is taken to hold for every step.
+    """
+    everywhere = _Everywhere(project)
+    steps: dict[str, list[NormalizedName]] = {}
+    origins: dict[str, str] = {}
+    for option in project.index_options:
+        if option.kind is IndexOptionKind.INDEX_URL and not _covers_all(project, option):
+            origins.setdefault(option.url, str(option.origin))
+            named = [item.name for item in _asked(project) if item.step == option.step and item.index_url is None]
+            steps.setdefault(option.url, []).extend(named if _in_included_file(project, option) else ())
+        else:
+            everywhere.add(option)
+    for item in _asked(project):
+        if item.index_url is not None and (everywhere.default is None or item.index_url != everywhere.default.url):
+            origins.setdefault(item.index_url, str(item.origin))
+            steps.setdefault(item.index_url, []).append(item.name)
+    taken: set[NormalizedName] = set()
+    bound = []
+    for url, names in steps.items():
+        new = tuple(name for name in dict.fromkeys(names) if name not in taken)
+        taken.update(new)
+        if new:
+            bound.append(BoundIndex(_shown(url, origins[url]), _located(project, url, origins[url]), new))
+    return ProjectIndexes(
+        everywhere.default,
+        everywhere.no_index,
+        tuple(bound),
+        tuple(everywhere.extra.values()),
+        tuple(everywhere.notes),
+    )
+
+
+class _Everywhere:
+    """Options that hold for every project, taken one after another as pip takes the lines of a file."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._labels = tuple(sorted(_labels(project.requirements)))
+        self._origins: dict[str, str] = {}
+        self.default: NamedDefault | None = None
+        self.no_index = False
+        self.extra: dict[str, ExtraIndex] = {}
+        self.notes: list[str] = []
+
+    def add(self, option: IndexOption) -> None:
+        """Take the next option."""
+        if option.kind is IndexOptionKind.NO_INDEX:
+            self.no_index, self.default = True, None
+            self.extra = {url: item for url, item in self.extra.items() if item.flat}
+        elif option.kind is IndexOptionKind.FIND_LINKS:
+            self._extra(option, flat=True)
+        elif self.no_index:
+            return
+        elif option.kind is IndexOptionKind.INDEX_URL and not self._beside(option):
+            self._default(option)
+        else:
+            self._extra(option, flat=False)
+
+    def _beside(self, option: IndexOption) -> bool:
+        """Return whether a manager's own table names an index that can only be meant beside the default one."""
+        managed = PurePosixPath(option.origin.path).suffix == ".toml" or option.origin.path.endswith("Pipfile")
+        return managed and (self.default is not None or label_of(option.url) is not None)
+
+    def _default(self, option: IndexOption) -> None:
+        name = _shown(option.url, str(option.origin))
+        if self.default is not None and self.default.url != option.url:
+            self.notes.append(f"index {name} takes the place of {self.default.name}")
+        for url in [url for url, path in self._origins.items() if path == option.origin.path]:
+            if not self.extra[url].flat:
+                self.notes.append(f"index {name} takes the place of {self.extra[url].name}, named before it")
+                del self.extra[url], self._origins[url]
+        self.default = NamedDefault(name, _located(self._project, option.url, str(option.origin)))
+
+    def _extra(self, option: IndexOption, *, flat: bool) -> None:
+        if option.url in self.extra:
+            return
+        place = str(option.origin)
+        url = _located(self._project, option.url, place)
+        self.extra[option.url] = ExtraIndex(_shown(option.url, place), url, self._labels, flat)
+        if PurePosixPath(option.origin.path).suffix != ".toml":
+            self._origins[option.url] = option.origin.path
+
+
+def _asked(project: Project) -> Iterable[Requirement]:
+    return (item for item in project.requirements if item.kind is RequirementKind.REQUIRE)
+
+
+def _covers_all(project: Project, option: IndexOption) -> bool:
+    """Return whether an option holds for everything: it stands in a file, and no other step asks for anything."""
+    if option.step is None:
+        return True
+    return _in_included_file(project, option) and all(item.step == option.step for item in _asked(project))
+
+
+def _in_included_file(project: Project, option: IndexOption) -> bool:
+    """Return whether an option stands in a file that a step names, not in the command."""
+    command = next((item for item in project.commands if item.step == option.step), None)
+    return command is not None and command.origin.path != option.origin.path
+
+
+def _shown(url: str, place: str) -> str:
+    """Return what to call an index: host and path, never credentials, and where it is named."""
+    parts = urlsplit(split_credentials(url)[0])
+    text = f"{parts.netloc}{parts.path}" if parts.netloc else url
+    return f"{text.rstrip('/') or url} ({place})"
+
+
+def _located(project: Project, url: str, place: str) -> str:
+    """Return a URL, or a path made absolute: it is relative to the file that names it, else to the project."""
+    if "://" in url or url.startswith("file:") or Path(url).is_absolute():
+        return url
+    path = place.rpartition(":")[0] if place.rpartition(":")[2].isdigit() else place
+    beside = Path(project.root, path).parent / url
+    return str(beside if beside.exists() else Path(project.root, url))
+
+
+def _labels(requirements: Iterable[Requirement]) -> set[tuple[NormalizedName, str]]:
+    """Return ``(torch, cu118)`` for ``torch==2.1.1+cu118``."""
+    return {(item.name, label) for item in requirements for label in (_local_label(item.specifier),) if label}
+
+
+def _local_label(specifier: SpecifierSet) -> str | None:
+    for clause in specifier:
+        _, plus, local = clause.version.partition("+")
+        if plus:
+            return local
+    return None
