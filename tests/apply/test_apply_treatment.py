@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import io
-import os
 import tarfile
 import threading
-import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from apply_archives import Served, make_wheel, planned, serve
+from apply_treating import apply, only, undo
 from apply_world import (
-    ALPHA_2,
     BASE,
     EVERYTHING,
     GAMMA_1,
     UV,
     World,
-    copy_world,
     full_plan,
     make_world,
     python_in,
@@ -29,54 +25,14 @@ from apply_world import (
     tree_state,
 )
 
-from envdoctor.adapters.apply.archives import BadArchive, check_sdist, wheel_targets
-from envdoctor.adapters.apply.executor import Applied, apply_plan
 from envdoctor.adapters.apply.holding import hold_environment
 from envdoctor.adapters.apply.installer_pip import Pip
 from envdoctor.adapters.apply.installer_uv import Uv
-from envdoctor.adapters.apply.installers import Installer
-from envdoctor.adapters.apply.journal import list_journals
 from envdoctor.adapters.apply.lock_file import Busy
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.adapters.apply.undoing import take_back
 from envdoctor.adapters.apply.verify import ask_installers
-from envdoctor.cli.fix_ports import IndexFetch
-from envdoctor.cli.progress import SilentProgress
-from envdoctor.model.plan import DownloadFiles, InstallFromLock, PatchFile, Plan, PlannedFile
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serve(dict(EVERYTHING)) as it:
-        yield it
-
-
-@pytest.fixture(scope="module")
-def pristine(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return make_world(tmp_path_factory.mktemp("treatment") / "pristine")
-
-
-@pytest.fixture
-def world(pristine: World, tmp_path: Path) -> World:
-    return copy_world(pristine, tmp_path / "world")
-
-
-def apply(world: World, plan: Plan, installer: Installer | None = None) -> Applied:
-    with hold_environment(world.environment, wait_s=5, say=lambda _text: None) as held:
-        return apply_plan(plan, held, installer or Uv(UV), IndexFetch([]), SilentProgress())
-
-
-def only(world: World, *files: PlannedFile) -> Plan:
-    return Plan(
-        (DownloadFiles("s1", files), InstallFromLock("s2", files, "uv")), str(world.environment), str(world.project)
-    )
-
-
-def undo(world: World) -> list[str]:
-    with hold_environment(world.environment, wait_s=5, say=lambda _text: None):
-        done = take_back(world.environment, [record.id for record in reversed(list_journals(world.environment))])
-    assert [problem for _, restored in done for problem in restored.problems] == []
-    return [place for _, restored in done for place in restored.kept]
+from envdoctor.model.plan import DownloadFiles, InstallFromLock, PatchFile
 
 
 def test_every_kind_of_step_is_done_and_taken_back(world: World, served: Served) -> None:
@@ -140,94 +96,6 @@ def test_what_a_person_did_after_the_fix_is_put_aside(world: World, served: Serv
     assert {name for name in {*before, *after} if before.get(name) != after.get(name)} == {
         "project/app.py.after-fix", "env/data.bin",
     }  # fmt: skip
-
-
-def test_a_wrong_hash_stops_before_any_change(world: World, served: Served) -> None:
-    before = world.state()
-    wrong = replace(planned("alpha", "2.0", *ALPHA_2, served.url), hashes=(("sha256", "0" * 64),))
-    applied = apply(world, only(world, wrong))
-    assert applied.refused
-    assert "is not what the lock says" in str(applied.failure)
-    assert world.state() == before
-    assert "packages-begin" not in {event["event"] for event in list_journals(world.environment)[0].events}
-
-
-def test_a_lost_network_is_taken_back_and_told_apart(world: World) -> None:
-    before = world.state()
-    with serve(dict(EVERYTHING)) as broken:
-        broken.cut_after = 100
-        fetch = IndexFetch([])
-        fetch._open().sleep = lambda _seconds: None
-        plan = only(world, planned("alpha", "2.0", *ALPHA_2, broken.url))
-        with hold_environment(world.environment, wait_s=5, say=lambda _text: None) as held:
-            applied = apply_plan(plan, held, Uv(UV), fetch, SilentProgress())
-    assert applied.network
-    assert world.state() == before
-
-
-@pytest.mark.parametrize("member", ["../evil.py", "/var/evil.py", "a/../../evil.py", "C:/evil.py", "..\\evil.py"])
-def test_a_wheel_that_would_leave_its_folder_is_refused(world: World, served: Served, member: str) -> None:
-    before = world.state()
-    name, data = make_wheel("evil", "1.0", {"evil.py": "x = 1\n", member: "y = 2\n"})
-    served.files[name] = data
-    applied = apply(world, only(world, planned("evil", "1.0", name, data, served.url)))
-    assert applied.refused
-    assert "member" in str(applied.failure)
-    assert world.state() == before
-
-
-def test_a_link_in_a_wheel_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "evil-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        entry = zipfile.ZipInfo("evil/link")
-        entry.external_attr = 0o120777 << 16
-        archive.writestr(entry, "/etc/passwd")
-    with pytest.raises(BadArchive, match="is a link"):
-        wheel_targets(path)
-
-
-def test_a_script_name_that_leaves_the_folder_is_refused(tmp_path: Path) -> None:
-    name, data = make_wheel("evil", "1.0", {"evil.py": ""}, scripts="../../evil = evil:go")
-    (tmp_path / name).write_bytes(data)
-    with pytest.raises(BadArchive, match="leaves its folder"):
-        wheel_targets(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("member", "link"), [("../evil.py", ""), ("/evil.py", ""), ("a/link", "../../etc"), ("link", "/etc/passwd")]
-)
-def test_a_source_archive_that_would_leave_its_folder_is_refused(tmp_path: Path, member: str, link: str) -> None:
-    path = tmp_path / "evil-1.0.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        entry = tarfile.TarInfo(member)
-        if link:
-            entry.type, entry.linkname = tarfile.SYMTYPE, link
-        archive.addfile(entry, io.BytesIO())
-    with pytest.raises(BadArchive):
-        check_sdist(path)
-
-
-def test_a_file_that_changed_since_the_plan_is_left_alone(world: World, served: Served) -> None:
-    plan = full_plan(world, served.url)
-    (world.project / "app.py").write_bytes(b"changed meanwhile\n")
-    before = world.state()
-    applied = apply(world, plan)
-    assert applied.refused
-    assert "is not the file that the plan was made for" in str(applied.failure)
-    assert world.state() == before
-
-
-@pytest.mark.skipif(os.name == "nt", reason="making links needs a privilege there")
-def test_a_file_that_became_a_link_out_is_left_alone(world: World, served: Served, tmp_path: Path) -> None:
-    plan = full_plan(world, served.url)
-    outside = tmp_path / "outside.py"
-    outside.write_bytes((world.project / "app.py").read_bytes())
-    (world.project / "app.py").unlink()
-    (world.project / "app.py").symlink_to(outside)
-    before, content = world.state(), outside.read_bytes()
-    assert apply(world, plan).refused
-    assert world.state() == before
-    assert outside.read_bytes() == content
 
 
 def test_a_build_that_fails_shows_its_output_and_is_taken_back(world: World, served: Served) -> None:

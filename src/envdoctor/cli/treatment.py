@@ -85,8 +85,8 @@ class Treatment:
                 if dry_run:
                     undo = f"envdoctor undo --env {part.environment}"
                     self.refusal = (
-                        f"a fix of `{part.environment}` was cut short; `{undo}` brings the state of before back, and so "
-                        "does the next `fix`"
+                        f"a fix of `{part.environment}` was cut short; `{undo}` brings the state of before back, and "
+                        "so does the next `fix`"
                     )
                     return []
                 self._recover(part.environment)
