@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, read
@@ -334,3 +335,31 @@ def test_background_bounds_are_in_no_core() -> None:
     found = _diagnose(TORCH, "torch==2.7.0", constraints=bounds)
     assert _cores(found) == [["torch==2.7.0"]]
     assert _versions(found) == {"torch": "2.4.1"}
+
+
+MARKERS = [
+    "os_name ~= 'posix'",
+    "'a' in 'b'",
+    "python_version ~= '3'",
+    "implementation_version ~= 'x'",
+    "'x' in extras",
+]
+
+
+@pytest.mark.parametrize("marker", MARKERS)
+def test_a_line_whose_marker_says_nothing_counts_and_is_named(marker: str) -> None:
+    found = _diagnose(TORCH, f"torchaudio==2.7.0 ; {marker}")
+    assert _versions(found) == {"torch": "2.7.0", "torchaudio": "2.7.0"}
+    assert len(found.incomplete) == 1
+    assert "requirements.txt:1" in found.incomplete[0]
+    assert "marker" in found.incomplete[0]
+
+
+@pytest.mark.parametrize("marker", MARKERS)
+def test_a_demand_whose_marker_says_nothing_counts_and_is_named(marker: str) -> None:
+    table = {"app": {"1": [f"left ; {marker}"], "2": [f"gone ; {marker}"]}, "left": {"1": {}}}
+    found = _diagnose(table, "app<2")
+    assert _versions(found) == {"app": "1", "left": "1"}
+    assert not found.unsound
+    assert [text.partition(" requires")[0] for text in found.incomplete] == ["`app` 1"]
+    assert _diagnose(table, "app==2").missing == ("gone",)

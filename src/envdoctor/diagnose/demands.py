@@ -14,6 +14,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.model.marker import may_hold
+
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
@@ -187,7 +189,7 @@ class _Collector:
     def _holds(self, marker: Marker, extra: str) -> bool:
         key = (str(marker), extra)
         if key not in self.verdicts:
-            self.verdicts[key] = marker.evaluate({**self.markers, "extra": extra})
+            self.verdicts[key] = may_hold(marker, {**self.markers, "extra": extra})
         return self.verdicts[key]
 
     def _add(self, distribution: InstalledDistribution, requirement: Requirement, extra: str) -> None:

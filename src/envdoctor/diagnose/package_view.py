@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.candidate import FileKind
+from envdoctor.model.marker import may_hold
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -165,7 +166,7 @@ def _asked(examination: Examination) -> dict[str, PackageView]:
     environment = examination.target.marker_environment() if examination.target else None
     for requirement in requirements:
         pins = [item for item in requirement.specifier if item.operator == "==" and not item.version.endswith(".*")]
-        if not pins or (requirement.marker and environment and not requirement.marker.evaluate(environment)):
+        if not pins or (environment and not may_hold(requirement.marker, environment)):
             continue
         version = Version(pins[0].version)
         view = PackageView(requirement.name, version, Place.ASKED, extras=requirement.extras, asked=True)

@@ -13,6 +13,7 @@ from packaging.utils import InvalidWheelFilename, NormalizedName, canonicalize_n
 from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.marker import may_hold
 from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
@@ -86,7 +87,7 @@ def _in_force(texts: Iterable[str], target: Target) -> Iterator[ParsedRequiremen
     for text in texts:
         with suppress(InvalidRequirement):
             wanted = ParsedRequirement(text)
-            if wanted.specifier and (wanted.marker is None or wanted.marker.evaluate(environment)):
+            if wanted.specifier and may_hold(wanted.marker, environment):
                 yield wanted
 
 

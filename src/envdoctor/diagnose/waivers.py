@@ -10,6 +10,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.demands import Demand, marker_environment, parse_requirement
 from envdoctor.model.finding import Waiver
+from envdoctor.model.marker import may_hold
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -82,6 +83,6 @@ def _recorded(lines: Iterable[object], markers: dict[str, str] | None) -> Iterat
 
 def _unless_left_out(requirement: Requirement | None, markers: dict[str, str] | None) -> Requirement | None:
     # `name ; python_version < "0"` is how uv's overrides say "not at all".
-    if requirement is None or (requirement.marker is not None and not requirement.marker.evaluate(markers)):
+    if requirement is None or not may_hold(requirement.marker, markers):
         return None
     return requirement

@@ -153,7 +153,11 @@ def _assemble(
         resolution=resolution,
         resolutions={offer.repair.id: offer.resolution for offer in found if offer.repair is not None},
         rejections=tuple(universe.unreadable.values()),
-        incomplete=tuple(dict.fromkeys((*universe.incomplete, *_unread(universe, resolution), *stops))),
+        incomplete=tuple(
+            dict.fromkeys(
+                (*universe.incomplete, *_unread(universe, resolution), *_doubtful(universe, resolution), *stops)
+            )
+        ),
         unknown=tuple(sorted(universe.unknown)),
         missing=tuple(sorted(universe.missing)),
         mended=tuple(mended),
@@ -172,6 +176,20 @@ def _unread(universe: Universe, resolution: Resolution | None) -> list[str]:
         if passed_over or (package is not None and package.version == rejection.version):
             found.append(f"`{name}` {rejection.version}: {rejection.detail}")
     return found
+
+
+def _doubtful(universe: Universe, resolution: Resolution | None) -> list[str]:
+    """Return which demands of the versions in use (without a resolution: of any) have a marker that says nothing."""
+    if resolution is None:
+        return [f"`{line}`: its marker cannot be evaluated" for line in sorted(universe.doubtful)]
+    return [
+        f"`{package.name}` {package.version} requires `{line}`: its marker cannot be evaluated"
+        for package in resolution.packages
+        if universe.doubtful
+        for line in universe.doubtful_lines(
+            package.name, universe.candidates(package.name).versions.index(package.version)
+        )
+    ]
 
 
 def _conflicts(universe: Universe, lines: Sequence[Line], oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:

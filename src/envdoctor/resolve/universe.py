@@ -12,6 +12,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, Rejection, RejectionKind
+from envdoctor.model.marker import holds
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
@@ -80,6 +81,8 @@ class Universe:
         """Projects of which nothing is known: direct references, and pages that could not be fetched."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
         """Versions without metadata."""
+        self.doubtful: set[str] = set()
+        """Lines of metadata whose marker cannot be evaluated; they count."""
         written = (*problem.requirements, *problem.constraints, *(o.requirement for o in problem.overrides))
         self._written: dict[NormalizedName, list[Requirement]] = {}
         for requirement in written:
@@ -98,7 +101,12 @@ class Universe:
         """Return whether a written requirement counts on the target."""
         if requirement.name in self.excluded:
             return False
-        return requirement.marker is None or requirement.marker.evaluate(dict(self._environment))
+        if requirement.marker is None:
+            return True
+        counts = holds(requirement.marker, self._environment)
+        if counts is None:
+            self.incomplete[f"`{requirement}` ({requirement.origin}): its marker cannot be evaluated"] = None
+        return counts is not False
 
     def candidates(self, name: NormalizedName) -> CandidateList:
         """Return the candidates of a project; a project that no index has gets an empty list."""
@@ -245,6 +253,12 @@ class Universe:
                 edges.append(Edge(project, dependency, bits, specifier, coupling=True, hard=True))
         return tuple(edges)
 
+    def doubtful_lines(self, name: NormalizedName, position: int) -> tuple[str, ...]:
+        """Return the lines of a version that count because their marker cannot be evaluated."""
+        metadata = self.metadata(name, position) if self.doubtful else None
+        lines = [self._parse(text) for text in metadata.requires_dist] if metadata else []
+        return tuple(str(line) for line in lines if str(line) in self.doubtful)
+
     def _wanted(self, metadata: CoreMetadata, extra: str) -> list[Pep508]:
         """Return the lines that count for a project's own node, or for that of an extra."""
         extras = (extra,) if extra else ()
@@ -282,7 +296,10 @@ class Universe:
         key = (text, extra)
         if key not in self._markers:
             assert parsed.marker is not None  # noqa: S101
-            self._markers[key] = parsed.marker.evaluate({**self._environment, "extra": extra})
+            counts = holds(parsed.marker, {**self._environment, "extra": extra})
+            if counts is None:
+                self.doubtful.add(str(parsed))
+            self._markers[key] = counts is not False
         return self._markers[key]
 
     def prefetch(self, name: NormalizedName, bits: int, count: int = 1) -> None:

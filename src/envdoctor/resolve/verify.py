@@ -13,6 +13,7 @@ from packaging.requirements import Requirement as Pep508
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from envdoctor.model.marker import may_hold
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
@@ -91,7 +92,7 @@ def _applicable(
         parsed = _parsed(line) if may_count(line, extras) else None
         if parsed is None:
             continue
-        if parsed.marker is None or any(map(parsed.marker.evaluate, environments)):
+        if any(may_hold(parsed.marker, environment) for environment in environments):
             found.append((canonicalize_name(parsed.name), parsed))
     return tuple(found)
 

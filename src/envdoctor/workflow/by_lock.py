@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from envdoctor.lock.reading import LockedProject
+from envdoctor.model.marker import may_hold
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.resolve.problem import Problem
 
@@ -30,7 +31,7 @@ def holds(problem: Problem, locked: LockedProject, choices: tuple[tuple[int, int
     wanted = [
         item
         for item in (*problem.requirements, *(override.requirement for override in problem.overrides))
-        if item.name not in excluded and (item.marker is None or item.marker.evaluate(environment))
+        if item.name not in excluded and may_hold(item.marker, environment)
     ]
     return all(_met(item, locked) for item in wanted)
 

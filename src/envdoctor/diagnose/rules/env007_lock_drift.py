@@ -24,6 +24,7 @@ from packaging.version import InvalidVersion, Version
 from envdoctor.diagnose.demands import marker_environment
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.marker import holds
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -50,7 +51,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     locked: set[str] = set()
     for package in lock.packages:
         locked.add(package.name)
-        if package.marker is not None and not package.marker.evaluate(markers, context="lock_file"):
+        if holds(package.marker, markers, "lock_file") is False:
             continue
         have = installed.get(package.name)
         if have is None:

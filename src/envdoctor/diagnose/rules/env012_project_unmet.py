@@ -27,6 +27,7 @@ from envdoctor.diagnose.demands import demands_of, marker_environment
 from envdoctor.diagnose.families import stand_ins
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
+from envdoctor.model.marker import may_hold
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind
 
@@ -68,7 +69,7 @@ def _wanted(examination: Examination) -> Iterator[Requirement]:
 
 
 def _holds(requirement: Requirement, markers: Mapping[str, str]) -> bool:
-    return requirement.marker is None or requirement.marker.evaluate(dict(markers))
+    return may_hold(requirement.marker, markers)
 
 
 def _met(requirement: Requirement, have: InstalledDistribution | None) -> bool:
