@@ -61,7 +61,10 @@ def apply_plan(plan: Plan, held: Held, installer: Installer, fetch: Fetch, progr
     """
     environment = held.environment
     created = any(isinstance(step, CreateEnvironment) for step in plan.steps)
-    journal = Journal.create(environment, _begin(plan, held, created=created))
+    try:
+        journal = Journal.create(environment, _begin(plan, held, created=created))
+    except OSError as error:
+        return Applied((), "", Restored(), _reason(error))
     treatment = _Treatment(plan, held, journal, installer, fetch, progress, created=created)
     failure: BaseException
     try:

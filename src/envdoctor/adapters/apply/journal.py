@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -80,7 +81,15 @@ class Journal:
         journal = cls(folder)
         sync_folder(folder)
         sync_folder(folder.parent)
-        journal.write("begin", time=moment.isoformat(timespec="seconds"), **begin)
+        try:
+            journal.write("begin", time=moment.isoformat(timespec="seconds"), **begin)
+        except OSError:
+            # Nothing was begun, so nothing is left of it.
+            journal.close()
+            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                folder.parent.rmdir()
+            raise
         return journal
 
     def write(self, event: str, **values: Any) -> None:
