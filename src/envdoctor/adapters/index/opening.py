@@ -113,7 +113,7 @@ def _defaults(
     fallback = maker.page_source("default", usual, patient=True) if usual else None
     if named is None:
         return fallback, None
-    return maker.page_source(named.name, named.url), fallback
+    return maker.page_source(named.name, replaced_url(named.name, named.url, settings.replacements)), fallback
 
 
 def _any_index(pip: PipSettings) -> bool:

@@ -136,10 +136,10 @@ def _in_included_file(project: Project, option: IndexOption) -> bool:
 
 
 def _shown(url: str, place: str) -> str:
-    """Return what to call an index: host and path, never credentials, and where it is named."""
+    """Return what to call an index: its label, or host and path, never credentials; and where it is named."""
     parts = urlsplit(split_credentials(url)[0])
-    text = f"{parts.netloc}{parts.path}" if parts.netloc else url
-    return f"{text.rstrip('/') or url} ({place})"
+    text = label_of(url) or (f"{parts.netloc}{parts.path}" if parts.netloc else url)
+    return f"{text.rstrip('/') or url} of {place}"
 
 
 def _located(project: Project, url: str, place: str) -> str:

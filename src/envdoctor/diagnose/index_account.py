@@ -1,0 +1,44 @@
+"""What an index says of how it was asked, beside its pages; an index that says nothing of it is taken to be whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from packaging.version import Version
+
+    from envdoctor.diagnose.examination import Examination
+
+__all__ = ["Outbid", "Silent", "notes_on", "outbid", "silent"]
+
+
+class Silent(NamedTuple):
+    """An index that could not be asked. The URL holds no credentials."""
+
+    name: str
+    url: str
+    reason: str
+
+
+class Outbid(NamedTuple):
+    """A project that the default index has, and an extra one in a higher version."""
+
+    project: str
+    index_name: str
+    version: Version
+    default_version: Version
+
+
+def silent(examination: Examination) -> tuple[Silent, ...]:
+    """Return the indexes that could not be asked."""
+    return tuple(Silent(*item) for item in getattr(examination.index, "unreachable", ()))
+
+
+def outbid(examination: Examination) -> tuple[Outbid, ...]:
+    """Return the projects for which an extra index offers more than the default one."""
+    return tuple(Outbid(*item) for item in getattr(examination.index, "confused", ()))
+
+
+def notes_on(examination: Examination, index: str) -> tuple[str, ...]:
+    """Return what the index has to say of one of those that it asks."""
+    return tuple(text for text in getattr(examination.index, "notes", ()) if f"`{index}`" in text)

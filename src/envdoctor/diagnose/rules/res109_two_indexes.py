@@ -1,0 +1,88 @@
+"""An extra index outbids the default one.
+
+## What it does
+
+Reports packages of the plan that come from an index named by `--extra-index-url` or `--find-links` because it offers a
+higher version than the default index, which has a project of that name too. A local build of the same release
+(`2.5.1+cu121`) is not reported.
+
+## Why is this bad
+
+pip takes the best version from wherever it comes. Two projects of one name need not be the same project: whoever
+registers a private project's name with a higher version takes its place on every machine (dependency confusion).
+
+## Example
+
+```
+--extra-index-url https://packages.example/simple
+rich
+```
+
+The extra index has `rich` 99.0, the default one 15.0.0: 99.0 is installed.
+
+## References
+
+- pip, Dependency confusion: https://pip.pypa.io/en/stable/cli/pip_install/
+- uv, Searching across multiple indexes: https://docs.astral.sh/uv/concepts/indexes/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from packaging.version import Version
+
+from envdoctor.diagnose.index_account import outbid
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    for project, index, _, default_version in outbid(examination):
+        package = next(
+            (
+                item
+                for item in (examination.resolution.packages if examination.resolution else ())
+                if item.name == project
+            ),
+            None,
+        )
+        if (
+            package is None
+            or package.file.index != index
+            or Version(package.version.public) <= Version(default_version.public)
+        ):
+            continue
+        options = examination.project.index_options if examination.project else ()
+        option = next((item for item in options if index.endswith(f" of {item.origin}")), None)
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=project,
+            message=(
+                f"`{project}` {package.version} comes from index `{index}`, which outbids the default index "
+                f"({default_version}): they need not be the same project"
+            ),
+            evidence=(Evidence(package.file.filename, f"index {index}"),),
+            remedy=Remedy(
+                f"make sure that `{project}` is meant to come from there, and bind it to that index alone; "
+                "or pin the default index's version"
+            ),
+            location=option.origin if option else None,
+        )
+
+
+RULE = Rule(
+    code="RES109",
+    name="two-indexes",
+    severity=Severity.WARNING,
+    summary="An extra index outbids the default one",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"resolution", "index"}),
+)
