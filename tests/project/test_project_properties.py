@@ -144,7 +144,10 @@ REQUIREMENTS = st.builds(
 
 
 @SETTINGS
-@given(st.lists(st.tuples(REQUIREMENTS, COMMENTS, st.integers(0, 2)), max_size=8), st.sampled_from(["\n", "\r\n"]))
+@given(
+    st.lists(st.tuples(REQUIREMENTS, COMMENTS, st.integers(0, 2)), min_size=1, max_size=8),
+    st.sampled_from(["\n", "\r\n"]),
+)
 def test_generated_requirements_keep_name_specifier_and_line(tmp_path: Path, lines, newline: str):
     text, expected, number = "", [], 1
     for requirement, comment, blanks in lines:

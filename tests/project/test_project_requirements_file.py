@@ -142,13 +142,13 @@ def test_files_that_include_each_other_are_a_problem(read_files):
         ("-c missing.txt", ReadingProblemKind.MISSING_FILE),
         ("-r ../../../../../../../../../../etc/hostname", ReadingProblemKind.OUTSIDE_PROJECT),
         ("-r /etc/hostname", ReadingProblemKind.OUTSIDE_PROJECT),
-        ("-r https://files.example/r.txt", ReadingProblemKind.UNSUPPORTED),
+        ("-r https://files.example/r.txt", ReadingProblemKind.UNREAD),
         ("--no-such-option x", ReadingProblemKind.UNKNOWN_OPTION),
         ("--index-url", ReadingProblemKind.UNKNOWN_OPTION),
         ("-i 'open", ReadingProblemKind.UNKNOWN_OPTION),
-        ("torch==2.1 --extra-index-url https://index.example/cu118", ReadingProblemKind.UNKNOWN_OPTION),
-        ("--extra-index-url https://index.example/cu118 torch==2.1", ReadingProblemKind.UNKNOWN_OPTION),
-        ("git+https://git.example/a/whisper.git", ReadingProblemKind.UNSUPPORTED),
+        ("torch==2.1 --extra-index-url https://index.example/cu118", ReadingProblemKind.IGNORED_OPTION),
+        ("--extra-index-url https://index.example/cu118 torch==2.1", ReadingProblemKind.IGNORED_OPTION),
+        ("git+https://git.example/a/whisper.git", ReadingProblemKind.UNREAD),
         ("./not-a-wheel.whl", ReadingProblemKind.INVALID_REQUIREMENT),
         ("torch @ ${TOKEN_URL}/x.whl", ReadingProblemKind.MISSING_VARIABLE),
         ("-e torch", ReadingProblemKind.INVALID_REQUIREMENT),
@@ -197,7 +197,7 @@ def test_options_of_a_file(read_files):
         "--trusted-host index.example\n--use-feature fast-deps\n--extra-index https://index.example/rocm\n"
     )
     project = read_files({"requirements.txt": text})
-    assert not project.problems
+    assert [problem.kind for problem in project.problems] == [ReadingProblemKind.EMPTY]
     assert [(one.kind, one.url, one.origin.line) for one in project.index_options] == [
         (IndexOptionKind.INDEX_URL, "https://index.example/simple", 1),
         (IndexOptionKind.EXTRA_INDEX_URL, "https://index.example/cu118", 2),

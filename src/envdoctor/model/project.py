@@ -30,6 +30,7 @@ class ReadingProblemKind(enum.Enum):
     INVALID_REQUIREMENT = "invalid-requirement"
     """A line that is not a requirement: ``httpx==0.23.``"""
     UNKNOWN_OPTION = "unknown-option"
+    """A line that pip refuses because of its options."""
     MISSING_FILE = "missing-file"
     """``-r`` or ``-c`` of a file that is not there."""
     MISSING_VARIABLE = "missing-variable"
@@ -41,6 +42,16 @@ class ReadingProblemKind(enum.Enum):
     UNSUPPORTED = "unsupported"
     """A form that is understood but says nothing about versions (a local path, a VCS reference without metadata)."""
     OUTSIDE_PROJECT = "outside-project"
+    UNREAD = "unread"
+    """A reference whose requirements are not known here: a remote file, a VCS URL, a local path that is not there."""
+    IGNORED_OPTION = "ignored-option"
+    """An option that pip accepts and then leaves aside, because of where it stands."""
+    UNKNOWN_EXTRA = "unknown-extra"
+    """An extra that the project does not define."""
+    INVALID_URL = "invalid-url"
+    """An index option whose URL nobody could open."""
+    EMPTY = "empty"
+    """Files that ask for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +151,7 @@ class Project:
     """Requirements of a script's earlier step whose package a later step uninstalls; no longer in force."""
     files_not_read: tuple[str, ...] = ()
     """Requirement files, constraint files and scripts that lie there and were not read."""
+    unread: tuple[str, ...] = ()
+    """References and files whose requirements could not be read: the diagnosis is not complete."""
+    duplicates_left_out: int = 0
+    """Repeated lines beyond those in ``duplicates``."""

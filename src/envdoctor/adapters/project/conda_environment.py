@@ -42,7 +42,8 @@ def read_conda_environment(draft: Draft, path: Path, circumstances: Circumstance
     inline = _KEY.match(lines[start].text)
     value = (inline["value"] or "").strip() if inline else ""
     if value:
-        _flow(draft, file, lines[start], value, circumstances)
+        if value.lower() not in {"null", "~"}:
+            _flow(draft, file, lines[start], value, circumstances)
         return
     stop = min((at for at in keys.values() if at > start), default=len(lines))
     _entries(draft, file, lines[start + 1 : stop], circumstances)

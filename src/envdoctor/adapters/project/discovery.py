@@ -120,7 +120,7 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
         installers = [path for path in entries if path.name.lower().startswith(("dockerfile", "containerfile"))][:1]
     if not candidates and not chosen and not installers:
         message = f"nothing here describes requirements; looked for {_LOOKED_FOR}"
-        raise ProjectFileError(shown, None, message + _deeper(root))
+        raise ProjectFileError(shown, None, message + _no_files(root) + _deeper(root))
     constraints = [path for path in entries if path.name.lower().startswith("constraint") and path.suffix == ".txt"]
     known = [path for path in scripts if _INSTALLER.match(path.stem)]
     return Found(
@@ -138,6 +138,25 @@ def _files(directory: Path, shown: str) -> list[Path]:
         raise ProjectFileError(shown, None, "the directory may not be read (permission denied)") from error
     except OSError as error:
         raise ProjectFileError(shown, None, f"the directory cannot be read: {error.strerror}") from error
+
+
+def _no_files(root: Path) -> str:
+    """Name what bears a list's name and is no file, for a message."""
+    try:
+        found = sorted(path.name for path in root.iterdir() if not path.is_file() and _bears_known_name(path))
+    except OSError:
+        return ""
+    return f" ({', '.join(f'`{name}`' for name in found[:5])}: not a file)" if found else ""
+
+
+def _bears_known_name(path: Path) -> bool:
+    return _is_list(path) or path.name.lower() in {
+        "pyproject.toml",
+        "setup.cfg",
+        "setup.py",
+        "pipfile",
+        *_conda_names(),
+    }
 
 
 def _deeper(root: Path) -> str:

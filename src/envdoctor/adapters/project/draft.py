@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.project.decoding import NotText, decode
 from envdoctor.adapters.project.errors import ProjectFileError
 from envdoctor.adapters.project.identity import impostor
+from envdoctor.adapters.project.index_url import url_fault
+from envdoctor.adapters.project.limits import beyond_limits, legible, overlong
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import FileOption, IndexOption, InstallCommand, ReadingProblem, ReadingProblemKind
+from envdoctor.model.project import (
+    FileOption,
+    IndexOption,
+    IndexOptionKind,
+    InstallCommand,
+    ReadingProblem,
+    ReadingProblemKind,
+)
 from envdoctor.model.requirement import Requirement, RequirementKind
 
 __all__ = ["Circumstances", "Draft", "LocalProject", "TextFile"]
@@ -78,6 +88,8 @@ class Draft:
     settings: dict[str, object] = field(default_factory=dict)
     known_groups: set[str] = field(default_factory=set)
     used_groups: set[str] = field(default_factory=set)
+    asks_for_none: bool = False
+    """A file says in so many words that there are no requirements: a ``[project]`` table without dependencies."""
     read_already: set[tuple[Path, RequirementKind, int | None, str | None]] = field(default_factory=set)
     _texts: dict[Path, TextFile] = field(default_factory=dict)
 
@@ -120,12 +132,21 @@ class Draft:
         suggestions: tuple[str, ...] = (),
     ) -> None:
         """Note something that is reported while the rest goes on."""
-        self.problems.append(ReadingProblem(kind, origin, message, text, suggestions))
+        self.keep_problem(ReadingProblem(kind, origin, message, text, suggestions))
+
+    def keep_problem(self, problem: ReadingProblem) -> None:
+        """Keep a problem, with no more of a long line than can be looked at."""
+        self.problems.append(legible(problem))
 
     def add(self, read: Requirement | ReadingProblem, circumstances: Circumstances) -> None:
         """Keep a requirement, with its circumstances, or the problem that stands in its place."""
         if isinstance(read, ReadingProblem):
-            self.problems.append(read)
+            self.keep_problem(read)
+            return
+        too_long = overlong(read.specifier)
+        if too_long is not None and isinstance(read.origin, FileOrigin):
+            message = f"`{read}` is not a valid requirement: {too_long}"
+            self.problem(ReadingProblemKind.INVALID_REQUIREMENT, read.origin, message, str(read))
             return
         self.requirements.append(
             replace(
@@ -138,11 +159,21 @@ class Draft:
             )
         )
 
+    def add_index(self, kind: IndexOptionKind, url: str, origin: FileOrigin, step: int | None = None) -> None:
+        """Keep an index option, or the problem of a URL that nobody could open."""
+        fault = url_fault(url)
+        if fault is not None:
+            self.problem(ReadingProblemKind.INVALID_URL, origin, f"`{url}` is not the URL of an index: {fault}", url)
+            return
+        self.index_options.append(IndexOption(kind, url, origin, step))
+
     def set_python(self, text: str, origin: FileOrigin) -> None:
         """Keep a ``requires-python``; the first file that says one has the word."""
         try:
-            specifier = SpecifierSet(text)
-        except InvalidSpecifier:
+            specifier = SpecifierSet("" if beyond_limits(text) else text)
+        except ValueError:
+            specifier = None
+        if specifier is None or beyond_limits(text) or overlong(specifier):
             message = f"`{text}` is not a version specifier for Python"
             self.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, text)
             return
@@ -171,6 +202,9 @@ class Draft:
 
 def _bytes(path: Path, shown: str) -> bytes:
     try:
+        what = _special(path.stat().st_mode)
+        if what is not None:
+            raise ProjectFileError(shown, None, f"this is {what}, not a file")
         with path.open("rb") as stream:
             data = stream.read(_LARGEST + 1)
     except FileNotFoundError as error:
@@ -185,3 +219,17 @@ def _bytes(path: Path, shown: str) -> bytes:
     if len(data) > _LARGEST:
         raise ProjectFileError(shown, None, "not what it claims to be: it is larger than 8 MiB")
     return data
+
+
+def _special(mode: int) -> str | None:
+    """Say what a path is that must not be opened: reading a pipe may never end, and a device may do something."""
+    for test, what in (
+        (S_ISDIR, "a directory"),
+        (S_ISFIFO, "a named pipe"),
+        (S_ISSOCK, "a socket"),
+        (S_ISCHR, "a device"),
+        (S_ISBLK, "a device"),
+    ):
+        if test(mode):
+            return what
+    return None if S_ISREG(mode) else "something else"

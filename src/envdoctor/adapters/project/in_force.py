@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from packaging.utils import NormalizedName
 
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement, RequirementKind
 
-__all__ = ["duplicates", "separate_superseded"]
+__all__ = ["duplicates", "separate_superseded", "several_places"]
+
+_MOST_PAIRS = 100
+"""Pairs of repeated lines that are told one by one."""
 
 
 def separate_superseded(
@@ -28,23 +31,46 @@ def separate_superseded(
     )
 
 
-def duplicates(requirements: Iterable[Requirement]) -> tuple[tuple[Requirement, Requirement], ...]:
-    """Return pairs of lines that ask for the same, each with the first line that does."""
+def duplicates(requirements: Iterable[Requirement]) -> tuple[tuple[tuple[Requirement, Requirement], ...], int]:
+    """Return pairs of lines that ask for the same, each with the first line that does, and how many more there are."""
     first: dict[tuple[object, ...], Requirement] = {}
     pairs: list[tuple[Requirement, Requirement]] = []
+    more = 0
     for requirement in requirements:
-        marker = str(requirement.marker) if requirement.marker else ""
-        key = (
-            requirement.name,
-            requirement.specifier,
-            requirement.extras,
-            marker,
-            requirement.url,
-            requirement.kind,
-            requirement.step,
-            requirement.group,
-        )
-        earlier = first.setdefault(key, requirement)
-        if earlier is not requirement and earlier.origin != requirement.origin:
+        earlier = first.setdefault(_saying(requirement), requirement)
+        if earlier is requirement or earlier.origin == requirement.origin:
+            continue
+        if len(pairs) < _MOST_PAIRS:
             pairs.append((earlier, requirement))
-    return tuple(pairs)
+        else:
+            more += 1
+    return tuple(pairs), more
+
+
+def _saying(requirement: Requirement) -> tuple[object, ...]:
+    return (
+        requirement.name,
+        requirement.specifier,
+        requirement.extras,
+        str(requirement.marker) if requirement.marker else "",
+        requirement.url,
+        requirement.kind,
+        requirement.step,
+        requirement.group,
+    )
+
+
+def several_places(requirements: Iterable[Requirement]) -> Iterator[tuple[Requirement, Requirement]]:
+    """Yield pairs that ask for one package from two URLs or paths at once, which no installer can do."""
+    first: dict[tuple[object, ...], Requirement] = {}
+    for requirement in requirements:
+        if not requirement.url or requirement.kind is not RequirementKind.REQUIRE:
+            continue
+        marker = str(requirement.marker) if requirement.marker else ""
+        earlier = first.setdefault((requirement.name, marker, requirement.step), requirement)
+        if _place(earlier) != _place(requirement):
+            yield earlier, requirement
+
+
+def _place(requirement: Requirement) -> str:
+    return (requirement.url or "").partition("#")[0].rstrip("/")

@@ -184,13 +184,23 @@ def _keep_options(draft: Draft, script: _Script, call: PipCommand, step: int) ->
     for name, word in call.options:
         origin = FileOrigin(script.file.shown, word.line)
         if name in _INDEX_KINDS:
-            draft.index_options.append(IndexOption(_INDEX_KINDS[name], word.text, origin, step))
+            _keep_index(draft, script, _INDEX_KINDS[name], word, step)
         elif name in {"no-binary", "only-binary", "trusted-host"}:
             draft.options.append(FileOption(name, word.text, origin, step))
     origin = draft.commands[-1].origin
     if "no-index" in call.flags:
         draft.index_options.append(IndexOption(IndexOptionKind.NO_INDEX, "", origin, step))
     draft.options += [FileOption(switch, "", origin, step) for switch in _SWITCHES if switch in call.flags]
+
+
+def _keep_index(draft: Draft, script: _Script, kind: IndexOptionKind, word: Word, step: int) -> None:
+    origin = FileOrigin(script.file.shown, word.line)
+    name = script.variables.unknown(word.text)
+    if name is None:
+        draft.add_index(kind, word.text, origin, step)
+        return
+    message = f"the index `{word.text}` depends on `{name}`, which the script does not set to a plain value"
+    draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
 
 
 def _uninstall(draft: Draft, script: _Script, call: PipCommand, step: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from envdoctor.adapters.project.draft import Circumstances, Draft
 from envdoctor.adapters.project.poetry import read_entry
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
-from envdoctor.model.project import IndexOption, IndexOptionKind
+from envdoctor.model.project import IndexOptionKind
 
 __all__ = ["read_pipfile"]
 
@@ -40,5 +40,5 @@ def _sources(draft: Draft, document: TomlDocument) -> dict[str, str]:
         if isinstance(entry, dict) and isinstance(entry.get("url"), str):
             kind = IndexOptionKind.INDEX_URL if not urls else IndexOptionKind.EXTRA_INDEX_URL
             urls[str(entry.get("name"))] = entry["url"]
-            draft.index_options.append(IndexOption(kind, entry["url"], document.origin("source", at)))
+            draft.add_index(kind, entry["url"], document.origin("source", at))
     return urls

@@ -10,9 +10,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.limits import beyond_limits
 from envdoctor.adapters.project.poetry_versions import Alternatives, poetry_specifier, python_marker
 from envdoctor.adapters.project.toml_document import TomlDocument
-from envdoctor.model.project import IndexOption, IndexOptionKind, ReadingProblemKind
+from envdoctor.model.project import IndexOptionKind, ReadingProblemKind
 from envdoctor.model.requirement import Requirement
 
 __all__ = ["read_entry", "read_poetry"]
@@ -35,6 +36,7 @@ def read_poetry(
     base = ("tool", "poetry")
     if document.get(*base) is None:
         return
+    draft.asks_for_none = draft.asks_for_none or isinstance(document.get(*base), dict)
     wanted = {str(canonicalize_name(group)) for group in groups}
     optional = _optional_of_extras(draft, document, wanted)
     sources = _sources(draft, document)
@@ -84,7 +86,7 @@ def _sources(draft: Draft, document: TomlDocument) -> dict[str, str]:
         if priority != "explicit":
             first = priority in {"primary", "default"} and not entry.get("secondary")
             kind = IndexOptionKind.INDEX_URL if first else IndexOptionKind.EXTRA_INDEX_URL
-            draft.index_options.append(IndexOption(kind, entry["url"], document.origin("tool", "poetry", "source", at)))
+            draft.add_index(kind, entry["url"], document.origin("tool", "poetry", "source", at))
     return urls
 
 
@@ -194,6 +196,9 @@ def _marker(entry: dict[str, Any]) -> Marker | None:
     terms = [term for term in terms if term]
     if not terms:
         return None
+    too_long = next(filter(None, map(beyond_limits, terms)), None)
+    if too_long is not None:
+        raise ValueError(too_long)
     return Marker(terms[0] if len(terms) == 1 else " and ".join(f"({term})" for term in terms))
 
 

@@ -7,6 +7,8 @@ import re
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.adapters.project.limits import beyond_limits
+
 __all__ = ["Alternatives", "poetry_specifier", "python_marker"]
 
 _CLAUSE = re.compile(r"\s*(?P<operator>\^|~=|~|===|==|!=|<=|>=|<|>|=)?\s*(?P<version>[^\s,<>=!~^]+)\s*,?")
@@ -19,6 +21,9 @@ class Alternatives(ValueError):
 def poetry_specifier(text: str) -> SpecifierSet:
     """Translate a constraint. Raises Alternatives, or ValueError where it is none."""
     text = text.strip()
+    too_long = beyond_limits(text)
+    if too_long is not None:
+        raise ValueError(f"`{text[:80]}` is not a version constraint of Poetry: {too_long}")
     if "|" in text:
         return _union(text)
     if text in {"", "*"}:

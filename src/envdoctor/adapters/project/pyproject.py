@@ -16,6 +16,8 @@ from envdoctor.model.project import ReadingProblemKind
 
 __all__ = ["read_pyproject"]
 
+_TOOLS = ("poetry", "uv", "envdoctor", "setuptools", "hatch")
+
 
 def read_pyproject(
     draft: Draft,
@@ -31,6 +33,7 @@ def read_pyproject(
     Raises ProjectFileError. Without ``dependencies`` only name, Python, settings and the asked-for groups are read.
     """
     document = parse_toml(draft.load(path, json_refused=False), circumstances.included_from)
+    _check_tables(draft, document)
     if settings:
         _identity(draft, document)
     before = len(draft.requirements)
@@ -42,6 +45,17 @@ def read_pyproject(
         read_uv(draft, document)
     apply_sources(draft, document, before)
     return known
+
+
+def _check_tables(draft: Draft, document: TomlDocument) -> None:
+    """Report what stands where a table with requirements or settings belongs."""
+    for name in ("project", "tool"):
+        if not isinstance(document.data.get(name, {}), dict):
+            document.fault(draft, (name,), "must be a table")
+    for name in _TOOLS:
+        value = document.get("tool", name)
+        if value is not None and not isinstance(value, dict):
+            document.fault(draft, ("tool", name), "must be a table")
 
 
 def _has_main_list(document: TomlDocument) -> bool:
@@ -63,7 +77,8 @@ def _identity(draft: Draft, document: TomlDocument) -> None:
 
 
 def _main_list(draft: Draft, document: TomlDocument, circumstances: Circumstances) -> bool:
-    document.table(draft, "project")
+    if isinstance(document.get("project"), dict):
+        draft.asks_for_none = True
     for at, text in document.strings(draft, "project", "dependencies"):
         draft.add(parse_pep508(text, document.origin("project", "dependencies", at)), circumstances)
     dynamic = document.get("project", "dynamic")

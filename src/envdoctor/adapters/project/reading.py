@@ -13,14 +13,25 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.project.discovery import Form, form_of, look_into
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
 from envdoctor.adapters.project.errors import ProjectFileError
-from envdoctor.adapters.project.in_force import duplicates, separate_superseded
+from envdoctor.adapters.project.in_force import duplicates, separate_superseded, several_places
+from envdoctor.adapters.project.limits import bounded
 from envdoctor.adapters.project.pyproject import read_pyproject
 from envdoctor.adapters.project.requirements_file import read_requirements_file
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Project, ReadingProblemKind
-from envdoctor.model.requirement import RequirementKind
+from envdoctor.model.requirement import Requirement, RequirementKind
 
 __all__ = ["read_project"]
 
+_UNREAD = frozenset(
+    {
+        ReadingProblemKind.UNREAD,
+        ReadingProblemKind.DYNAMIC,
+        ReadingProblemKind.MISSING_FILE,
+        ReadingProblemKind.OUTSIDE_PROJECT,
+    }
+)
+_NAMED_AS_LIST = re.compile(r"require|constraint|deps|\.(?:txt|in|pip)$", re.I)
 _CONSTRAINTS = re.compile(r"constraints?([-_][^.]*)?\.txt")
 
 
@@ -53,6 +64,7 @@ def read_project(
     others: tuple[Path, ...] = ()
     if single is not None:
         _read_one(draft, single, Circumstances(), alone=True)
+        _check_claim(draft, single)
     elif files:
         _read_named(draft, files)
     else:
@@ -87,6 +99,16 @@ def _boundary(root: Path) -> Path:
         if (directory / ".git").exists():
             return directory
     return root
+
+
+def _check_claim(draft: Draft, path: Path) -> None:
+    """Refuse a file without a list's name in which not one line is a requirement. Raises ProjectFileError."""
+    read = draft.requirements or draft.index_options or draft.options or draft.local_projects
+    wrong = [each for each in draft.problems if each.kind is ReadingProblemKind.INVALID_REQUIREMENT]
+    if form_of(path) is not Form.REQUIREMENTS or _NAMED_AS_LIST.search(path.name) or read or not wrong:
+        return
+    message = f"not what it claims to be: no line of it is a requirement (the first: `{wrong[0].text[:80]}`)"
+    raise ProjectFileError(draft.shown(path), wrong[0].origin.line, message)
 
 
 def _read_named(draft: Draft, files: Sequence[str]) -> None:
@@ -147,7 +169,7 @@ def _read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: 
         read_requirements_file(draft, path, circumstances)
     elif form is Form.PYPROJECT:
         if not read_pyproject(draft, path, circumstances, groups=draft.groups):
-            _read_setuptools(draft, path.parent, circumstances)
+            _read_setuptools(draft, path.parent, circumstances, draft.groups)
     elif form is Form.SETUP_CFG:
         from envdoctor.adapters.project.setup_cfg import read_setup_cfg
 
@@ -174,13 +196,16 @@ def _read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: 
         read_install_script(draft, path, dockerfile=form is Form.DOCKERFILE, required=alone)
 
 
-def _read_setuptools(draft: Draft, directory: Path, circumstances: Circumstances) -> None:
+def _read_setuptools(draft: Draft, directory: Path, circumstances: Circumstances, groups: tuple[str, ...]) -> None:
     """Read setup.cfg, and setup.py where that says nothing: what ``dynamic`` leaves to setuptools."""
-    for name in ("setup.cfg", "setup.py"):
+    from envdoctor.adapters.project.setup_cfg import read_setup_cfg
+    from envdoctor.adapters.project.setup_py import read_setup_py
+
+    for name, read in (("setup.cfg", read_setup_cfg), ("setup.py", read_setup_py)):
         path = directory / name
         before = len(draft.requirements) + len(draft.problems)
         if path.is_file():
-            _read_one(draft, path, circumstances, alone=False)
+            read(draft, path, circumstances, groups=groups)
         if len(draft.requirements) + len(draft.problems) > before:
             return
 
@@ -207,7 +232,11 @@ def _read_local_project(draft: Draft, local: LocalProject) -> None:
     groups = (*local.extras, *(draft.groups if own else ()))
     known = pyproject.is_file() and read_pyproject(draft, pyproject, circumstances, groups=groups, settings=own)
     if not known:
-        _read_setuptools(draft, local.directory, circumstances)
+        _read_setuptools(draft, local.directory, circumstances, groups)
+    for extra in local.extras:
+        if str(canonicalize_name(extra)) not in draft.used_groups:
+            message = f"the project at `{local.text}` has no extra `{extra}`"
+            draft.problem(ReadingProblemKind.UNKNOWN_EXTRA, local.origin, message, local.text)
 
 
 def _check_groups(draft: Draft, shown: str) -> None:
@@ -219,20 +248,41 @@ def _check_groups(draft: Draft, shown: str) -> None:
 
 def _finished(draft: Draft, others: tuple[Path, ...]) -> Project:
     in_force, superseded = separate_superseded(draft.requirements, draft.removals)
+    _note_several_places(draft, in_force)
+    _note_nothing(draft)
+    repeated, more_repeated = duplicates(in_force)
+    problems = tuple(dict.fromkeys(draft.problems))
     return Project(
         root=str(draft.root),
         name=draft.name,
         requirements=in_force,
-        problems=tuple(draft.problems),
+        problems=bounded(problems),
         files=tuple(dict.fromkeys(draft.files)),
         index_options=tuple(dict.fromkeys(draft.index_options)),
         commands=tuple(draft.commands),
         requires_python=draft.requires_python,
         requires_python_origin=draft.requires_python_origin,
-        duplicates=duplicates(in_force),
+        duplicates=repeated,
         settings=draft.settings,
         options=tuple(draft.options),
         overrides=tuple(draft.overrides),
         superseded=superseded,
         files_not_read=tuple(name for name in map(draft.shown, others) if name not in draft.files),
+        unread=tuple(dict.fromkeys(each.text or each.origin.path for each in problems if each.kind in _UNREAD)),
+        duplicates_left_out=more_repeated,
     )
+
+
+def _note_several_places(draft: Draft, requirements: Sequence[Requirement]) -> None:
+    for first, second in several_places(requirements):
+        if isinstance(second.origin, FileOrigin):
+            message = f"`{second.name}` is asked for from two places, here and at {first.origin}"
+            draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, second.origin, message, str(second))
+
+
+def _note_nothing(draft: Draft) -> None:
+    """Say that there is nothing to look at, unless a file says in so many words that there are no requirements."""
+    if draft.requirements or draft.problems or draft.commands or draft.asks_for_none or not draft.files:
+        return
+    names = ", ".join(f"`{name}`" for name in dict.fromkeys(draft.files))
+    draft.problem(ReadingProblemKind.EMPTY, FileOrigin(draft.files[0]), f"the project asks for nothing: {names}")

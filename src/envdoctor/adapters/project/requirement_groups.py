@@ -8,6 +8,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.limits import DEEPEST_INCLUDES
 from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument
@@ -97,7 +98,9 @@ def _group(
             document.fault(draft, (*path, at), "must be a requirement or `{include-group = ...}`")
             continue
         other = str(canonicalize_name(included))
-        if other in (*chain, group):
+        if len(chain) >= DEEPEST_INCLUDES:
+            document.fault(draft, (*path, at), f"is not read: {DEEPEST_INCLUDES} groups include each other up to here")
+        elif other in (*chain, group):
             document.fault(draft, (*path, at), f"includes the group `{included}`, which includes this one")
         elif other not in names:
             document.fault(draft, (*path, at), f"includes the group `{included}`, which is not there")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
+from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.limits import DEEPEST_INCLUDES
+from envdoctor.adapters.project.local_reference import Reference, read_local_reference
 from envdoctor.adapters.project.logical_lines import LogicalLine, expand, logical_lines
 from envdoctor.adapters.project.pip_options import InvalidOptions, LineOptions, parse_options, split_options
-from envdoctor.adapters.project.specification import local_path, parse_line, split_extras
+from envdoctor.adapters.project.specification import local_path, parse_line
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
 
 __all__ = ["add_requirement", "include_requirements", "read_requirement_text", "read_requirements_file"]
-
-_PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +61,25 @@ def include_requirements(
 
 
 def _read_line(draft: Draft, line: LogicalLine, place: _Place) -> None:
-    expanded, missing = expand(line.text, draft.variables)
+    expanded, missing = expand(line.text, draft.variables) if "$" in line.text else (line.text, ())
     for name in missing:
         message = f"the environment variable `{name}` is not set"
         draft.problem(ReadingProblemKind.MISSING_VARIABLE, place.origin, message, line.text)
     body, option_text = split_options(expanded)
     written = split_options(line.text)[0]
     try:
-        options = parse_options(option_text)
+        options = parse_options(option_text) if option_text else None
     except InvalidOptions as error:
         message = f"pip does not accept this line: {error}"
         draft.problem(ReadingProblemKind.UNKNOWN_OPTION, place.origin, message, line.text)
         return
+    if options is None:
+        add_requirement(draft, body, place.directory, place.origin, place.circumstances, written=written)
+        return
     if options.ignored:
         words = " ".join(options.ignored)
         message = f"pip ignores `{words}` after the options of this line; put it on a line of its own"
-        draft.problem(ReadingProblemKind.UNKNOWN_OPTION, place.origin, message, line.text, (words,))
+        draft.problem(ReadingProblemKind.IGNORED_OPTION, place.origin, message, line.text, (words,))
     if body:
         _note_ignored_options(draft, options, option_text, place)
         add_requirement(
@@ -96,7 +99,7 @@ def _note_ignored_options(draft: Draft, options: LineOptions, option_text: str, 
     if not options.of_file:
         return
     message = "pip ignores options that count for the whole file when they stand behind a requirement"
-    draft.problem(ReadingProblemKind.UNKNOWN_OPTION, place.origin, message, place.raw, (option_text,))
+    draft.problem(ReadingProblemKind.IGNORED_OPTION, place.origin, message, place.raw, (option_text,))
 
 
 def _apply_options(draft: Draft, options: LineOptions, place: _Place) -> None:
@@ -118,7 +121,7 @@ def _apply_options(draft: Draft, options: LineOptions, place: _Place) -> None:
 def _include(draft: Draft, reference: str, kind: RequirementKind, place: _Place) -> None:
     if "://" in reference:
         message = f"`{reference}` is a remote file and is not fetched"
-        draft.problem(ReadingProblemKind.UNSUPPORTED, place.origin, message, place.raw)
+        draft.problem(ReadingProblemKind.UNREAD, place.origin, message, place.raw)
         return
     path = draft.included(reference, place.directory, place.origin, place.raw)
     if path is None:
@@ -129,6 +132,10 @@ def _include(draft: Draft, reference: str, kind: RequirementKind, place: _Place)
             if path == place.chain[-1]
             else f"`{reference}` is already being read: the files include each other"
         )
+        draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, place.origin, message, place.raw)
+        return
+    if len(place.chain) >= DEEPEST_INCLUDES:
+        message = f"`{reference}` is not read: {DEEPEST_INCLUDES} files already include each other up to here"
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, place.origin, message, place.raw)
         return
     circumstances = replace(place.circumstances, kind=kind, included_from=place.origin)
@@ -142,7 +149,8 @@ def _keep_options(draft: Draft, options: LineOptions, place: _Place) -> None:
         ("extra_index_urls", IndexOptionKind.EXTRA_INDEX_URL),
         ("find_links", IndexOptionKind.FIND_LINKS),
     ):
-        draft.index_options += [IndexOption(kind, url, place.origin, step) for url in options.several(name)]
+        for url in options.several(name):
+            draft.add_index(kind, url, place.origin, step)
     if options.switch("no_index"):
         draft.index_options.append(IndexOption(IndexOptionKind.NO_INDEX, "", place.origin, step))
     for name in ("pre", "prefer_binary", "require_hashes"):
@@ -164,26 +172,11 @@ def add_requirement(
     hashes: tuple[str, ...] = (),
 ) -> None:
     """Read one requirement as pip would take it in ``directory``, a local project's directory included."""
-    path = local_path(text) if "://" not in text else None
-    if path is not None and _local_project(draft, text, directory, origin, circumstances, written or text):
-        return
+    if "://" not in text and local_path(text) is not None:
+        standing = Reference(text, directory, origin, circumstances, written or text, editable)
+        if read_local_reference(draft, standing):
+            return
     read = parse_line(text, origin, written=written, editable=editable)
     if hashes and not hasattr(read, "message"):
         read = replace(read, hashes=tuple(value.replace("=", ":", 1) for value in hashes))
     draft.add(read, circumstances)
-
-
-def _local_project(
-    draft: Draft, text: str, directory: Path, origin: FileOrigin, circumstances: Circumstances, written: str
-) -> bool:
-    body, extras = split_extras(text.partition(";")[0])
-    try:
-        found = (directory / body.replace("\\", "/")).resolve()
-        if not found.is_relative_to(draft.boundary):
-            return False
-        known = found.is_dir() and any((found / name).is_file() for name in _PROJECT_FILES)
-    except (OSError, RuntimeError, ValueError):
-        return False
-    if known:
-        draft.local_projects.append(LocalProject(found, extras, origin, circumstances, written))
-    return known

@@ -22,6 +22,7 @@ def read_script(draft: Draft, path: Path, circumstances: Circumstances) -> None:
     block = _block(file)
     # Blank lines in place of the rest keep every line where it is in the script.
     document = parse_toml(TextFile(file.path, file.shown, block), circumstances.included_from)
+    draft.asks_for_none = True
     before = len(draft.requirements)
     for at, text in document.strings(draft, "dependencies"):
         draft.add(parse_pep508(text, document.origin("dependencies", at)), circumstances)

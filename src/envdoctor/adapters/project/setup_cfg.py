@@ -34,6 +34,7 @@ def read_setup_cfg(draft: Draft, path: Path, circumstances: Circumstances, *, gr
     file = draft.load(path)
     _check(file)
     options = _options(file.text)
+    draft.asks_for_none = draft.asks_for_none or any(section in {"metadata", "options"} for section, _ in options)
     for line, name in options.get(("metadata", "name"), _Option(0)).values:
         if draft.name is None and ":" not in name and line:
             draft.name = name

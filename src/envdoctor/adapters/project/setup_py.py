@@ -52,6 +52,7 @@ def read_setup_py(draft: Draft, path: Path, circumstances: Circumstances, *, gro
     call = next((node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == "setup"), None)
     if call is None:
         return
+    draft.asks_for_none = True
     arguments = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     if any(keyword.arg is None for keyword in call.keywords):
         _dynamic(draft, file, call.lineno, circumstances, "arguments of `setup()`")

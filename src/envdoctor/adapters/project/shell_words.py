@@ -60,12 +60,17 @@ class Command:
 class _Text:
     """A joined line with the physical line of each of its characters."""
 
-    text: str = ""
+    parts: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
 
     def append(self, part: str, line: int) -> None:
-        self.text += part
+        self.parts.append(part)
         self.lines += [line] * len(part)
+
+    @property
+    def text(self) -> str:
+        """The joined line."""
+        return "".join(self.parts)
 
 
 def commands(text: str, dialect: Dialect) -> Iterator[Command]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from packaging.markers import InvalidMarker, Marker
@@ -18,12 +19,13 @@ from packaging.utils import (
     parse_wheel_filename,
 )
 
+from envdoctor.adapters.project.limits import beyond_limits
 from envdoctor.adapters.project.suggestions import suggest
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import Requirement
 
-__all__ = ["local_path", "parse_line", "parse_pep508", "split_extras"]
+__all__ = ["local_path", "looks_like_path", "names_itself", "parse_line", "parse_pep508", "split_extras"]
 
 _URL = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]+://|file:)")
 _NAMED_URL = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[^\]]*\])?\s*@\s*\S")
@@ -36,8 +38,11 @@ _VCS = re.compile(r"^(?:git|hg|svn|bzr)\+|^git://")
 
 def parse_pep508(text: str, origin: FileOrigin, written: str = "") -> Requirement | ReadingProblem:
     """Read a PEP 508 requirement; ``written`` is what the person wrote, where that is another form."""
+    too_long = beyond_limits(text)
+    if too_long is not None:
+        return _invalid(text, origin, written, ValueError(too_long))
     try:
-        read = PackagingRequirement(text)
+        read = _parsed(text)
     except (InvalidRequirement, ValueError, RecursionError) as error:
         return _invalid(text, origin, written, error)
     return Requirement(
@@ -49,6 +54,12 @@ def parse_pep508(text: str, origin: FileOrigin, written: str = "") -> Requiremen
         url=read.url,
         text=written or text,
     )
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> PackagingRequirement:
+    """Parse a text once: long files repeat themselves."""
+    return PackagingRequirement(text)
 
 
 def parse_line(
@@ -71,9 +82,10 @@ def parse_line(
 
 def local_path(text: str) -> str | None:
     """Return the path that a line names, without marker and extras; None where the line is something else."""
+    if _NAMED_URL.match(text):
+        return None
     body = split_extras(_without_marker(text, ";")[0])[0]
-    looks = body.startswith((".", "/", "~", "\\")) or "\\" in body or bool(_DRIVE.match(body))
-    if looks or ("/" in body and "@" not in body) or body.lower().endswith(_ARCHIVES):
+    if looks_like_path(body) or "\\" in body or ("/" in body and "@" not in body):
         return body
     return None
 
@@ -89,10 +101,13 @@ def split_extras(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _reference(text: str, origin: FileOrigin, shown: str, editable: bool) -> Requirement | ReadingProblem:
     is_url = bool(_URL.match(text) or _VCS.match(text))
+    too_long = beyond_limits(text)
+    if too_long is not None:
+        return _invalid(text, origin, shown, ValueError(too_long))
     body, condition = _without_marker(text, "; " if is_url else ";")
     try:
         marker = Marker(condition) if condition else None
-    except (InvalidMarker, RecursionError) as error:
+    except (InvalidMarker, ValueError, RecursionError) as error:
         return _invalid(text, origin, shown, error)
     body, extras = (body, ()) if is_url else split_extras(body)
     name, version, more_extras = _identity(body)
@@ -113,6 +128,16 @@ def _reference(text: str, origin: FileOrigin, shown: str, editable: bool) -> Req
 def _without_marker(text: str, separator: str) -> tuple[str, str]:
     body, _, condition = text.partition(separator)
     return body.strip(), condition.strip()
+
+
+def names_itself(reference: str) -> bool:
+    """Return whether a path or URL tells its project without being opened: by a wheel's name, say."""
+    return _identity(reference)[0] is not None
+
+
+def looks_like_path(text: str) -> bool:
+    """Return whether a text can only be a path: ``./x``, ``/x``, a drive, an archive; not ``x/y``."""
+    return text.startswith((".", "/", "~", "\\")) or bool(_DRIVE.match(text)) or text.lower().endswith(_ARCHIVES)
 
 
 def _identity(reference: str) -> tuple[NormalizedName | None, str | None, tuple[str, ...]]:
@@ -152,7 +177,7 @@ def _nameless(reference: str, origin: FileOrigin, shown: str) -> ReadingProblem:
         guess = re.sub(r"(\.git|\.zip|\.tar\.gz)$", "", last)
         if _NAME.match(guess):
             suggestions = (f"{canonicalize_name(guess)} @ {reference}",)
-    return ReadingProblem(ReadingProblemKind.UNSUPPORTED, origin, message, shown, suggestions)
+    return ReadingProblem(ReadingProblemKind.UNREAD, origin, message, shown, suggestions)
 
 
 def _editable(read: Requirement | ReadingProblem, editable: bool) -> Requirement | ReadingProblem:

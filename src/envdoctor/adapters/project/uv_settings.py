@@ -9,9 +9,10 @@ from packaging.markers import InvalidMarker, Marker, UndefinedComparison, Undefi
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.limits import beyond_limits
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument
-from envdoctor.model.project import IndexOption, IndexOptionKind, ReadingProblem, ReadingProblemKind
+from envdoctor.model.project import IndexOptionKind, ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
 
 __all__ = ["apply_sources", "read_uv"]
@@ -26,14 +27,14 @@ def read_uv(draft: Draft, document: TomlDocument) -> None:
     for at, text in document.strings(draft, *path):
         read = parse_pep508(text, document.origin(*path, at))
         if isinstance(read, ReadingProblem):
-            draft.problems.append(read)
+            draft.keep_problem(read)
         else:
             draft.overrides.append(read)
     for at, entry in enumerate(_indexes(document)):
         url = entry.get("url")
         if isinstance(url, str) and not entry.get("explicit"):
             kind = IndexOptionKind.INDEX_URL if entry.get("default") else IndexOptionKind.EXTRA_INDEX_URL
-            draft.index_options.append(IndexOption(kind, url, document.origin("tool", "uv", "index", at)))
+            draft.add_index(kind, url, document.origin("tool", "uv", "index", at))
 
 
 def _indexes(document: TomlDocument) -> list[dict[str, Any]]:
@@ -83,7 +84,9 @@ def _holds(draft: Draft, marker: object) -> bool:
         return True
     if not isinstance(marker, str) or draft.environment is None:
         return False
+    if beyond_limits(marker) is not None:
+        return False
     try:
         return Marker(marker).evaluate(dict(draft.environment))
-    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName, RecursionError):
+    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName, ValueError, TypeError, RecursionError):
         return False

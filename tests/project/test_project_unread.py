@@ -1,0 +1,249 @@
+"""What could not be read, or asks for nothing, is said: a diagnosis must not look healthy because of it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from envdoctor.adapters.project import ProjectFileError, read_project
+from envdoctor.model.project import ReadingProblemKind as Kind
+
+DYNAMIC_SETUP = "from setuptools import setup\nsetup(install_requires=compute())\n"
+
+
+def _kinds(project):
+    return [problem.kind for problem in project.problems]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "unread"),
+    [
+        ("-r https://files.example/r.txt", Kind.UNREAD, True),
+        ("-e git+https://git.example/a/b.git", Kind.UNREAD, True),
+        ("./missing", Kind.UNREAD, True),
+        ("-e ./missing", Kind.MISSING_FILE, True),
+        ("-r missing.txt", Kind.MISSING_FILE, True),
+        ("-r ../../x.txt", Kind.OUTSIDE_PROJECT, True),
+        ("-e ../..", Kind.OUTSIDE_PROJECT, True),
+        ("a/b", Kind.INVALID_REQUIREMENT, False),
+        ("-e ./empty", Kind.INVALID_REQUIREMENT, False),
+        ("--foo", Kind.UNKNOWN_OPTION, False),
+        *((option, Kind.UNKNOWN_OPTION, False) for option in ("-e", "-r", "-c", "-i")),
+    ],
+)
+def test_lines_that_say_nothing_of_versions(read_files, line, kind, unread):
+    project = read_files({"requirements.txt": f"torch\n{line}\n", "empty/README": ""})
+    assert _kinds(project) == [kind]
+    assert bool(project.unread) is unread
+
+
+def test_requirements_that_only_code_would_tell(read_files):
+    project = read_files({"setup.py": DYNAMIC_SETUP})
+    assert _kinds(project) == [Kind.DYNAMIC]
+    assert project.unread == ("setup.py",)
+
+
+def test_dynamic_dependencies(read_files):
+    project = read_files({"pyproject.toml": '[project]\nname = "a"\ndynamic = ["dependencies"]\n'})
+    assert _kinds(project) == [Kind.DYNAMIC]
+    assert project.unread
+
+
+def test_paths_of_a_script_may_come_into_being(read_files):
+    project = read_files({"install.sh": "pip install -e /opt/whisper\npip install torch\n"})
+    assert _kinds(project) == [Kind.UNREAD]
+    assert project.unread == ("/opt/whisper",)
+
+
+def test_a_file_of_another_kind_is_refused(read_files):
+    text = "root:x:0:0:root:/root:/bin/bash\nbin:x:2:2:bin:/bin:/usr/sbin/nologin\n"
+    with pytest.raises(ProjectFileError, match="no line of it is a requirement") as raised:
+        read_files({"passwd": text}, at="passwd")
+    assert raised.value.line == 1
+
+
+def test_one_bad_line_of_a_list_goes_on(read_files):
+    assert _kinds(read_files({"requirements.txt": "!!!\n"})) == [Kind.INVALID_REQUIREMENT]
+    assert _kinds(read_files({"wanted": "!!!\ntorch\n"}, at="wanted")) == [Kind.INVALID_REQUIREMENT]
+
+
+def test_two_places_for_one_package(read_files):
+    one, two = "aa @ https://files.example/aa-1.tar.gz", "aa @ https://files.example/aa-2.tar.gz"
+    project = read_files({"requirements.txt": f"{one}\n{one}\n{two}\n"})
+    (problem,) = project.problems
+    assert (problem.kind, problem.origin.line) == (Kind.INVALID_REQUIREMENT, 3)
+    assert "requirements.txt:1" in problem.message
+    elsewhere = f"{one} ; sys_platform == 'win32'\n{two} ; sys_platform != 'win32'\n"
+    assert not read_files({"requirements.txt": elsewhere}).problems
+
+
+def test_an_extra_that_is_not_there(read_files):
+    metadata = '[project]\nname = "a"\ndependencies = ["torch"]\n[project.optional-dependencies]\ntts = ["b"]\n'
+    project = read_files({"requirements.txt": "-e .[nope]\n-e .[tts]\n", "pyproject.toml": metadata})
+    assert _kinds(project) == [Kind.UNKNOWN_EXTRA]
+    assert "`nope`" in project.problems[0].message
+
+
+def test_extras_of_a_local_setup_py(read_files):
+    setup = "from setuptools import setup\nsetup(install_requires=['a'], extras_require={'x': ['b']})\n"
+    project = read_files({"requirements.txt": "-e ./part[x]\n", "part/setup.py": setup})
+    assert not project.problems
+    assert [one.name for one in project.requirements] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("tool = 'x'\n", "`tool`"),
+        ("[tool]\npoetry = 1\n", "`tool.poetry`"),
+        ("[tool]\nuv = []\n", "`tool.uv`"),
+        ("project = 3\n", "`project`"),
+    ],
+)
+def test_tables_that_are_none(read_files, text, key):
+    (problem,) = read_files({"pyproject.toml": text}).problems
+    assert problem.kind is Kind.INVALID_REQUIREMENT
+    assert problem.message.startswith(key)
+    assert problem.origin.line
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("requirements.txt", ""),
+        ("requirements.txt", "# nothing\n\n"),
+        ("environment.yml", "name: a\ndependencies:\n"),
+        ("environment.yml", "name: a\ndependencies: null\n"),
+        ("environment.yml", "name: a\ndependencies: ~\n"),
+        ("Pipfile", "[packages]\n"),
+        ("pyproject.toml", "[tool.ruff]\nline-length = 100\n"),
+    ],
+)
+def test_a_project_that_asks_for_nothing_says_so(read_files, name, text):
+    (problem,) = read_files({name: text}).problems
+    assert problem.kind is Kind.EMPTY
+    assert f"asks for nothing: `{name}`" in problem.message
+
+
+def test_a_project_that_says_that_it_has_no_requirements(read_files):
+    assert not read_files({"pyproject.toml": '[project]\nname = "a"\ndependencies = []\n'}).problems
+
+
+LONG = "1" * 5000
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("requirements.txt", line) for line in (f"aa=={LONG}", f"aa==1+{LONG}", f"aa==1.post{LONG}")),
+        ("requirements.txt", f"aa; python_version > '{LONG}'"),
+        ("requirements.txt", f"aa=={'1.' * 150}1"),
+        ("requirements.txt", f"https://files.example/aa-{LONG}-py3-none-any.whl"),
+        ("requirements.txt", f"aa[{'x,' * 10000}x]"),
+        ("pyproject.toml", f'[project]\nname = "a"\nrequires-python = ">={LONG}"\n'),
+        ("pyproject.toml", f'[tool.poetry.dependencies]\naa = "^{LONG}"\n'),
+        ("pyproject.toml", f'[tool.poetry.dependencies]\naa = {{version = "1", python = "^{LONG}"}}\n'),
+        ("pyproject.toml", f'[tool.poetry.dependencies]\npython = "~{LONG}"\n'),
+        ("environment.yml", f"dependencies:\n  - aa={LONG}\n"),
+        ("setup.cfg", f"[options]\ninstall_requires = aa>={LONG}\n"),
+        ("Dockerfile", f"FROM x\nRUN pip install aa=={LONG}\n"),
+        ("install.sh", f"pip install aa=={LONG}\n"),
+    ],
+)
+def test_absurd_lengths_are_invalid_requirements(read_files, name, text):
+    project = read_files({name: text})
+    (problem,) = project.problems
+    assert problem.kind is Kind.INVALID_REQUIREMENT
+    assert "set_int_max_str_digits" not in problem.message
+    assert len(problem.message) < 700
+    assert len(problem.text) <= 200
+
+
+def test_a_long_line_is_not_told_whole(read_files):
+    (problem,) = read_files({"requirements.txt": "!" * 1_000_000}).problems
+    assert len(problem.message) < 700
+    assert len(problem.text) <= 200
+
+
+@pytest.mark.parametrize("url", ["http://[bad", "http://xn--/simple", f"http://{'a' * 300}/", "http://", "http://h:x/"])
+@pytest.mark.parametrize("option", ["-i", "--extra-index-url", "--find-links"])
+def test_urls_are_looked_at_where_they_are_written(read_files, url, option):
+    project = read_files({"requirements.txt": f"torch\n{option} {url}\n"})
+    (problem,) = project.problems
+    assert (problem.kind, problem.origin.line) == (Kind.INVALID_URL, 2)
+    assert not project.index_options
+
+
+@pytest.mark.parametrize(
+    "url", ["https://index.example/simple", "./wheels", "file:///wheels", "C:\\wheels", "http://[::1]:8080/", "wheels"]
+)
+def test_urls_that_can_be_opened(read_files, url):
+    # pip takes a backslash on such a line for an escape.
+    project = read_files({"requirements.txt": f"torch\n--find-links '{url}'\n"})
+    assert not project.problems
+    assert [option.url for option in project.index_options] == [url]
+
+
+def test_urls_of_other_forms(read_files):
+    text = "[packages]\na = '*'\n[[source]]\nname = 'x'\nurl = 'http://[bad'\n"
+    assert _kinds(read_files({"Pipfile": text})) == [Kind.INVALID_URL]
+    text = "[project]\nname = 'a'\n[[tool.uv.index]]\nurl = 'http://[bad'\n"
+    assert _kinds(read_files({"pyproject.toml": text}, at="pyproject.toml")) == [Kind.INVALID_URL]
+
+
+def test_repeated_lines_are_counted(read_files):
+    project = read_files({"requirements.txt": "aa\n" * 3000})
+    assert len(project.duplicates) == 100
+    assert project.duplicates_left_out == 2899
+
+
+def test_problems_alike_are_counted(read_files):
+    project = read_files({"requirements.txt": "".join(f"!!!{number}\n" for number in range(2000))})
+    assert len(project.problems) == 100
+    assert "and 1,900 more like this one" in project.problems[-1].message
+
+
+def test_long_lists_are_read_in_linear_time(read_files):
+    words = " \\\n ".join(f"a{number}" for number in range(20000))
+    started = time.perf_counter()
+    project = read_files({"Dockerfile": f"FROM x\nRUN pip install {words}\n"})
+    assert len(project.requirements) == 20000
+    assert time.perf_counter() - started < 10
+
+
+def test_long_chains_of_files_and_groups(read_files):
+    files = {f"r{number}.txt": f"-r r{number + 1}.txt\na{number}\n" for number in range(400)}
+    project = read_files({"requirements.txt": "-r r0.txt\n", **files})
+    assert _kinds(project) == [Kind.INVALID_REQUIREMENT]
+    groups = "".join(f"g{number} = [{{include-group = 'g{number + 1}'}}]\n" for number in range(1000))
+    text = f"[project]\nname = 'a'\n[dependency-groups]\n{groups}"
+    project = read_files({"pyproject.toml": text}, at="pyproject.toml", groups=["g0"])
+    assert _kinds(project) == [Kind.INVALID_REQUIREMENT]
+
+
+def test_pipes_and_devices_are_not_opened(tmp_path: Path):
+    os.mkfifo(tmp_path / "requirements.txt")
+    with pytest.raises(ProjectFileError, match="this is a named pipe"):
+        read_project(tmp_path / "requirements.txt")
+    with pytest.raises(ProjectFileError, match=r"`requirements\.txt`: not a file"):
+        read_project(tmp_path)
+    with pytest.raises(ProjectFileError, match="this is a device"):
+        read_project(Path(os.devnull))
+
+
+def test_a_socket_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind("requirements.txt")
+        with pytest.raises(ProjectFileError, match="this is a socket"):
+            read_project(tmp_path / "requirements.txt")
+
+
+def test_a_directory_with_a_lists_name(tmp_path: Path):
+    (tmp_path / "requirements.txt").mkdir()
+    with pytest.raises(ProjectFileError, match=r"`requirements\.txt`: not a file"):
+        read_project(tmp_path)
