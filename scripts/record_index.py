@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a script, no package
+
 """Record what an index answers, for tests and examples that work without a network.
 
 Around any envdoctor command:
