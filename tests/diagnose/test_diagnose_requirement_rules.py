@@ -158,8 +158,10 @@ def test_right_markers_are_left_alone(marker: str) -> None:
     ("kind", "severity"),
     [
         (ReadingProblemKind.MISSING_FILE, Severity.ERROR),
-        (ReadingProblemKind.UNKNOWN_OPTION, Severity.WARNING),
-        (ReadingProblemKind.DYNAMIC, Severity.INFO),
+        (ReadingProblemKind.UNKNOWN_OPTION, Severity.ERROR),
+        (ReadingProblemKind.IGNORED_OPTION, Severity.WARNING),
+        (ReadingProblemKind.DYNAMIC, Severity.WARNING),
+        (ReadingProblemKind.UNSUPPORTED, Severity.INFO),
     ],
 )
 def test_what_was_not_read_is_said(kind: ReadingProblemKind, severity: Severity) -> None:

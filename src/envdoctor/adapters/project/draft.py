@@ -13,8 +13,8 @@ from packaging.utils import NormalizedName
 from envdoctor.adapters.project.decoding import NotText, decode
 from envdoctor.adapters.project.errors import ProjectFileError
 from envdoctor.adapters.project.identity import impostor
-from envdoctor.adapters.project.index_url import url_fault
 from envdoctor.adapters.project.limits import beyond_limits, legible, overlong
+from envdoctor.model.index_url import url_fault
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
     FileOption,

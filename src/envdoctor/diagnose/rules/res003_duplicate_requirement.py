@@ -60,6 +60,25 @@ def _find(examination: Examination) -> Iterator[Finding]:
             remedy=Remedy(f"delete the line at {second.origin}"),
             location=line_of(second),
         )
+    yield from _left_out(examination)
+
+
+def _left_out(examination: Examination) -> Iterator[Finding]:
+    """Say in one finding how many more lines repeat others, where they are too many to be told one by one."""
+    project = examination.project
+    if project is None or not project.duplicates_left_out:
+        return
+    last = project.duplicates[-1][1]
+    yield Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=last.name,
+        message=f"{project.duplicates_left_out:,} more lines after {last.origin} repeat others",
+        evidence=(Evidence(str(last), str(last.origin)),),
+        remedy=Remedy("delete the lines that repeat others"),
+        location=line_of(last),
+    )
 
 
 RULE = Rule(

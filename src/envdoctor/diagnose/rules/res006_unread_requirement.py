@@ -2,8 +2,9 @@
 
 ## What it does
 
-Reports what could not be read of a project's files: a missing `-r` file, an unknown option, an unset variable,
-requirements that only running code would tell.
+Reports what could not be read of a project's files. An error is what pip refuses too: a missing `-r` file or one
+outside the project, an unknown option, an index URL that is none. A warning is what only a download or running code
+would tell, an unset variable, an option that pip ignores, and a project that asks for nothing.
 
 ## Why is this bad
 
@@ -32,10 +33,15 @@ if TYPE_CHECKING:
 
 _SEVERITY = {
     ReadingProblemKind.MISSING_FILE: Severity.ERROR,
-    ReadingProblemKind.UNKNOWN_OPTION: Severity.WARNING,
+    ReadingProblemKind.UNKNOWN_OPTION: Severity.ERROR,
+    ReadingProblemKind.OUTSIDE_PROJECT: Severity.ERROR,
+    ReadingProblemKind.INVALID_URL: Severity.ERROR,
     ReadingProblemKind.MISSING_VARIABLE: Severity.WARNING,
-    ReadingProblemKind.OUTSIDE_PROJECT: Severity.WARNING,
-    ReadingProblemKind.DYNAMIC: Severity.INFO,
+    ReadingProblemKind.IGNORED_OPTION: Severity.WARNING,
+    ReadingProblemKind.UNKNOWN_EXTRA: Severity.WARNING,
+    ReadingProblemKind.UNREAD: Severity.WARNING,
+    ReadingProblemKind.DYNAMIC: Severity.WARNING,
+    ReadingProblemKind.EMPTY: Severity.WARNING,
     ReadingProblemKind.UNSUPPORTED: Severity.INFO,
 }
 
