@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - a script, no package
+
 """Write docs/reference from the code: `python scripts/reference.py`; `--check` fails where a page is not current."""
 
 from __future__ import annotations

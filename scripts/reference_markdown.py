@@ -1,4 +1,4 @@
-# ruff: noqa: INP001 - beside a script, no package
+
 """Markdown of the reference: tables, anchors, and pages of JSON schemas."""
 
 from __future__ import annotations
