@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,8 @@ import typer
 from envdoctor.cli import options as opt
 from envdoctor.cli.composition import IndexChoice, TargetChoice
 from envdoctor.cli.errors import UsageFault
+from envdoctor.cli.files import write_file
+from envdoctor.cli.messages import error, note, say
 from envdoctor.cli.output import write_report
 from envdoctor.cli.session import open_session
 
@@ -23,6 +24,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 _FAILED = 1
 _COULD_NOT_CHECK = 3
 _MOST_FAULTS = 3
+_MOST_WRONG = 20
 _EPILOG = (
     "Examples: `envdoctor lock --profile xtts-zluda` writes pylock.xtts-zluda.toml, constraints.xtts-zluda.txt and "
     "overrides.xtts-zluda.txt beside the project; `envdoctor lock --profile xtts-zluda --check` fails if they are not "
@@ -85,17 +87,23 @@ def lock(
     folder = output_dir or (project if project.is_dir() else project.parent)
     if format is not opt.Format.HUMAN or output is not None:
         write_report(outcome.report, format=format, output=output, fail_on=opt.FailOn.NEVER, verbose=verbose)
+    if outcome.no_such_repair:
+        raise UsageFault(f"--repair: {outcome.refusal}")
     if outcome.refusal is not None:
-        _say(f"error: {outcome.refusal}; `envdoctor check {project}` shows what clashes")
+        error(f"{outcome.refusal}; `envdoctor check {project}` shows what clashes")
         raise typer.Exit(_FAILED)
     if outcome.faults:
         _say_faults(outcome.faults)
+        if any(fault.wrong for fault in outcome.faults):
+            raise typer.Exit(_FAILED)
         if offline:
-            _say("next: the same command once without `--offline`, where the index can be reached, fills the cache")
+            say("next: the same command once without `--offline`, where the index can be reached, fills the cache")
         raise typer.Exit(_COULD_NOT_CHECK)
     if outcome.kept:
         raise typer.Exit(_kept(outcome.kept, folder, quiet=quiet))
     stale = _stale(folder, outcome.files)
+    for text in () if quiet else outcome.notes:
+        note(text)
     if check:
         raise typer.Exit(_checked(stale, folder))
     _write(folder, outcome.files, stale, quiet=quiet)
@@ -105,16 +113,21 @@ def _kept(names: Sequence[str], folder: Path, *, quiet: bool) -> int:
     """Say that the lock alone was asked; return 1 where a file that belongs to it is missing."""
     missing = [name for name in names if not (folder / name).is_file()]
     if not missing and not quiet:
-        _say("note: judged by the lock alone, for the cache does not know the projects; what is written holds with it")
+        note("judged by the lock alone, for the cache does not know the projects; what is written holds with it")
     return _checked(missing, folder)
 
 
 def _say_faults(faults: Sequence[LockFault]) -> None:
-    for fault in faults[:_MOST_FAULTS]:
-        _say(f"error: `{fault.package}` cannot be locked: {fault.reason}")
-    more = len(faults) - _MOST_FAULTS
+    """Say what stands in the way: every fault that a person must correct, and the first of what was not known."""
+    wrong = [fault for fault in faults if fault.wrong][:_MOST_WRONG]
+    # What somebody wrote comes before pages that did not come: of those there may be hundreds, all for one reason.
+    unknown = sorted((fault for fault in faults if not fault.wrong), key=lambda fault: not fault.place)
+    others = unknown[: 0 if wrong else _MOST_FAULTS]
+    for fault in (*wrong, *others):
+        error(str(fault))
+    more = len(faults) - len(wrong) - len(others)
     if more > 0:
-        _say(f"error: nor can {more} more")
+        error(f"and {more} more")
 
 
 def _stale(folder: Path, files: Mapping[str, str]) -> list[str]:
@@ -132,23 +145,17 @@ def _stale(folder: Path, files: Mapping[str, str]) -> list[str]:
 def _checked(stale: list[str], folder: Path) -> int:
     for name in stale:
         state = "is not what would be written now" if (folder / name).exists() else "is missing"
-        _say(f"error: `{folder / name}` {state}; run `envdoctor lock` again")
+        error(f"`{folder / name}` {state}; run `envdoctor lock` again")
     return _FAILED if stale else 0
 
 
 def _write(folder: Path, files: Mapping[str, str], stale: list[str], *, quiet: bool) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in stale:
-            partial = folder / f".{name}.partial"
-            partial.write_text(files[name], encoding="utf-8", newline="\n")
-            partial.replace(folder / name)
-    except OSError as error:
-        raise UsageFault(f"cannot write `{folder}`: {error.strerror or error}") from error
+    except OSError as fault:
+        raise UsageFault(f"cannot write into `{folder}`: {fault.strerror or fault}") from fault
+    for name in stale:
+        write_file(folder / name, files[name])
     if not quiet:
         for name in files:
-            sys.stderr.write(f"{'wrote' if name in stale else 'unchanged'} {folder / name}\n")
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(text + "\n")
+            say(f"{'wrote' if name in stale else 'unchanged'} {folder / name}")

@@ -35,7 +35,15 @@ class LockFault:
     """Why a package cannot be locked."""
 
     package: str
+    """Its name; empty where it is about a line or a file."""
     reason: str
+    wrong: bool = False
+    """Something that a person must correct; else it could not be known."""
+    place: str = ""
+    """The file and line, or the URL, that it is about."""
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}" if self.place else f"`{self.package}` cannot be locked: {self.reason}"
 
 
 def faults(resolution: Resolution) -> tuple[LockFault, ...]:

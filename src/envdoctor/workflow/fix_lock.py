@@ -94,8 +94,8 @@ def _buildable(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
 def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
     outcome = lock(request.check, request.choice, request.index_urls)
     if outcome.refusal is not None or outcome.faults:
-        faults = [f"`{fault.package}` cannot be locked: {fault.reason}" for fault in outcome.faults]
-        complete = outcome.report.complete and not outcome.faults
+        faults = [str(fault) for fault in outcome.faults]
+        complete = any(fault.wrong for fault in outcome.faults) or (outcome.report.complete and not outcome.faults)
         return Prepared(outcome.report, refusal=outcome.refusal or "; ".join(faults), complete=complete)
     text = next(text for name, text in outcome.files.items() if name.startswith("pylock."))
     document = Pylock.from_dict(tomllib.loads(text))

@@ -1,0 +1,66 @@
+"""The project does not admit the Python that it is judged for.
+
+## What it does
+
+Compares the project's own `requires-python` (pyproject.toml, setup.cfg, setup.py, a script's inline metadata, a conda
+file's `python`) with the target's Python. One patch release of the target's minor version that is admitted is enough.
+
+## Why is this bad
+
+pip and uv refuse to install the project on such a Python, whatever its dependencies say. What was resolved for it was
+resolved for a machine that the project does not want.
+
+## Example
+
+`requires-python = ">=3.12"`, judged for Python 3.11.
+
+## References
+
+- PyPA, pyproject.toml specification: https://packaging.python.org/specifications/pyproject-toml/#requires-python
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.admitted_python import admits, admitted_minors
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    project, target = examination.project, examination.target
+    if project is None or target is None or project.requires_python is None:
+        return
+    wanted = project.requires_python
+    if admits(wanted, target.python):
+        return
+    origin = project.requires_python_origin
+    others = admitted_minors(wanted)
+    best = f"{others[-1][0]}.{others[-1][1]}" if others else None
+    summary = f"judge for a Python that it admits: `--target-python {best}`" if best else f"correct `{wanted}`"
+    yield Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=project.name or "python",
+        message=f"the project requires Python `{wanted}`, and the target has {target.python_version}",
+        evidence=(Evidence(f"requires-python: {wanted}", str(origin) if origin else ""),),
+        remedy=Remedy(summary),
+        location=origin,
+    )
+
+
+RULE = Rule(
+    code="RES011",
+    name="python-not-admitted",
+    severity=Severity.ERROR,
+    summary="The project does not admit the Python that it is judged for",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"project", "target"}),
+)

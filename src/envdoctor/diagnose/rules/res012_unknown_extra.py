@@ -1,0 +1,101 @@
+"""A requirement asks for an extra that the distribution does not have.
+
+## What it does
+
+Compares the extras that the project's and the profile's requirements name with those that the version in use has:
+`Provides-Extra`, and the markers of its requirements.
+
+## Why is this bad
+
+Installers warn and go on, so what the extra was meant to bring is not installed, and an import fails later. The extra
+is misspelt, or came with another version, or is gone.
+
+## Example
+
+`diffusers[torchh]`, or `gradio[oauth]` with a version that has no such extra.
+
+## References
+
+- PyPA, Core metadata, Provides-Extra: https://packaging.python.org/specifications/core-metadata/
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.marker import may_hold
+from envdoctor.model.origin import FileOrigin
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.candidate import CoreMetadata
+    from envdoctor.model.requirement import Requirement
+    from envdoctor.model.resolution import ResolvedPackage
+
+_IN_MARKER = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]|['"]([^'"]+)['"]\s*==\s*extra""")
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    index, resolution = examination.index, examination.resolution
+    if index is None or resolution is None:
+        return
+    for requirement in _written(examination):
+        package = resolution.get(requirement.name)
+        if package is None or not requirement.extras:
+            continue
+        try:
+            known = _extras(index.metadata(package.file))
+        except (IndexUnavailable, MetadataUnavailable):
+            continue
+        for extra in sorted(requirement.extras - known):
+            yield _finding(requirement, package, extra, known)
+
+
+def _written(examination: Examination) -> Iterator[Requirement]:
+    written = list(examination.project.requirements if examination.project else ())
+    written += [item.requirement for item in (examination.profile.requires if examination.profile else ())]
+    environment = examination.target.marker_environment() if examination.target else None
+    for item in written:
+        if environment is None or may_hold(item.marker, environment):
+            yield item
+
+
+def _extras(metadata: CoreMetadata) -> frozenset[str]:
+    """Return the extras of a distribution; old metadata names some in its markers alone."""
+    in_markers = (match[1] or match[2] for text in metadata.requires_dist for match in _IN_MARKER.finditer(text))
+    return frozenset(str(canonicalize_name(name)) for name in (*metadata.provides_extra, *in_markers))
+
+
+def _finding(requirement: Requirement, package: ResolvedPackage, extra: str, known: frozenset[str]) -> Finding:
+    close = difflib.get_close_matches(extra, sorted(known), n=1)
+    there = ", ".join(f"`{name}`" for name in sorted(known)) or "none"
+    summary = f"did you mean `{close[0]}`? " if close else ""
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=package.name,
+        message=f"`{package.name}` {package.version} has no extra `{extra}`; what it should bring is not installed",
+        evidence=(Evidence(str(requirement), str(requirement.origin)),),
+        remedy=Remedy(f"{summary}its extras: {there}"),
+        location=requirement.origin if isinstance(requirement.origin, FileOrigin) else None,
+    )
+
+
+RULE = Rule(
+    code="RES012",
+    name="unknown-extra",
+    severity=Severity.WARNING,
+    summary="A requirement asks for an extra that the distribution does not have",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"resolution", "index"}),
+)

@@ -1,0 +1,83 @@
+"""A requirement's hashes match none of the version's files.
+
+## What it does
+
+Compares the `--hash` options of a requirement with the hashes that the index gives for the files of the version in
+use, and reports hashes that installers do not take at all (an unknown algorithm, a digest of the wrong length).
+
+## Why is this bad
+
+`pip` refuses such a file: "THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE". Either the line was
+edited and its hashes were not, or the index serves other files than those that its author looked at.
+
+## Example
+
+`httpx==0.28.0 --hash=sha256:d909fcc...`, which is the hash of 0.28.1.
+
+## References
+
+- pip, Secure installs: https://pip.pypa.io/en/stable/topics/secure-installs/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.file_hashes import agreeing, comparable, malformed_hash
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.marker import may_hold
+from envdoctor.model.origin import FileOrigin
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.requirement import Requirement
+    from envdoctor.model.resolution import ResolvedPackage
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    environment = examination.target.marker_environment() if examination.target else None
+    for requirement in examination.project.requirements if examination.project else ():
+        if environment is not None and not may_hold(requirement.marker, environment):
+            continue
+        wrong = [(text, reason) for text in requirement.hashes if (reason := malformed_hash(text))]
+        for text, reason in wrong:
+            message = f"`--hash={text[:80]}` of `{requirement.name}` is no hash that installers take: {reason}"
+            yield _finding(requirement, message, "correct the hash, or leave it out")
+        package = examination.resolution.get(requirement.name) if examination.resolution else None
+        if package is not None and requirement.hashes and not wrong:
+            yield from _compared(requirement, package)
+
+
+def _compared(requirement: Requirement, package: ResolvedPackage) -> Iterator[Finding]:
+    if agreeing(package.files, requirement.hashes) or not comparable(package.files, requirement.hashes):
+        return
+    message = f"no file of `{package.name}` {package.version} has a hash that `{requirement.name}` asks for"
+    yield _finding(
+        requirement, message, "write the hashes of the version that is meant, once you know that they are right"
+    )
+
+
+def _finding(requirement: Requirement, message: str, summary: str) -> Finding:
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=requirement.name,
+        message=message,
+        evidence=(Evidence(f"{requirement} with {len(requirement.hashes)} --hash", str(requirement.origin)),),
+        remedy=Remedy(summary),
+        location=requirement.origin if isinstance(requirement.origin, FileOrigin) else None,
+    )
+
+
+RULE = Rule(
+    code="RES013",
+    name="hash-mismatch",
+    severity=Severity.ERROR,
+    summary="A requirement's hashes match none of the version's files",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"project"}),
+)
