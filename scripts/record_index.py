@@ -1,4 +1,3 @@
-
 """Record what an index answers, for tests and examples that work without a network.
 
 Around any envdoctor command:

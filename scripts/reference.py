@@ -1,4 +1,3 @@
-
 """Write docs/reference from the code: `python scripts/reference.py`; `--check` fails where a page is not current."""
 
 from __future__ import annotations

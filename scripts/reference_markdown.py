@@ -1,4 +1,3 @@
-
 """Markdown of the reference: tables, anchors, and pages of JSON schemas."""
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.resolve.backtracking import Backtracking
 from envdoctor.resolve.diagnosis import diagnose
-from envdoctor.resolve.engine import Solved, Unsolvable, View
+from envdoctor.resolve.engine import GaveUp, Solved, Unsolvable, View
 from envdoctor.resolve.lines import lines_of, roots_of
 from envdoctor.resolve.problem import Problem
 from envdoctor.resolve.pubgrub import PubGrub
@@ -130,8 +130,10 @@ def test_engines_agree_with_brute_force(given_: tuple[Table, list[str]]) -> None
     universe = Universe(Problem(read(*texts), LINUX), MemoryIndex(table))
     roots = roots_of(universe, lines_of(universe))
     expected = _possible(table, texts)
-    for solver in (PubGrub(), Backtracking()):
+    for solver in (PubGrub(), Backtracking(rounds=2000)):
         outcome = solver.solve(roots, View(universe))
+        if isinstance(outcome, GaveUp) and isinstance(solver, Backtracking):
+            continue  # resolvelib goes round in circles in some; see the next test
         assert isinstance(outcome, Solved if expected else Unsolvable), solver
         if isinstance(outcome, Solved):
             world = {
@@ -140,6 +142,14 @@ def test_engines_agree_with_brute_force(given_: tuple[Table, list[str]]) -> None
             }
             assert _sound(world, table, frozenset())
             assert _holds(world, texts, frozenset())
+
+
+def test_where_the_second_engine_goes_round_in_circles_it_says_so_and_the_first_has_the_answer() -> None:
+    table: Table = {"a": {"1": ["b==2"], "2": ["b==1"]}, "b": {"1": ["a==1"], "2": ["a==2"]}}
+    universe = Universe(Problem(read("a"), LINUX), MemoryIndex(table))
+    roots = roots_of(universe, lines_of(universe))
+    assert isinstance(PubGrub().solve(roots, View(universe)), Unsolvable)
+    assert isinstance(Backtracking(rounds=2000).solve(roots, View(universe)), GaveUp)
 
 
 @thorough

@@ -9,14 +9,13 @@ from typing import Annotated
 
 import typer
 
-from envdoctor.cli import composition
 from envdoctor.cli import options as opt
-from envdoctor.cli.composition import IndexChoice, TargetChoice
 from envdoctor.cli.errors import UsageFault
+from envdoctor.cli.indexes import IndexChoice
 from envdoctor.cli.output import write_report
 from envdoctor.cli.patient import PatientChoice, open_patient
 from envdoctor.cli.repository import place_in_repository
-from envdoctor.cli.session import open_session, request_without_project
+from envdoctor.cli.targets import TargetChoice
 from envdoctor.model.report import Report, Verdict
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -79,8 +78,6 @@ def check(
     verbose: opt.VerboseOption = False,
 ) -> None:
     """Find every conflict, missing wheel and known failure of a project for a target, in one run."""
-    from envdoctor.workflow.check import check as run_check
-
     target = TargetChoice(target_os, target_arch, target_python, target_backend)
     choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
     looked_at = PatientChoice(
@@ -94,9 +91,15 @@ def check(
         gpu=profile is not None or target_backend is not None,
     )
     patient = open_patient(looked_at)
-    if looked_at.given and (project is None or not composition.describes_requirements(project)):
-        report = run_check(request_without_project(profile, target, patient, choice))
+    if looked_at.given and (project is None or not _describes_requirements(project)):
+        # Imported here: neither way pays for the other's modules.
+        from envdoctor.cli.check_patient import report_of_patient
+
+        report = report_of_patient(profile, target, patient, choice)
     else:
+        from envdoctor.cli.session import open_session
+        from envdoctor.workflow.check import check as run_check
+
         folder = project or Path()
         _refuse_patient_as_project(folder)
         with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
@@ -117,10 +120,16 @@ def check(
 _PATIENT_FILES = {"installed.txt": "--installed", "probe.json": "--facts", "site-packages": "--env"}
 
 
+def _describes_requirements(folder: Path) -> bool:
+    from envdoctor.cli.composition import describes_requirements
+
+    return describes_requirements(folder)
+
+
 def _refuse_patient_as_project(folder: Path) -> None:
     """Say which options to use where a folder holds what belongs to an environment, and no project at all."""
     found = {name: option for name, option in _PATIENT_FILES.items() if (folder / name).exists()}
-    if found and not composition.describes_requirements(folder):
+    if found and not _describes_requirements(folder):
         options = " ".join(f"{option} {shlex.quote(str(folder / name))}" for name, option in found.items())
         raise UsageFault(f"`{folder}` describes no requirements, but an environment: use `envdoctor check {options}`")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
@@ -15,14 +15,13 @@ from envdoctor.cli.patient import Patient, fitted
 from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
 from envdoctor.model.fact import Facts
 from envdoctor.workflow.check import CheckRequest
-from envdoctor.workflow.settings import Settings
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.profile import Profile
 
-__all__ = ["Session", "open_session", "request_without_project"]
+__all__ = ["Session", "open_session"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ def open_session(
         offline=index_choice.offline,
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
     )
-    return Session(request, (index, plain), progress, composition.index_urls(index_choice, chosen))
+    return Session(request, (index, plain), progress, composition.index_urls(index_choice, chosen, read))
 
 
 def _beside(patient: Patient, project: Path, profile: Profile | None) -> InstalledEnvironment | None:
@@ -108,45 +107,3 @@ def _beside(patient: Patient, project: Path, profile: Profile | None) -> Install
         return environment
     folder = project if project.is_dir() else project.parent
     return with_lock(environment, folder / (f"pylock.{profile.name}.toml" if profile else "pylock.toml"))
-
-
-def request_without_project(
-    profile: str | None, target_choice: TargetChoice, patient: Patient, index_choice: IndexChoice
-) -> CheckRequest:
-    """Return a request over an environment, facts or a log alone: no project is read.
-
-    The index is asked for one thing: what the distributions of a listing require.
-    """
-    settings = Settings()
-    chosen = composition.pick_profile(profile, settings, Path()) if profile else None
-    target, _ = composition.pick_target(target_choice, chosen, settings)
-    environment = patient.environment
-    if chosen is None:
-        target = fitted(target, patient, target_choice)
-    elif target_choice.python is None and environment is not None and environment.python is not None:
-        target = replace(target, python=environment.python, python_full=environment.python_full)
-    return CheckRequest(
-        target=target,
-        today=datetime.now(tz=timezone.utc).date(),
-        profile=chosen,
-        environment=_with_requirements(environment, index_choice, chosen),
-        binaries=patient.binaries,
-        facts=patient.facts,
-        log=patient.log,
-    )
-
-
-def _with_requirements(
-    environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None
-) -> InstalledEnvironment | None:
-    """Return a listing with the requirements that the index knows; anything else, and all offline, as it is."""
-    if environment is None or environment.details.get("kind") != "listing" or choice.offline:
-        return environment
-    from envdoctor.cli.progress import SilentProgress
-    from envdoctor.diagnose.mailed import with_requirements
-
-    index = composition.open_ports(choice, profile, None, SilentProgress())
-    try:
-        return with_requirements(environment, index)
-    finally:
-        index.close()

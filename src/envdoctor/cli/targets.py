@@ -30,16 +30,16 @@ class TargetChoice:
 
 
 def pick_target(
-    choice: TargetChoice, profile: Profile | None, settings: Settings
+    choice: TargetChoice, profile: Profile | None, settings: Settings | None
 ) -> tuple[Target, tuple[tuple[int, int], ...]]:
     """Return the target, and the interpreters to try where neither the user nor the project names one."""
-    from envdoctor.profile import python_choices, target_for
-
-    python = _python(choice.python or settings.target_python)
+    python = _python(choice.python or (settings.target_python if settings else None))
     if profile is None:
         target = host_target()
         choices: tuple[tuple[int, int], ...] = ()
     else:
+        from envdoctor.profile import python_choices, target_for
+
         target = target_for(profile)
         choices = () if python else tuple(python_choices(profile))
     if choice.os is not None:

@@ -90,7 +90,7 @@ class Advisory:
             name=self.id,
             severity=self.severity,
             subject=subject,
-            message=worded(self.message, situation, self.tables),
+            message=worded(self.message, situation, self.tables, found=outcome.subject),
             evidence=(*outcome.evidence, *known),
             remedy=self._remedy(situation),
             location=outcome.location or _asked_line(situation, subject),

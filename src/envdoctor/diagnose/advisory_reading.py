@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,8 +25,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["AdvisoryBook", "InvalidAdvisories", "read_advisories", "shipped_advisories"]
+__all__ = ["AdvisoryBook", "InvalidAdvisories", "read_advisories", "read_some", "shipped_advisories"]
 
+_ROW = re.compile(r"^(?=\[\[)", re.MULTILINE)
+_CODE_LINE = re.compile(r'^code = "(\w+)"', re.MULTILINE)
 _CODE = re.compile(r"ADV\d{3}")
 _NEVER = Atom("never", lambda _situation: FALSE)
 
@@ -113,7 +115,7 @@ def _remedies(row: Row, words: _Vocabulary) -> tuple[Remedy, tuple[RemedyCase, .
 
 def _known_tables(row: Row, texts: Iterable[str], words: _Vocabulary) -> None:
     for match in (match for text in texts for match in PLACEHOLDER.finditer(text)):
-        if match.group(2) and match.group(1) not in words.tables:
+        if match.group(2) in ("subject", "object") and match.group(1) not in words.tables:
             row.fault("summary", f"there is no table `{match.group(1)}`")
 
 
@@ -223,6 +225,37 @@ def read_advisories(folder: Path) -> AdvisoryBook:
     if faults:
         raise InvalidAdvisories(faults)
     return AdvisoryBook(tuple(sorted((item for _, item in found), key=lambda item: item.code)), words.tables)
+
+
+def read_some(codes: frozenset[str], files: frozenset[str]) -> tuple[Advisory, ...]:
+    """Return the shipped advisories of these codes, which stand in ``files``; the others are not parsed.
+
+    Raises InvalidAdvisories for faults in what was read.
+    """
+    documents: dict[str, dict[str, Any]] = {}
+    faults: list[str] = []
+    for path in sorted(advisories_folder().glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        rows = _wanted_rows(text, codes if path.name in files else frozenset())
+        documents[path.name] = tomllib.loads("\n".join(rows))
+    words = _vocabulary(documents, faults)
+    found: list[Advisory] = []
+    for file, document in documents.items():
+        collected = Faults(file)
+        for at, data in enumerate(document.get("advisory", [])):
+            found.append(_advisory(data, f"advisory[{at}]", collected, words))
+        faults += collected.found
+    if faults:
+        raise InvalidAdvisories(faults)
+    return tuple(sorted(found, key=lambda item: item.code))
+
+
+def _wanted_rows(text: str, codes: frozenset[str]) -> Iterator[str]:
+    """Yield a file's tables and projects, and the advisories of these codes, as text."""
+    for row in _ROW.split(text)[1:]:
+        code = _CODE_LINE.search(row) if row.startswith("[[advisory]]") else None
+        if not row.startswith("[[advisory]]") or (code and code[1] in codes):
+            yield row
 
 
 @lru_cache(maxsize=1)

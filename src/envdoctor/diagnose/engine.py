@@ -7,22 +7,15 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
-from packaging.utils import canonicalize_name
-
-from envdoctor.diagnose.advising import advise, read_log
-from envdoctor.diagnose.rule import Rule, all_rules
-from envdoctor.diagnose.source_scan import scan_of
+from envdoctor.diagnose.advisory_selection import advisories_for
+from envdoctor.diagnose.rule import Rule, rules_for
 from envdoctor.model.finding import Evidence, Finding, Severity
-from envdoctor.model.profile import Patch, PatchKind, Profile
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.profile import Patch, Profile
 
 __all__ = ["examine", "judge"]
-
-
-def _ready(rule: Rule, examination: Examination) -> bool:
-    return all(getattr(examination, name) not in (None, (), "") for name in rule.needs)
 
 
 def _internal(code: str, error: Exception) -> Finding:
@@ -46,7 +39,12 @@ def _guarded(rule: Rule, examination: Examination) -> Iterator[Finding]:
 
 def _advised(examination: Examination) -> Iterator[Finding]:
     try:
-        yield from advise(examination)
+        advisories = advisories_for(examination)
+        if not advisories and not examination.log:
+            return
+        from envdoctor.diagnose.advising import advise, read_log
+
+        yield from advise(examination, advisories=advisories)
         if examination.log:
             yield from read_log(examination)
     except Exception as error:  # noqa: BLE001
@@ -68,6 +66,10 @@ def _patching(finding: Finding, profile: Profile) -> Patch | None:
     """Return the profile's patch of the source file, or of the installed package, that a finding is about."""
     if not finding.rule.startswith(("SRC", "ADV")):
         return None
+    from packaging.utils import canonicalize_name
+
+    from envdoctor.model.profile import PatchKind
+
     place = finding.location
     for patch in profile.patches:
         name = (patch.function or "").rpartition(".")[2]
@@ -105,8 +107,10 @@ def examine(examination: Examination) -> tuple[Finding, ...]:
     A rule that raises becomes an ``internal`` finding. Never raises.
     """
     if examination.sources is not None:
+        from envdoctor.diagnose.source_scan import scan_of
+
         examination = replace(examination, sources=scan_of(examination.sources))
-    found = [item for rule in all_rules() if _ready(rule, examination) for item in _guarded(rule, examination)]
+    found = [item for rule in rules_for(examination) for item in _guarded(rule, examination)]
     found += _advised(examination)
     found = [_patched(item, examination.profile) for item in _said_once(found)]
     unique = {(item.rule, item.subject, item.message): item for item in found}
@@ -123,7 +127,7 @@ def judge(examination: Examination) -> int:
     bare = replace(
         examination, sources=None, archives=None, index=None, environment=None, log=None, conflicts=(), project=None
     )
-    rules = [rule for rule in all_rules() if rule.ranks and _ready(rule, bare)]
+    rules = [rule for rule in rules_for(bare) if rule.ranks]
     found = [item for rule in rules for item in _guarded(rule, bare)]
     found += _advised(bare)
     unique = {(item.rule, item.subject, item.message) for item in found if item.severity is not Severity.INFO}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.tags import Tag
@@ -89,13 +90,14 @@ def _platforms(file: DistributionFile) -> Iterable[str]:
 def pythons_in_words(pythons: Sequence[tuple[int, int]]) -> str:
     """Return ``Python 3.8 to 3.12``, ``Python 3.8, 3.10 and 3.11`` or ``Python 3.12``."""
     names = [f"{major}.{minor}" for major, minor in pythons]
-    unbroken = all(after[1] - before[1] == 1 for before, after in zip(pythons, pythons[1:], strict=False))
+    unbroken = all(after[1] - before[1] == 1 for before, after in pairwise(pythons))
     return f"Python {names[0]} to {names[-1]}" if len(names) > 2 and unbroken else f"Python {in_words(names)}"
 
 
 def span_in_words(versions: Sequence[Version]) -> str:
-    """Return ``0.8.1 to 0.9.1``, or the one version; oldest first."""
-    return str(versions[0]) if len(versions) == 1 else f"{versions[0]} to {versions[-1]}"
+    """Return ``0.8.1 to 0.9.1``, or the one version, without build labels; oldest first."""
+    names = list(dict.fromkeys(item.public for item in versions))
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
 def in_words(names: Sequence[str]) -> str:

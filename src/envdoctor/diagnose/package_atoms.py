@@ -11,10 +11,10 @@ from packaging.version import Version
 
 from envdoctor.diagnose.package_view import PackageView, Place
 from envdoctor.diagnose.predicate import FALSE, Atom, Outcome, Situation, yes
+from envdoctor.diagnose.toml_row import Row
 from envdoctor.diagnose.wheel_facts import contains
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.toml_row import Row
     from envdoctor.diagnose.version_table import VersionTable
 
 __all__ = ["PACKAGE_ATOMS", "table_atom"]
@@ -91,6 +91,28 @@ def _package(row: Row) -> Atom:
     return Atom("package", question.ask, frozenset(question.names))
 
 
+def _packages(row: Row) -> Atom:
+    """Read ``{ packages = [["librosa", "<=0.10.1"], ...] }``: true where one is there; it names all that are."""
+    pairs: list[tuple[str, str]] = []
+    for at, pair in enumerate(row.take("packages") or ()):
+        if not isinstance(pair, list) or len(pair) != 2:
+            row.fault(f"packages[{at}]", "must be a name and a specifier")
+            continue
+        fields = Row({"name": pair[0], "version": pair[1]}, f"{row.path}.packages[{at}]", row.faults)
+        pairs.append((fields.text("name", required=True), fields.specifier("version")))
+
+    def ask(situation: Situation) -> Outcome:
+        scene = situation.scene
+        found = [view for name, of in pairs if (view := scene.get(name)) and (not of or contains(of, view.version))]
+        if found:
+            called = " and ".join(f"`{view.name}` {view.version}" for view in found)
+            evidence = tuple(item for view in found for item in yes(str(view), view.where).evidence)
+            return Outcome(True, evidence, subject=called)
+        return FALSE if scene.place not in (None, Place.ASKED) else _unknown("packages")
+
+    return Atom("packages", ask, frozenset(name for name, _ in pairs))
+
+
 def _absent(row: Row) -> Atom:
     name = row.text("absent", required=True)
 
@@ -154,6 +176,7 @@ def _installed_file(row: Row) -> Atom:
 
 PACKAGE_ATOMS = {
     "package": _package,
+    "packages": _packages,
     "absent": _absent,
     "count": _count,
     "override": _override,

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from envdoctor.diagnose.shipped import data_file
 
 if TYPE_CHECKING:
-    from packaging.version import Version
-
     from envdoctor.model.target import Target
 
 __all__ = ["BuildNeed", "Family", "KernelSet", "WheelFacts", "contains", "shipped_wheel_facts"]
@@ -62,6 +61,8 @@ class Family:
     """The folder that they share."""
     keep: str
     """Which one to keep, in words."""
+    by_backend: Mapping[str, str] = field(default_factory=dict)
+    """Which one is for which GPU backend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,8 @@ def shipped_wheel_facts() -> WheelFacts:
             )
             for row in wheels["kernels"]
         ),
-        families=tuple(Family(tuple(row["names"]), row["tree"], row["keep"]) for row in wheels["family"]),
+        families=tuple(
+            Family(tuple(row["names"]), row["tree"], row["keep"], row.get("by_backend", {})) for row in wheels["family"]
+        ),
         needs=needs,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from envdoctor.model.finding import Severity
-from envdoctor.model.kernel import KernelStatus
 
 if TYPE_CHECKING:
     from envdoctor.model.report import Report
@@ -34,4 +33,4 @@ def _fails(report: Report, threshold: Severity) -> bool:
         return True
     if report.conflicts and report.resolution is None:
         return True
-    return any(result.status not in (KernelStatus.PASSED, KernelStatus.SKIPPED) for result in report.kernels)
+    return any(result.failed for result in report.kernels)

@@ -275,7 +275,7 @@ class Refusal:
 
     kind: str
     """``no-hash``, ``wrong-index``, ``path``, ``anchor``, ``python``, ``target``, ``system-need``, ``disk``,
-    ``archive``, ``environment``, ``changed``, ``index``."""
+    ``archive``, ``environment``, ``index``, or ``plan`` where not even a plan could be made."""
     subject: str
     message: str
     remedy: str = ""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Finding, Severity
-from envdoctor.model.kernel import KernelResult, KernelStatus, Placement
 
 if TYPE_CHECKING:
     from envdoctor.model.conflict import Conflict
     from envdoctor.model.fact import Fact
+    from envdoctor.model.kernel import KernelResult, Placement
     from envdoctor.model.repair import Repair
     from envdoctor.model.resolution import Resolution
     from envdoctor.model.target import Target
@@ -68,7 +68,7 @@ class Report:
         if not self.complete:
             return Verdict.UNKNOWN
         moved = any(item.device == "cpu" and item.because for item in self.placement)
-        failed = any(result.status not in (KernelStatus.PASSED, KernelStatus.SKIPPED) for result in self.kernels)
+        failed = any(result.failed for result in self.kernels)
         if Severity.WARNING in severities or moved or failed:
             return Verdict.DEGRADED
         return Verdict.HEALTHY

@@ -6,8 +6,10 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from packaging import tags
+if TYPE_CHECKING:
+    from packaging import tags
 
 __all__ = ["Arch", "Backend", "OperatingSystem", "Target"]
 
@@ -120,6 +122,8 @@ def _platforms(target: Target) -> Iterator[str]:
         yield "win_amd64" if target.arch is Arch.X86_64 else "win_arm64"
     elif target.os is OperatingSystem.MACOS:
         arch = "x86_64" if target.arch is Arch.X86_64 else "arm64"
+        from packaging import tags
+
         yield from tags.mac_platforms(target.macos, arch)
     else:
         arch = "x86_64" if target.arch is Arch.X86_64 else "aarch64"
@@ -134,6 +138,8 @@ def _platforms(target: Target) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def _tag_priorities(target: Target) -> dict[tags.Tag, int]:
+    from packaging import tags
+
     platforms = list(_platforms(target))
     interpreter = f"cp{target.python[0]}{target.python[1]}"
     ordered = [

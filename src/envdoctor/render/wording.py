@@ -6,13 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.model.candidate import FileKind
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.finding import Evidence, Finding, Severity
-from envdoctor.model.kernel import KernelResult, KernelStatus
 
 if TYPE_CHECKING:
     from envdoctor.model.conflict import Conflict
+    from envdoctor.model.kernel import KernelResult
     from envdoctor.model.report import Report
     from envdoctor.model.resolution import Resolution
 
@@ -70,7 +69,7 @@ def headline(report: Report) -> str:
         tally[finding.severity] += 1
     names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
     parts += [count(number, names[severity]) for severity, number in tally.items() if number]
-    failed = sum(result.status not in (KernelStatus.PASSED, KernelStatus.SKIPPED) for result in report.kernels)
+    failed = sum(result.failed for result in report.kernels)
     if failed:
         parts.append(f"{failed} of {count(len(report.kernels), 'kernel')} failed")
     if not judged(report):
@@ -120,7 +119,7 @@ def other_findings(report: Report) -> list[Finding]:
 def resolution_text(resolution: Resolution) -> str:
     """Return the resolution in one phrase: packages, wheels, source distributions, bytes to download."""
     files = [package.file for package in resolution.packages]
-    sdists = sum(file.kind is FileKind.SDIST for file in files)
+    sdists = sum(file.kind.value == "sdist" for file in files)
     parts = [count(len(files), "package"), count(len(files) - sdists, "wheel")]
     if sdists:
         parts.append(count(sdists, "source distribution"))
@@ -156,7 +155,7 @@ def _value_text(name: str, value: Any) -> str:
 
 def speed_up(result: KernelResult) -> float | None:
     """Return how many times faster than the CPU a passed kernel ran, where both were timed."""
-    if result.status is not KernelStatus.PASSED or not result.steady_ms or not result.reference_ms:
+    if result.status.value != "passed" or not result.steady_ms or not result.reference_ms:
         return None
     ratio = result.reference_ms / result.steady_ms
     return ratio if math.isfinite(ratio) else None

@@ -6,30 +6,34 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-
-from packaging.utils import NormalizedName
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.engine import examine, judge
 from envdoctor.diagnose.examination import Examination, Sources
-from envdoctor.lock.reading import LockedProject
-from envdoctor.model.binary import BinaryInventory
-from envdoctor.model.candidate import BuildRisk, DistributionFile
-from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.fact import Facts
-from envdoctor.model.finding import Finding
-from envdoctor.model.profile import Profile
-from envdoctor.model.project import Project
 from envdoctor.model.report import Report
-from envdoctor.model.resolution import Resolution
-from envdoctor.model.target import Target
-from envdoctor.ports import ArchiveReader, Index, Progress
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
-from envdoctor.resolve.problem import Problem
 from envdoctor.workflow.as_they_stand import changes_anything, found_as_they_stand
 from envdoctor.workflow.by_lock import holds
+from envdoctor.workflow.patient import could_be_asked
 from envdoctor.workflow.prescription import choose_python, problem_of
 from envdoctor.workflow.settings import Settings
 from envdoctor.workflow.waivers import accepted_by_lock, expired_waivers, waive
+
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
+
+    from envdoctor.lock.reading import LockedProject
+    from envdoctor.model.binary import BinaryInventory
+    from envdoctor.model.candidate import BuildRisk, DistributionFile
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.finding import Finding
+    from envdoctor.model.profile import Profile
+    from envdoctor.model.project import Project
+    from envdoctor.model.resolution import Resolution
+    from envdoctor.model.target import Target
+    from envdoctor.ports import ArchiveReader, Index, Progress
+    from envdoctor.resolve.problem import Problem
 
 __all__ = ["CheckRequest", "Prescription", "check", "prescribe", "report_of"]
 
@@ -208,10 +212,6 @@ def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tupl
 
 
 def _complete(request: CheckRequest, diagnosis: Diagnosis | None) -> bool:
-    return (diagnosis is None or not diagnosis.incomplete) and not request.unreachable() and not _unasked(request)
-
-
-def _unasked(request: CheckRequest) -> bool:
-    """Return whether the environment's interpreter could not be asked, so that its folder alone was read."""
-    problems = request.environment.problems if request.environment else ()
-    return any(problem.kind in ("interpreter-timeout", "interpreter-failed") for problem in problems)
+    asked = could_be_asked(request.environment) and not request.unreachable()
+    read = request.project is None or not request.project.unread
+    return asked and read and (diagnosis is None or not diagnosis.incomplete)

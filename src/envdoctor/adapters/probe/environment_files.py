@@ -5,7 +5,6 @@ Sources: "Recording installed projects" (PEP 376, PEP 627); egg-info's ``install
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import posixpath
@@ -30,6 +29,8 @@ def parse_record(data: bytes) -> tuple[InstalledFile, ...]:
     """Read the rows of a RECORD file; rows that are not rows are passed over."""
     text = data.decode("utf-8", "replace")
     if '"' in text:
+        import csv
+
         return tuple(_row(row) for row in csv.reader(io.StringIO(text)) if row and row[0])
     return tuple(_row(line.rsplit(",", 2)) for line in text.splitlines() if line)
 

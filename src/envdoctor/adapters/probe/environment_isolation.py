@@ -112,7 +112,7 @@ def _pip_files(environ: Mapping[str, str], prefix: str | None, platform: str) ->
 
 def _read_pip_file(path: Path) -> list[tuple[str, str]]:
     data = read_text(str(path), 256 * 1024)
-    if not data:
+    if not data or not any(key.encode() in data.lower() for key in _PIP_KEYS):
         return []
     import configparser
 

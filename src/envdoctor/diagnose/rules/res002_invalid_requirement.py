@@ -19,8 +19,12 @@ Reports a line that is not a requirement, with what may have been meant.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as ParsedRequirement
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -28,6 +32,42 @@ from envdoctor.model.project import ReadingProblemKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.project import ReadingProblem
+
+_VERSION = re.compile(r"(?:===|[=!<>~]=|[<>])\s*([^\s,;)]+)")
+_SINGLE = re.compile(r"[\w\]]\s*=(?!=)\s*\w")
+
+
+def _wrong(problem: ReadingProblem) -> str:
+    """Say what is wrong with the text, in words of its own where the reader only says that it is not valid."""
+    text = problem.text.strip()
+    said = problem.message.rstrip(".")
+    if not said.startswith(f"`{text[:200]}` is not a valid requirement"):
+        return said
+    body = text.split(";")[0].rstrip()
+    for version in _VERSION.findall(body):
+        if version.endswith("."):
+            return f"its version `{version}` ends with a dot"
+        if version.startswith("."):
+            return f"its version `{version}` starts with a dot"
+        if "*" in version and not version.endswith(".*"):
+            return f"`*` may only end a version, after a dot, and here it is `{version}`"
+        if version[0] in "=<>!~":
+            return f"there is one operator too many before `{version.lstrip('=<>!~')}`"
+    if _SINGLE.search(body):
+        return "a single `=` is conda's form, pip's is `==`"
+    if body.endswith(("=", "<", ">", "!", "~", ",")):
+        return "it ends where a version should follow"
+    return _parser_s_words(text) or "it is not a name with versions"
+
+
+def _parser_s_words(text: str) -> str | None:
+    try:
+        ParsedRequirement(text)
+    except InvalidRequirement as error:
+        first = str(error).splitlines()[0].strip().rstrip(":. ")
+        return f"{first[:1].lower()}{first[1:]}" if first else None
+    return None
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
@@ -41,7 +81,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             name=RULE.name,
             severity=RULE.severity,
             subject=problem.text.strip() or problem.origin.path,
-            message=f"`{problem.text.strip()}` is an invalid requirement: {problem.message.rstrip('.')}",
+            message=f"`{problem.text.strip()}` is an invalid requirement: {_wrong(problem)}",
             evidence=(Evidence(problem.text.strip(), str(problem.origin)),),
             remedy=Remedy(summary),
             location=problem.origin,

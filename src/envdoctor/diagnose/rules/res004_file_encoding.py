@@ -3,7 +3,7 @@
 ## What it does
 
 Reports a requirements file that is not plain UTF-8: UTF-16, a byte order mark, or bytes of an older code page.
-The file was decoded and read all the same.
+The file was decoded and read all the same; the finding says how many requirements it gave.
 
 ## Why is this bad
 
@@ -25,16 +25,36 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.project import Project
+
+
+def _read_all_the_same(project: Project, path: str) -> str:
+    """Return how much the decoded file gave: a file that was read as nonsense would give nothing."""
+    lines = {
+        (item.origin.line, item.name)
+        for item in (*project.requirements, *project.superseded)
+        if isinstance(item.origin, FileOrigin) and item.origin.path == path
+    }
+    if not lines:
+        return "nothing that asks for a package was found in it"
+    return (
+        "1 requirement was read all the same"
+        if len(lines) == 1
+        else f"{len(lines)} requirements were read all the same"
+    )
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
-    for problem in examination.project.problems if examination.project else ():
-        if problem.kind is not ReadingProblemKind.ENCODING:
+    project = examination.project
+    for problem in project.problems if project else ():
+        if project is None or problem.kind is not ReadingProblemKind.ENCODING:
             continue
+        read = _read_all_the_same(project, problem.origin.path)
         said = problem.message.casefold()
         only_mark = ("byte order mark" in said or "bom" in said) and "utf-16" not in said and "utf-32" not in said
         yield Finding(
@@ -42,7 +62,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             name=RULE.name,
             severity=Severity.INFO if only_mark else RULE.severity,
             subject=problem.origin.path,
-            message=f"`{problem.origin.path}` has an unusual encoding: {problem.message.rstrip('.')}",
+            message=f"`{problem.origin.path}` has an unusual encoding: {problem.message.rstrip('.')}; {read}",
             evidence=(Evidence(problem.message, problem.origin.path),),
             remedy=Remedy("save the file as UTF-8 without a byte order mark"),
             location=problem.origin,

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.mirrors import mirror_variable
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.project import IndexOptionKind
@@ -53,6 +54,25 @@ def _places(examination: Examination, requirement: Requirement) -> Iterator[str]
             yield f"{index.url} (index {index.name} of the profile)"
 
 
+def _variable(examination: Examination, requirement: Requirement, label: str) -> str | None:
+    """Return the environment variable that names a mirror of the index, None where none is named."""
+    for index in examination.profile.indexes if examination.profile else ():
+        if requirement.name in index.packages:
+            return mirror_variable(index.name)
+    for option in examination.project.index_options if examination.project else ():
+        if option.kind in _NAMING and option.url.rstrip("/").endswith(f"/{label}"):
+            return mirror_variable(f"{label} of {option.origin}")
+    return None
+
+
+def _remedy(examination: Examination, requirement: Requirement, label: str, *, known: bool) -> Remedy:
+    bind = f"bind `{requirement.name}` to the index that has `+{label}` builds, and nothing else to it"
+    if not known:
+        return Remedy(f"{bind}: `[[index]]` in a profile, or `--extra-index-url URL` on a line of its own")
+    variable = _variable(examination, requirement, label)
+    return Remedy(f"{bind}; `{variable}=URL` names a mirror of that index" if variable else bind)
+
+
 def _find(examination: Examination) -> Iterator[Finding]:
     for requirement in examination.project.requirements if examination.project else ():
         label = _label(requirement)
@@ -67,7 +87,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             subject=requirement.name,
             message=f"{message}; only {places[0]} has it" if places else f"{message}, and the project names no other",
             evidence=(Evidence(str(requirement), str(requirement.origin)),),
-            remedy=Remedy(f"bind `{requirement.name}` to the index that has `+{label}` builds, and nothing else to it"),
+            remedy=_remedy(examination, requirement, label, known=bool(places)),
             location=line_of(requirement),
         )
 

@@ -123,8 +123,9 @@ def _remedy(conflict: Conflict, files: _Files | None) -> Remedy:
     where = in_words(files.reach.platforms) or "no platform at all"
     source = "a source distribution" if files.reach.source else "no source distribution"
     have = f"no Python helps: `{name}` {asked} has wheels for {where}, and {source}"
-    own = f"; or keep the line off this target: `; {_elsewhere(files.target)}`" if _is_own(conflict) else ""
-    return Remedy(f"{have}; {near}{own}" if near else f"{have}; leave `{name}` out on this target{own}")
+    marker = f"keep the line off this target with the marker `; {_elsewhere(files.target)}`"
+    own = marker if _is_own(conflict) else f"do without `{name}` on this target"
+    return Remedy(f"{have}; {near}; or {own}" if near else f"{have}; {own}")
 
 
 def _is_own(conflict: Conflict) -> bool:

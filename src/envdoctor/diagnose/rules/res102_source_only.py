@@ -14,6 +14,8 @@ The install stops in the middle with a compiler's error, most often on Windows a
 
 `faster-whisper==1.0.1` demands `av==11.*`; av 11.0.0 has only an sdist and needs FFmpeg headers.
 
+The remedy says which Pythons have a wheel of that version, and which version has one for the target.
+
 ## References
 
 - PyPA, Source distribution format: https://packaging.python.org/specifications/source-distribution-format/
@@ -25,14 +27,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.file_reach import fits, pythons_in_words, reach_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_only_demands import demands_of_moved_pins
 from envdoctor.diagnose.wheel_facts import BuildNeed, shipped_wheel_facts
 from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
+    from packaging.version import Version
+
     from envdoctor.diagnose.examination import Examination
 
 
@@ -54,13 +61,10 @@ def _finding(
     chain: str,
     files: str,
     location: FileOrigin | None,
+    wheels: str,
 ) -> Finding:
     severity, words = _words(risk, need)
-    way = (
-        need.instead
-        if need and need.instead
-        else f"take a version of `{name}` that has a wheel, or install what it needs"
-    )
+    way = "; ".join(item for item in (need.instead if need else "", wheels) if item)
     return Finding(
         rule=RULE.code,
         name=RULE.name,
@@ -73,26 +77,50 @@ def _finding(
     )
 
 
+def _wheels(examination: Examination, name: NormalizedName, version: Version) -> str:
+    """Say which Pythons have a wheel of that version, and which version has one for the target."""
+    generic = f"take a version of `{name}` that has a wheel, or install what it needs"
+    index, target = examination.index, examination.target
+    try:
+        files = index.page(name).files if index else ()
+    except (IndexUnavailable, ProjectNotFound):
+        return generic
+    if target is None or not files:
+        return generic
+    wheels = [item for item in files if item.kind is FileKind.WHEEL]
+    pythons = reach_of([item for item in wheels if item.version == version], target).pythons
+    usable = sorted({item.version for item in wheels if not item.version.is_prerelease and fits(item, target)})
+    near = [item for item in usable if item > version][:1] or usable[-1:]
+    ways = [f"{pythons_in_words(pythons)} has a wheel of `{name}` {version}"] if pythons else []
+    ways += [f"`{name}` {near[0]} has a wheel for this target"] if near else []
+    if not ways:
+        return f"no version of `{name}` has a wheel for this target: install what the build needs first"
+    return f"{'; '.join(ways)}; or install what the build needs"
+
+
 def _planned(examination: Examination) -> Iterator[Finding]:
     resolution, facts = examination.resolution, shipped_wheel_facts()
     for package in resolution.packages if resolution else ():
         if resolution is None or package.file.kind is not FileKind.SDIST:
             continue
         pure = package.build_risk is BuildRisk.ANYWHERE
-        need = None if pure else facts.build_need(package.name, package.version)
+        need = None if pure else facts.build_need(package.name, package.version, examination.target)
         chain = chain_to(resolution, package.name)
         files = f"files: {len(package.files)} sdist, 0 wheels ({package.file.filename}, index {package.file.index})"
-        yield _finding(package.name, str(package.version), package.build_risk, need, str(chain), files, chain.location)
+        wheels = "" if pure else _wheels(examination, package.name, package.version)
+        version, risk = str(package.version), package.build_risk
+        yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels)
 
 
 def _moved(examination: Examination) -> Iterator[Finding]:
     facts = shipped_wheel_facts()
     for demand in demands_of_moved_pins(examination):
-        need = facts.build_need(demand.name, demand.version)
+        need = facts.build_need(demand.name, demand.version, examination.target)
         chain = f"`{demand.pin}` ({demand.pin.origin}), which demands `{demand.demand.pep508}`"
         files = f"files: {demand.filename}, 0 wheels for the target"
         location = demand.pin.origin if isinstance(demand.pin.origin, FileOrigin) else None
-        yield _finding(demand.name, str(demand.version), None, need, chain, files, location)
+        wheels = _wheels(examination, demand.name, demand.version)
+        yield _finding(demand.name, str(demand.version), None, need, chain, files, location, wheels)
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

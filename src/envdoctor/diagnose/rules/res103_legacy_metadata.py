@@ -2,7 +2,8 @@
 
 ## What it does
 
-Reports packages whose metadata is invalid by today's standard and was read as older tools used to.
+Reports packages whose metadata is invalid by today's standard and was read as older tools used to. Where no other
+version is admitted, it says that pip 24.1 and later cannot install the requirements at all.
 
 ## Why is this bad
 
@@ -33,21 +34,54 @@ if TYPE_CHECKING:
     from envdoctor.model.origin import FileOrigin
 
 _REMEDY = "let uv install it, or pip below 24.1, or override the requirement to a version with valid metadata"
+# Versions with valid metadata that are known to work where older ones were asked for.
+_LATER = {"omegaconf": "omegaconf>=2.3"}
 
 
 def _finding(
     name: str, version: str, evidence: tuple[Evidence, ...], wanted: str, location: FileOrigin | None
+) -> Finding:
+    message = f"`{name}` {version} has legacy metadata that pip 24.1 and later ignore{wanted}"
+    return _saying(name, message, evidence, _REMEDY, location)
+
+
+def _saying(
+    name: str, message: str, evidence: tuple[Evidence, ...], remedy: str, location: FileOrigin | None
 ) -> Finding:
     return Finding(
         rule=RULE.code,
         name=RULE.name,
         severity=RULE.severity,
         subject=name,
-        message=f"`{name}` {version} has legacy metadata that pip 24.1 and later ignore{wanted}",
+        message=message,
         evidence=evidence,
-        remedy=Remedy(_REMEDY),
+        remedy=Remedy(remedy),
         location=location,
     )
+
+
+def _strict(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding where a tool that refuses such versions has nothing left: it cannot install at all."""
+    resolution, core = examination.resolution, examination.strict_core
+    mended = [item for item in resolution.packages if item.mended] if resolution and core else []
+    lines = " and ".join(f"`{line}`" for line in core)
+    whose = "it admits" if len(core) == 1 else "they admit together"
+    for package in mended:
+        chain = chain_to(resolution, package.name) if resolution else None
+        root = chain.root if chain else None
+        if chain is None or root is None or not {str(root), root.pep508} & set(core):
+            continue
+        evidence = [Evidence(f"Requires-Dist: {line}", package.file.filename) for line in package.mended]
+        later = _LATER.get(package.name)
+        yield _saying(
+            package.name,
+            f"pip 24.1 and later cannot install {lines}: "
+            f"every version of `{package.name}` that {whose} has invalid metadata; uv and pip<24.1 can",
+            (*evidence, Evidence(f"{package.name} {package.version}", f"wanted by {chain}")),
+            "install with uv or with pip<24.1, or override the requirement on "
+            f"`{package.name}`{f': `{later}`' if later else ' with a version that has valid metadata'}",
+            chain.location,
+        )
 
 
 def _rejected(examination: Examination) -> Iterator[Rejection]:
@@ -57,9 +91,11 @@ def _rejected(examination: Examination) -> Iterator[Rejection]:
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
-    said: set[str] = set()
+    strict = list(_strict(examination))
+    yield from strict
+    said = {item.subject for item in strict}
     for package in examination.resolution.packages if examination.resolution else ():
-        if package.mended and examination.resolution:
+        if package.mended and examination.resolution and package.name not in said:
             said.add(package.name)
             chain = chain_to(examination.resolution, package.name)
             lines = tuple(Evidence(f"Requires-Dist: {line}", package.file.filename) for line in package.mended)

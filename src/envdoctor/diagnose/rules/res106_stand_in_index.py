@@ -20,15 +20,35 @@ torch is bound to the cu118 index of a profile, and that index does not answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.index_account import Silent, notes_on, silent
+from envdoctor.diagnose.mirrors import mirror_variable
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.project import IndexOption
     from envdoctor.model.resolution import ResolvedPackage
+
+
+_USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def _named_by(examination: Examination, index: str) -> IndexOption | None:
+    """Return the option of the project's files that names the index, None where a profile does."""
+    options = examination.project.index_options if examination.project else ()
+    return next((item for item in options if index.endswith(f" of {item.origin}")), None)
+
+
+def _url(examination: Examination, index: str, option: IndexOption | None) -> str:
+    indexes = examination.profile.indexes if examination.profile else ()
+    url = option.url if option else next((item.url for item in indexes if item.name == index), "")
+    # No credentials: what a person reads may be shown to others.
+    return f" ({_USERINFO.sub('', url)})" if url else ""
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
@@ -38,15 +58,51 @@ def _find(examination: Examination) -> Iterator[Finding]:
             by_index.setdefault(package.file.index, []).append(package)
     for index, packages in by_index.items():
         names = ", ".join(f"`{item.name}` {item.version}" for item in packages)
+        were = "was" if len(packages) == 1 else "were"
+        option = _named_by(examination, index)
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
             severity=RULE.severity,
             subject=index,
-            message=f"index `{index}` could not be reached; {names} were looked up elsewhere, no lock can hold them",
-            evidence=tuple(Evidence(item.file.filename, f"stands in for index {index}") for item in packages),
-            remedy=Remedy(f"check again where index `{index}` can be reached"),
+            message=(
+                f"index `{index}`{_url(examination, index, option)} could not be reached; {names} {were} "
+                "looked up on another index instead, so no lock can be written"
+            ),
+            evidence=(
+                *(Evidence(item.file.filename, f"stands in for index {index}") for item in packages),
+                *(Evidence(note, f"index {index}") for note in notes_on(examination, index)),
+            ),
+            remedy=Remedy(
+                "run the same again where that index can be reached, or name a mirror of it: "
+                f"`{mirror_variable(index)}=URL`"
+            ),
+            location=option.origin if option else None,
         )
+    for missed in silent(examination):
+        if missed.name not in by_index:
+            yield _not_asked(examination, missed)
+
+
+def _not_asked(examination: Examination, missed: Silent) -> Finding:
+    """Say that an index did not answer, and that nothing of the plan stands in for it."""
+    option = _named_by(examination, missed.name)
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=missed.name,
+        message=(
+            f"index `{missed.name}` ({missed.url}) could not be reached; what it would add to the other indexes is "
+            "not known"
+        ),
+        evidence=(Evidence(missed.reason, f"index {missed.name}"),),
+        remedy=Remedy(
+            "run the same again where that index can be reached, or name a mirror of it: "
+            f"`{mirror_variable(missed.name)}=URL`"
+        ),
+        location=option.origin if option else None,
+    )
 
 
 RULE = Rule(
@@ -56,5 +112,4 @@ RULE = Rule(
     summary="An index could not be reached, and another stands in for it",
     find=_find,
     documentation=__doc__ or "",
-    needs=frozenset({"resolution"}),
 )

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports distributions of one resolution that own the same files, with the number of files where their listings can
-be read.
+Reports distributions of one resolution that own the same files, with the number of files, and of files with other
+content, where their listings and RECORD files can be read. Which of them to keep follows from the target's backend.
 
 ## Why is this bad
 
@@ -21,6 +21,7 @@ uninstall `onnxruntime` has no attribute `InferenceSession`.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,9 @@ from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.resolution import Resolution, ResolvedPackage
+
+
+_MOST = 4
 
 
 def _names(examination: Examination, package: ResolvedPackage) -> frozenset[str] | None:
@@ -53,6 +57,44 @@ def _shared(examination: Examination, packages: list[ResolvedPackage]) -> tuple[
     return tuple(sorted(frozenset.intersection(*known))) if len(known) == len(packages) else None
 
 
+def _record(examination: Examination, package: ResolvedPackage) -> dict[str, str] | None:
+    """Return the hash of each file, as the wheel's RECORD says; None where it cannot be read."""
+    if examination.archives is None:
+        return None
+    try:
+        names = examination.archives.names(package.file)
+        member = next((name for name in names if name.endswith(".dist-info/RECORD")), None)
+        data = examination.archives.read(package.file, member) if member else None
+    except (MetadataUnavailable, IndexUnavailable):
+        return None
+    if data is None:
+        return None
+    rows = csv.reader(data.decode("utf-8", "replace").splitlines())
+    return {row[0]: row[1] for row in rows if len(row) > 1 and row[1]}
+
+
+def _different(examination: Examination, packages: list[ResolvedPackage], shared: tuple[str, ...]) -> list[str] | None:
+    """Return the shared files whose content differs, None where a RECORD does not say."""
+    records = [_record(examination, package) for package in packages]
+    known = [record for record in records if record is not None]
+    if len(known) < len(packages) or any(path not in record for record in known for path in shared):
+        return None
+    return [path for path in shared if len({record[path] for record in known}) > 1]
+
+
+def _kept(examination: Examination, family: Family, found: list[ResolvedPackage]) -> str:
+    """Return which one to keep: by the backend where the table knows, else in general words."""
+    backend = examination.target.backend.value if examination.target else ""
+    name = family.by_backend.get(backend)
+    if name is None:
+        return f"keep {family.keep}"
+    others = [item.name for item in found if item.name != name]
+    away = " and ".join(f"`{item}`" for item in others)
+    if len(others) < len(found):
+        return f"keep `{name}`, which is the one for {backend}, and drop {away}"
+    return f"take `{name}`, which is the one for {backend}, in place of {away}"
+
+
 def _finding(
     examination: Examination, resolution: Resolution, family: Family, found: list[ResolvedPackage]
 ) -> Finding | None:
@@ -60,10 +102,15 @@ def _finding(
     if shared is not None and not shared:
         return None
     names = " and ".join(f"`{item.name}` {item.version}" for item in found)
+    different = _different(examination, found, shared) if shared else None
     count = f"{len(shared)} files" if shared else "the same files"
+    if different is not None:
+        count += f", {len(different)} of them with other content,"
     where = f"`{family.tree}/`"
     chain = chain_to(resolution, found[-1].name)
-    seen = tuple(Evidence(path, "in each of them") for path in (shared or ())[:4])
+    rows = [(path, "other content in each") for path in different or ()]
+    rows += [(path, "in each of them") for path in shared or () if path not in (different or ())]
+    seen = tuple(Evidence(path, where_seen) for path, where_seen in rows[:_MOST])
     return Finding(
         rule=RULE.code,
         name=RULE.name,
@@ -71,7 +118,9 @@ def _finding(
         subject=found[0].name,
         message=f"{names} own {count} in {where} (file conflict): the one installed last wins",
         evidence=seen or (Evidence(f"these distributions all own {where}", "what is known of their wheels"),),
-        remedy=Remedy(f"keep {family.keep}; in an environment that has both, uninstall both and install one"),
+        remedy=Remedy(
+            f"{_kept(examination, family, found)}; in an environment that has both, uninstall both and install one"
+        ),
         location=chain.location,
     )
 

@@ -2,7 +2,8 @@
 
 ## What it does
 
-Says where a companion of torch was held back by a coupling that its metadata does not state.
+Says where a companion of torch was held back by a coupling that its metadata does not state, and where a repair moves
+one of them whose metadata names no torch at all (torchcodec; torchaudio from 2.11 on).
 
 ## Why is this bad
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _COMPANIONS = frozenset({"torchaudio", "torchvision", "torchcodec"})
 # Releases whose metadata names no torch: the newest one that a resolver would take if nothing else spoke.
 _SILENT = (("torchaudio", "2.11.0", "torchaudio-torch"), ("torchcodec", "0.11.0", "torchcodec-torch"))
+_TABLES = tuple((name, table) for name, _, table in _SILENT)
 
 
 def _stated(package: ResolvedPackage) -> list[Requirement]:
@@ -96,12 +98,47 @@ def _held_torch(resolution: Resolution, torch: ResolvedPackage, examination: Exa
                 yield _finding(resolution, origin.name, origin.version, str(newest.public), chosen, wanted)
 
 
+def _moved(examination: Examination, resolution: Resolution, torch: ResolvedPackage) -> Iterator[Finding]:
+    """Yield companions that a repair moved and whose metadata names no torch: only a pin keeps the pair together."""
+    used = next((item for item in examination.repairs if item.id == resolution.repair), None)
+    names = {item.requirement.name for item in used.overrides} if used else set()
+    for name, table_name in _TABLES:
+        package = resolution.get(name)
+        if package is None or not names & {name, "torch"} or _declares_torch(package):
+            continue
+        wanted = shipped_advisories().tables[table_name].wanted(package.version)
+        if wanted is None:
+            continue
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=name,
+            message=(
+                f"repair {resolution.repair} moves `{name}` or torch, and `{name}` {package.version} declares no "
+                f"torch: nothing but a pin keeps it beside `torch` {torch.version}"
+            ),
+            evidence=(Evidence(f"{name} {package.version} was built for torch{wanted}", "shipped table"),),
+            remedy=Remedy(f"pin both: `{name}=={package.version.public}` and `torch=={torch.version.public}`"),
+            location=chain_to(resolution, name).location,
+        )
+
+
+def _declares_torch(package: ResolvedPackage) -> bool:
+    return any(
+        item.name == "torch" and not (isinstance(item.origin, DistributionOrigin) and item.origin.coupling)
+        for item in package.dependencies
+    )
+
+
 def _find(examination: Examination) -> Iterator[Finding]:
     resolution = examination.resolution
     torch = resolution.get("torch") if resolution else None
     if resolution is not None and torch is not None:
-        yield from _held_companion(resolution, torch)
-        yield from _held_torch(resolution, torch, examination)
+        held = [*_held_companion(resolution, torch), *_held_torch(resolution, torch, examination)]
+        said = {canonicalize_name(item.subject) for item in held}
+        yield from held
+        yield from (item for item in _moved(examination, resolution, torch) if item.subject not in said)
 
 
 def _finding(resolution: Resolution, name: str, version: str, torch: str, chosen: str, wanted: str) -> Finding:

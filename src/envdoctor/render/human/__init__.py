@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from envdoctor.model.fact import FactState
 from envdoctor.model.report import Report, Verdict
 from envdoctor.render.human.canvas import Canvas, Span
-from envdoctor.render.human.conflicts import write_conflicts, write_repairs
 from envdoctor.render.human.findings import write_findings, write_waived
-from envdoctor.render.human.hardware import write_facts, write_kernels, write_placement
 from envdoctor.render.wording import headline, judged, resolution_text, subject_line
 
 if TYPE_CHECKING:
@@ -32,13 +30,20 @@ def render(report: Report, options: RenderOptions) -> str:
     """Return the page."""
     canvas = Canvas(options)
     _write_headline(canvas, report)
-    write_conflicts(canvas, report)
-    write_repairs(canvas, report)
+    if report.conflicts or report.repairs or report.conflicts_truncated:
+        # Imported where there is something to write: most checks of an environment have none.
+        from envdoctor.render.human.conflicts import write_conflicts, write_repairs
+
+        write_conflicts(canvas, report)
+        write_repairs(canvas, report)
     write_findings(canvas, report)
     write_waived(canvas, report, listed=options.show_waived)
-    write_kernels(canvas, report.kernels)
-    write_placement(canvas, report.placement)
-    _write_facts(canvas, report)
+    if report.kernels or report.placement or report.facts:
+        from envdoctor.render.human.hardware import write_kernels, write_placement
+
+        write_kernels(canvas, report.kernels)
+        write_placement(canvas, report.placement)
+        _write_facts(canvas, report)
     _write_resolution(canvas, report)
     _write_incomplete(canvas, report)
     if report.next_command:
@@ -58,6 +63,8 @@ def _write_headline(canvas: Canvas, report: Report) -> None:
 
 def _write_facts(canvas: Canvas, report: Report) -> None:
     """Write all facts where they are what was asked for; elsewhere the cards and the driver, and how many there are."""
+    from envdoctor.render.human.hardware import write_facts
+
     if report.command == "host" or canvas.verbose or len(report.facts) <= _FEW_FACTS:
         write_facts(canvas, report.facts)
         return

@@ -1,0 +1,74 @@
+"""``envdoctor check`` over an environment, facts or a log alone: no project is read, and mostly no index asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from envdoctor.cli.patient import fitted
+from envdoctor.cli.targets import TargetChoice, pick_target
+from envdoctor.diagnose.examination import Examination
+from envdoctor.workflow.patient import check_patient
+
+if TYPE_CHECKING:
+    from envdoctor.cli.indexes import IndexChoice
+    from envdoctor.cli.patient import Patient
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.profile import Profile
+    from envdoctor.model.report import Report
+
+__all__ = ["report_of_patient"]
+
+
+def report_of_patient(
+    named: str | None, target_choice: TargetChoice, patient: Patient, index_choice: IndexChoice
+) -> Report:
+    """Return the report. Raises UsageFault.
+
+    The index is asked for one thing: what the distributions of a listing require.
+    """
+    profile = _profile(named)
+    target, _ = pick_target(target_choice, profile, None)
+    environment = patient.environment
+    if profile is None:
+        target = fitted(target, patient, target_choice)
+    elif target_choice.python is None and environment is not None and environment.python is not None:
+        target = replace(target, python=environment.python, python_full=environment.python_full)
+    return check_patient(
+        Examination(
+            target=target,
+            profile=profile,
+            environment=_with_requirements(environment, index_choice, profile),
+            binaries=patient.binaries,
+            facts=patient.facts,
+            log=patient.log,
+        )
+    )
+
+
+def _profile(named: str | None) -> Profile | None:
+    if named is None:
+        return None
+    from pathlib import Path
+
+    from envdoctor.cli.composition import pick_profile
+    from envdoctor.workflow.settings import Settings
+
+    return pick_profile(named, Settings(), Path())
+
+
+def _with_requirements(
+    environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None
+) -> InstalledEnvironment | None:
+    """Return a listing with the requirements that the index knows; anything else, and all offline, as it is."""
+    if environment is None or environment.details.get("kind") != "listing" or choice.offline:
+        return environment
+    from envdoctor.cli.indexes import open_ports
+    from envdoctor.cli.progress import SilentProgress
+    from envdoctor.diagnose.mailed import with_requirements
+
+    index = open_ports(choice, profile, None, SilentProgress())
+    try:
+        return with_requirements(environment, index)
+    finally:
+        index.close()

@@ -1,0 +1,65 @@
+"""Which advisories are read for which environment."""
+
+from __future__ import annotations
+
+import pytest
+from diagnose_fixtures import examination_of
+
+from envdoctor.diagnose.advising import advise
+from envdoctor.diagnose.advisory import Advisory
+from envdoctor.diagnose.advisory_index import INDEX
+from envdoctor.diagnose.advisory_reading import read_some, shipped_advisories
+from envdoctor.diagnose.advisory_selection import advisories_for, index_row
+from envdoctor.diagnose.examination import Examination
+
+BOOK = shipped_advisories().advisories
+FILES = frozenset(item.source for item in BOOK)
+
+
+def test_the_index_of_the_advisories_is_current() -> None:
+    assert tuple(map(index_row, BOOK)) == INDEX, "run `python scripts/advisory_index.py`"
+
+
+def test_reading_some_finds_what_reading_all_finds() -> None:
+    some = read_some(frozenset(item.code for item in BOOK), FILES)
+    assert [(item.code, item.source, item.message) for item in some] == [
+        (item.code, item.source, item.message) for item in BOOK
+    ]
+
+
+def test_reading_some_leaves_the_others_out() -> None:
+    assert [item.code for item in read_some(frozenset({"ADV016"}), frozenset({"packages.toml"}))] == ["ADV016"]
+
+
+INSTALLED = [
+    pytest.param(example, id=f"{advisory.code}-{at}")
+    for advisory in BOOK
+    for at, example in enumerate(advisory.examples)
+    if "installed" in example.data and not example.data.keys() & {"plan", "asked", "sources", "log"}
+]
+
+
+@pytest.mark.parametrize("example", INSTALLED)
+def test_an_environment_is_told_the_same_by_the_selection_as_by_all(example) -> None:
+    examination = examination_of(example.data)
+    told = list(advise(examination, advisories=advisories_for(examination)))
+    assert told == list(advise(examination))
+
+
+def codes(advisories: tuple[Advisory, ...]) -> set[str]:
+    return {item.code for item in advisories}
+
+
+def test_an_environment_of_other_packages_needs_no_advisory_at_all() -> None:
+    assert advisories_for(examination_of({"installed": ["rich==13.0.0"]})) == ()
+
+
+def test_an_environment_is_told_of_its_own_packages() -> None:
+    chosen = codes(advisories_for(examination_of({"installed": ["numpy==2.1.0", "librosa==0.9.2"]})))
+    assert "ADV016" in chosen
+    assert "ADV018" not in chosen
+
+
+def test_without_an_environment_alone_all_are_looked_at() -> None:
+    assert advisories_for(Examination()) == BOOK
+    assert advisories_for(examination_of({"installed": ["rich==13.0.0"], "plan": ["rich==13.0.0"]})) == BOOK
