@@ -61,6 +61,41 @@ def test_compile_and_export_pass() -> None:
     assert not any(result.failed for result in results.values())
 
 
+ALIGNER = """
+import torch
+
+def maximum_path(neg_cent, mask):
+    frames, tokens = (int(mask.sum(axis)[0, 0]) for axis in (1, 2))
+    assert frames >= tokens, "every token takes a frame"
+    best = torch.full((frames, tokens), float("-inf"))
+    for y in range(frames):
+        for x in range(max(0, tokens + y - frames), min(tokens, y + 1)):
+            before = [best[y - 1, x]] + ([best[y - 1, x - 1]] if x else []) if y else [torch.tensor(0.0)]
+            best[y, x] = neg_cent[0, y, x] + max(before)
+    path, x = torch.zeros_like(neg_cent), tokens - 1
+    for y in range(frames - 1, -1, -1):
+        path[0, y, x] = 1
+        if x and (x == y or best[y - 1, x] < best[y - 1, x - 1]):
+            x -= 1
+    return path
+"""
+
+
+def test_an_aligner_takes_frames_before_tokens(tmp_path: Path) -> None:
+    (tmp_path / "monotonic_align").mkdir()
+    (tmp_path / "monotonic_align" / "__init__.py").write_text(ALIGNER)
+    outcome = run("amphion-monotonic-align", environment={"PYTHONPATH": str(tmp_path)})
+    result = by_name(outcome)["amphion-monotonic-align"]
+    assert (result.status, result.error_relative) == (KernelStatus.PASSED, 0.0), result.detail
+
+
+def test_a_conversion_by_coremltools_passes() -> None:
+    result = by_name(run("kokoro-coreml"))["kokoro-coreml"]
+    if result.status is KernelStatus.SKIPPED:
+        pytest.skip(str(result.detail))
+    assert result.status is KernelStatus.PASSED, result.detail
+
+
 def test_builders_and_catalogue_agree(tmp_path: Path) -> None:
     bundle = write_bundle(tmp_path / "smoke.pyz")
     code = (

@@ -31,7 +31,7 @@ class FakeRunner:
         self.request: SmokeRequest | None = None
 
     def known(self) -> tuple[str, ...]:
-        return ("gemm-float32", "stft", "xtts-gpt", "sort")
+        return ("gemm-float32", "stft", "xtts-gpt", "sort", "kokoro-coreml")
 
     def run(self, request: SmokeRequest) -> SmokeOutcome:
         self.request = request
@@ -62,7 +62,7 @@ def test_a_profile_says_what_runs_and_under_what() -> None:
 
 def test_without_a_profile_all_run_on_what_torch_offers() -> None:
     _, request = run()
-    assert (request.kernels, request.backend) == (("gemm-float32", "stft", "xtts-gpt", "sort"), "auto")
+    assert (request.kernels, request.backend) == (FakeRunner().known(), "auto")
 
 
 def test_kernels_that_are_asked_for_run_alone_and_by_force() -> None:
@@ -119,6 +119,22 @@ def test_gpu_slower_than_cpu_is_said_once() -> None:
     assert (finding.rule, finding.severity) == ("GPU008", Severity.INFO)
     assert finding.message == "2 kernels are slower than the CPU at these small shapes: `stft`, `sort`"
     assert report.verdict is Verdict.HEALTHY
+
+
+def test_what_is_known_of_a_failure_is_said_as_a_note_with_its_remedy() -> None:
+    words = "CUDA error: no kernel image is available for execution on the device"
+    report, _ = run(bad("gemm-float32", detail=words), bad("stft", detail=words))
+    notes = [item for item in report.findings if item.rule.startswith("ADV")]
+    assert [(item.name, item.severity) for item in notes] == [("torch-arch-list-thor", Severity.INFO)]
+    assert notes[0].message.startswith("`gemm-float32` shows a known issue: ")
+    assert notes[0].evidence[0].where == "cuda:0"
+    assert notes[0].remedy is not None
+
+
+def test_a_conversion_that_numpy_breaks_names_numpy() -> None:
+    words = "TypeError: only 0-dimensional arrays can be converted to Python scalars"
+    report, _ = run(bad("kokoro-coreml", detail=words), kernels=["kokoro-coreml"])
+    assert [item.subject for item in report.findings] == ["kokoro-coreml", "numpy"]
 
 
 def test_every_code_that_smoke_reports_has_a_rule_of_that_name() -> None:

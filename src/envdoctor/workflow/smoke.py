@@ -12,6 +12,7 @@ from envdoctor.model.profile import PlacementRule, Profile
 from envdoctor.model.report import Report
 from envdoctor.model.target import Target
 from envdoctor.planning.placement import describe_failure, place
+from envdoctor.workflow.kernel_causes import known_causes
 
 __all__ = ["CODES", "SmokeRunner", "UnknownKernel", "chosen_kernels", "smoke"]
 
@@ -83,7 +84,7 @@ def smoke(
 def _report(outcome: SmokeOutcome, profile: Profile | None, target: Target | None, begin: float) -> Report:
     rules = profile.placements if profile is not None else ()
     placement = place(rules, outcome.results) if rules else ()
-    findings = tuple(_findings(outcome.results, rules, placement))
+    findings = (*_findings(outcome.results, rules, placement), *known_causes(outcome.results, profile, target))
     return Report(
         command="smoke",
         target=target,

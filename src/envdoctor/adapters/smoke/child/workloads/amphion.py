@@ -76,12 +76,16 @@ def monotonic_align(bench: Workbench) -> Case:
             break
     if extension is None:
         raise Skip("the compiled extension `monotonic_align` is not installed")
-    scores, mask = bench.randn(1, 12, 30), torch.ones(1, 12, 30)
-    return Case(extension, (scores, mask), reference=lambda s, _: _best_path(s[0])[None], timed=False)
+    # Frames first, then tokens: every frame takes one token, and no token is passed over.
+    scores, mask = bench.randn(1, 30, 12), torch.ones(1, 30, 12)
+    return Case(extension, (scores, mask), reference=lambda s, _: _best_path(s[0].T).T[None], timed=False)
 
 
 def _best_path(scores: Any) -> Any:
-    """Return the monotonic path of the greatest sum as ones, by dynamic programming."""
+    """Return the monotonic path of the greatest sum through (tokens, frames) as ones, by dynamic programming.
+
+    Source: Glow-TTS (Kim et al., 2020), section 3.2.
+    """
     rows, columns = scores.shape
     best = scores.clone()
     for column in range(columns):
