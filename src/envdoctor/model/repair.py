@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
     from envdoctor.model.requirement import Requirement
 
-__all__ = ["Override", "Repair", "VersionChange"]
+__all__ = ["NOWHERE", "Override", "Repair", "VersionChange"]
+
+NOWHERE = 'python_version < "0"'
+"""The marker of an override that leaves a project out; no target meets it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,13 @@ class Override:
     """What holds instead, such as ``torch==2.4.1``."""
     sets_aside: tuple[Requirement, ...]
     """The requirements that no longer count: lines of the project, or demands of a distribution."""
+    because: str = ""
+    """The reason that a profile gives; empty where a search found the override."""
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether nothing holds instead: the project is not installed at all."""
+        return str(self.requirement.marker or "") == NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,7 @@ class Repair:
     """Ids of the conflicts it resolves."""
     changes: tuple[VersionChange, ...] = ()
     cost: int = 0
-    """Number of requirements replaced."""
+    """Number of requirements replaced or left out."""
     verified: bool = False
     """Resolved to the end on the target."""
     from_profile: bool = False

@@ -119,9 +119,12 @@ class RepairLine:
 
 
 def override_text(override: Override) -> RepairLine:
-    """Return what an override does, as ``replace X with Y`` and what else it sets aside."""
+    """Return what an override does: ``replace X with Y``, or ``leave out X: why``; and what else it sets aside."""
     if not override.sets_aside:
         return RepairLine(f"add {override.requirement}")
     first, *others = override.sets_aside
+    if override.leaves_out:
+        why = f": {override.because}" if override.because else ""
+        return RepairLine(f"leave out {placed(first)}{why}", tuple(placed(item) for item in others))
     written = f"replace {placed(first)} with {override.requirement}"
     return RepairLine(written, tuple(placed(item) for item in others))

@@ -148,6 +148,7 @@ def _repair(repair: Repair) -> Object:
             {
                 "requirement": str(item.requirement),
                 "sets_aside": [_requirement(aside) for aside in item.sets_aside],
+                **({"because": item.because} if item.because else {}),
             }
             for item in repair.overrides
         ],

@@ -180,15 +180,13 @@ def _unread(universe: Universe, resolution: Resolution | None) -> list[str]:
 
 def _doubtful(universe: Universe, resolution: Resolution | None) -> list[str]:
     """Return which demands of the versions in use (without a resolution: of any) have a marker that says nothing."""
-    if resolution is None:
-        return [f"`{line}`: its marker cannot be evaluated" for line in sorted(universe.doubtful)]
+    lines = universe.metadata_lines
+    if resolution is None or not lines.doubtful:
+        return [f"`{line}`: its marker cannot be evaluated" for line in sorted(lines.doubtful)]
     return [
         f"`{package.name}` {package.version} requires `{line}`: its marker cannot be evaluated"
         for package in resolution.packages
-        if universe.doubtful
-        for line in universe.doubtful_lines(
-            package.name, universe.candidates(package.name).versions.index(package.version)
-        )
+        for line in lines.doubtful_in(universe.metadata_of(package))
     ]
 
 

@@ -9,11 +9,13 @@ from packaging.utils import NormalizedName
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile
 from envdoctor.model.conflict import Conflict
-from envdoctor.model.repair import Repair
+from envdoctor.model.repair import Override, Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
+from envdoctor.resolve.cautions import left_out_unasked
 from envdoctor.resolve.engine import Solved, Unsolvable
 from envdoctor.resolve.ground import Ground
+from envdoctor.resolve.left_out import overrides_of_exclusions
 from envdoctor.resolve.outcome import build_resolution
 from envdoctor.resolve.overriding import changes_of, effective, overrides_of
 from envdoctor.resolve.positions import highest
@@ -119,7 +121,8 @@ class Offers:
         return []
 
     def _from_profile(self) -> Offer | None:
-        if not self._universe.problem.overrides:
+        problem = self._universe.problem
+        if not problem.overrides and (self._conflicts or not problem.exclusions):
             return None
         outcome = self._ground.as_overridden()
         if not isinstance(outcome, Solved):
@@ -127,7 +130,9 @@ class Offers:
             numbers = sorted(n for n in proof.lines if n >= 0) if proof else [line.id for line in self._lines]
             self.profile_failure = tuple(self._lines[number].requirement for number in numbers)
             return None
-        return self._offer(self._profile, outcome.positions, frozenset(), from_profile=True)
+        offer = self._offer(self._profile, outcome.positions, frozenset(), from_profile=True)
+        needed = problem.overrides or (offer.repair and offer.repair.overrides)
+        return offer if needed else None
 
     def _found(self, found: Found) -> Offer:
         return self._offer(self.search.relaxation(found.elements), found.positions, found.elements)
@@ -147,21 +152,18 @@ class Offers:
         if not repaired:
             return Offer(None, resolution, objections, broken, elements)
         overrides = overrides_of(self._lines, resolution, relaxation)
+        left_out = overrides_of_exclusions(self._universe, resolution)
         if from_profile:
             elements = effective(self._lines, resolution, relaxation)
         repair = Repair(
             id="",
-            overrides=overrides,
+            overrides=(*overrides, *left_out),
             resolves=tuple(conflict.id for conflict in self._conflicts),
             changes=changes_of(self._lines, resolution, relaxation),
-            cost=sum(len(set(map(str, o.sets_aside))) for o in overrides) if from_profile else len(elements),
+            cost=_count(left_out) + (_count(overrides) if from_profile else len(elements)),
             verified=not objections,
             from_profile=from_profile,
-            cautions=tuple(
-                f"`{name}` has no version for this target and is left out"
-                for name in dict.fromkeys(o.requirement.name for o in overrides)
-                if not from_profile and resolution.get(name) is None and name not in self._universe.unknown
-            ),
+            cautions=tuple(left_out_unasked(self._universe, overrides, resolution)),
         )
         return Offer(repair, resolution, objections, broken, elements)
 
@@ -236,6 +238,11 @@ class Offers:
             if requirement.name == name:
                 bits &= self._universe.bits(name, requirement.specifier)
         return name, bits
+
+
+def _count(overrides: Sequence[Override]) -> int:
+    """Return how many requirements are replaced; one that is written twice counts once."""
+    return sum(len(set(map(str, override.sets_aside))) for override in overrides)
 
 
 def _numbered(offer: Offer, number: int) -> Offer:

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.model.repair import Override, VersionChange
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
+from envdoctor.resolve.left_out import nothing_instead
 from envdoctor.resolve.lines import Line
 from envdoctor.resolve.relax import Element, Relaxation
 
 __all__ = ["changes_of", "effective", "overrides_of"]
-
-NOWHERE = 'python_version < "0"'
-"""The marker of an override that leaves a requirement out."""
 
 
 def overrides_of(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxation) -> tuple[Override, ...]:
@@ -70,13 +67,13 @@ def _holds(requirement: Requirement, resolution: Resolution) -> bool:
 def _override(aside: tuple[Requirement, ...], resolution: Resolution, relaxation: Relaxation) -> Override:
     first = aside[0]
     declared = relaxation.overrides.get(first.name)
+    because = declared.because if declared is not None else ""
     package = resolution.get(first.name)
     if package is None:
-        left_out = Requirement(first.name, first.origin, extras=first.extras, marker=Marker(NOWHERE))
-        return Override(declared.requirement if declared is not None else left_out, aside)
+        return Override(declared.requirement if declared is not None else nothing_instead(first), aside, because)
     base = declared.requirement if declared is not None else first
     pin = SpecifierSet(f"=={package.version}")
-    return Override(replace(base, specifier=pin, extras=first.extras, text="", hashes=()), aside)
+    return Override(replace(base, specifier=pin, extras=first.extras, text="", hashes=()), aside, because)
 
 
 def _pinned(requirement: Requirement) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
@@ -15,10 +14,11 @@ from envdoctor.model.candidate import CoreMetadata, DistributionFile, Rejection,
 from envdoctor.model.marker import holds
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind
+from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 from envdoctor.resolve.candidates import CandidateList, Selector
 from envdoctor.resolve.couplings import Couplings
-from envdoctor.resolve.extra_lines import may_count
+from envdoctor.resolve.metadata_lines import MetadataLines
 from envdoctor.resolve.positions import highest
 from envdoctor.resolve.problem import Problem
 
@@ -81,26 +81,25 @@ class Universe:
         """Projects of which nothing is known: direct references, and pages that could not be fetched."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
         """Versions without metadata."""
-        self.doubtful: set[str] = set()
-        """Lines of metadata whose marker cannot be evaluated; they count."""
         written = (*problem.requirements, *problem.constraints, *(o.requirement for o in problem.overrides))
         self._written: dict[NormalizedName, list[Requirement]] = {}
         for requirement in written:
             self._written.setdefault(requirement.name, []).append(requirement)
         self._environment = problem.target.marker_environment()
-        self._lists: dict[NormalizedName, CandidateList] = {}
+        self.metadata_lines = MetadataLines(problem.target, self.incomplete)
+        self._candidates: dict[NormalizedName, CandidateList] = {}
         self._bits: dict[tuple[NormalizedName, str], int] = {}
         self._eligible: dict[NormalizedName, tuple[int, int]] = {}
         self._metadata: dict[tuple[NormalizedName, int], CoreMetadata | None] = {}
         self._edges: dict[tuple[str, int], tuple[Edge, ...]] = {}
-        self._parsed: dict[str, Pep508 | None] = {}
         self._prefetched: set[tuple[NormalizedName, int, int]] = set()
-        self._markers: dict[tuple[str, str], bool] = {}
 
     def applies(self, requirement: Requirement) -> bool:
         """Return whether a written requirement counts on the target."""
-        if requirement.name in self.excluded:
-            return False
+        return requirement.name not in self.excluded and self.counts(requirement)
+
+    def counts(self, requirement: Requirement) -> bool:
+        """Return whether the marker of a written requirement holds on the target; one that says nothing counts."""
         if requirement.marker is None:
             return True
         counts = holds(requirement.marker, self._environment)
@@ -110,9 +109,9 @@ class Universe:
 
     def candidates(self, name: NormalizedName) -> CandidateList:
         """Return the candidates of a project; a project that no index has gets an empty list."""
-        known = self._lists.get(name)
+        known = self._candidates.get(name)
         if known is None:
-            known = self._lists[name] = self._read(name)
+            known = self._candidates[name] = self._read(name)
         return known
 
     def _read(self, name: NormalizedName) -> CandidateList:
@@ -185,6 +184,10 @@ class Universe:
             self._metadata[key] = None if candidates.opaque else self._fetch(candidates, position)
         return self._metadata[key]
 
+    def metadata_of(self, package: ResolvedPackage) -> CoreMetadata | None:
+        """Return the metadata of a package of a resolution."""
+        return self.metadata(package.name, self.candidates(package.name).versions.index(package.version))
+
     def _fetch(self, candidates: CandidateList, position: int) -> CoreMetadata | None:
         reasons: list[str] = []
         for file in candidates.files[position]:
@@ -227,9 +230,9 @@ class Universe:
         """Return the projects that a version asks for, without reading their pages."""
         name, _, extra = node.rstrip("]").partition("[")
         metadata = self.metadata(NormalizedName(name), position)
-        wanted = self._wanted(metadata, extra) if metadata else []
+        wanted = self.metadata_lines.wanted(metadata, extra) if metadata else []
         names = [canonicalize_name(parsed.name) for parsed in wanted]
-        return tuple(name for name in names if name not in self.excluded and name not in self._lists)
+        return tuple(name for name in names if name not in self.excluded and name not in self._candidates)
 
     def _build(self, node: str, position: int) -> tuple[Edge, ...]:
         name, _, extra = node.rstrip("]").partition("[")
@@ -240,10 +243,10 @@ class Universe:
             tie = (Edge(project, name, 1 << position, SpecifierSet(), structural=True),)
         if metadata is None:
             return tie
-        wanted = self._wanted(metadata, extra)
+        wanted = self.metadata_lines.wanted(metadata, extra)
         names = [canonicalize_name(parsed.name) for parsed in wanted]
         demands = () if extra else self.couplings.demands(project, metadata.version, frozenset(names))
-        self.index.prefetch_pages([n for n in (*names, *(d for d, _ in demands)) if n not in self._lists])
+        self.index.prefetch_pages([n for n in (*names, *(d for d, _ in demands)) if n not in self._candidates])
         edges = list(tie)
         for parsed in wanted:
             edges.extend(self._edges_of(project, parsed))
@@ -252,18 +255,6 @@ class Universe:
                 bits = self.bits(dependency, specifier)
                 edges.append(Edge(project, dependency, bits, specifier, coupling=True, hard=True))
         return tuple(edges)
-
-    def doubtful_lines(self, name: NormalizedName, position: int) -> tuple[str, ...]:
-        """Return the lines of a version that count because their marker cannot be evaluated."""
-        metadata = self.metadata(name, position) if self.doubtful else None
-        lines = [self._parse(text) for text in metadata.requires_dist] if metadata else []
-        return tuple(str(line) for line in lines if str(line) in self.doubtful)
-
-    def _wanted(self, metadata: CoreMetadata, extra: str) -> list[Pep508]:
-        """Return the lines that count for a project's own node, or for that of an extra."""
-        extras = (extra,) if extra else ()
-        lines = [text for text in metadata.requires_dist if may_count(text, extras)]
-        return [parsed for parsed in map(self._parse, lines) if parsed is not None and self._asked(parsed, extra)]
 
     def _edges_of(self, owner: NormalizedName, parsed: Pep508) -> Iterable[Edge]:
         name = canonicalize_name(parsed.name)
@@ -275,32 +266,6 @@ class Universe:
         for node in nodes_of(name, extras):
             if node != owner or parsed.specifier:
                 yield Edge(owner, node, bits, parsed.specifier, extras, hard=hard)
-
-    def _parse(self, text: str) -> Pep508 | None:
-        if text not in self._parsed:
-            try:
-                self._parsed[text] = Pep508(text)
-            except InvalidRequirement:
-                self.incomplete[f"`{text}`: not a requirement"] = None
-                self._parsed[text] = None
-        return self._parsed[text]
-
-    def _asked(self, parsed: Pep508, extra: str) -> bool:
-        """Return whether a line counts for this node: an extra's node has what its project's own node has not."""
-        if parsed.marker is None:
-            return not extra
-        text = str(parsed.marker)
-        return self._holds(parsed, text, extra) and not (extra and self._holds(parsed, text, ""))
-
-    def _holds(self, parsed: Pep508, text: str, extra: str) -> bool:
-        key = (text, extra)
-        if key not in self._markers:
-            assert parsed.marker is not None  # noqa: S101
-            counts = holds(parsed.marker, {**self._environment, "extra": extra})
-            if counts is None:
-                self.doubtful.add(str(parsed))
-            self._markers[key] = counts is not False
-        return self._markers[key]
 
     def prefetch(self, name: NormalizedName, bits: int, count: int = 1) -> None:
         """Start fetching the metadata of the newest ``count`` versions in a set."""

@@ -37,10 +37,12 @@ def problem_of(
     """
     added = tuple(item.requirement for item in profile.requires) if profile else ()
     overrides = profile.overrides if profile else ()
+    excluded = {exclusion.name for exclusion in profile.excludes} if profile else set()
     if locked is not None and keep_overrides and locked.chosen:
-        overrides = tuple(_accepted(locked, set()))
+        overrides = tuple(_accepted(locked, excluded))
     elif locked is not None and keep_overrides:
-        overrides = (*overrides, *_accepted(locked, {override.requirement.name for override in overrides}))
+        spoken_of = excluded | {override.requirement.name for override in overrides}
+        overrides = (*overrides, *_accepted(locked, spoken_of))
     return Problem(
         requirements=(*project.requirements, *added),
         target=target,
@@ -61,7 +63,9 @@ def _accepted(locked: LockedProject, spoken_of: set[NormalizedName]) -> Iterator
         name = canonicalize_name(parsed.name)
         if name in spoken_of or not entry.replaces:
             continue
-        requirement = Requirement(name, FileOrigin(locked.path), parsed.specifier, text=entry.requirement)
+        requirement = Requirement(
+            name, FileOrigin(locked.path), parsed.specifier, marker=parsed.marker, text=entry.requirement
+        )
         yield ProfileOverride(requirement, because=f"recorded in {locked.path}", replaces=entry.replaces)
 
 
