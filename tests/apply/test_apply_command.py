@@ -6,98 +6,30 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from apply_archives import Served, as_index, index_page, make_wheel, serve
-from apply_world import ALPHA_1, ALPHA_2, BASE, BETA_1, GAMMA_1, UV, run, site_of, tree_state
+from apply_commands import EPSILON, STACK, Fix, profile
+from apply_world import ALPHA_1, ALPHA_2, BASE, GAMMA_1, run, site_of, tree_state
 
 from envdoctor.cli.main import main
 from envdoctor.model.kernel import Placement
 from envdoctor.model.report import Report
 
-PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
-_OS = {"win32": "windows", "linux": "linux", "darwin": "macos"}[sys.platform]
-EPSILON = make_wheel("epsilon", "1.0", {"epsilon.py": "import alpha\n"}, requires=("alpha<2",))
+pytestmark = pytest.mark.usefixtures("quiet_machine")
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    with serve(as_index(ALPHA_1, ALPHA_2, BETA_1, GAMMA_1, EPSILON)) as it:
+    with serve(as_index(*STACK)) as it:
         yield it
 
 
-@pytest.fixture(autouse=True)
-def quiet_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("UV", UV)
-    monkeypatch.setenv("ENVDOCTOR_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    monkeypatch.delenv("ENVDOCTOR_INDEX_URL", raising=False)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / "requirements.txt").write_text("epsilon\ngamma\n", encoding="utf-8")
-    (folder / "app.py").write_text("import deepspeed\n", encoding="utf-8")
-    return folder
-
-
-def profile(folder: Path, more: str = "") -> str:
-    import platform
-
-    x86 = platform.machine().lower() in ("x86_64", "amd64")
-    arch = "x86_64" if x86 else "arm64" if _OS == "macos" else "aarch64"
-    text = f"""
-schema = 1
-[profile]
-name = "small"
-summary = "A small stack"
-[target]
-os = "{_OS}"
-arch = "{arch}"
-python = "=={PYTHON}.*"
-backend = "cpu"
-[[override]]
-requirement = "alpha>=2"
-replaces = "epsilon"
-because = "alpha 1 is broken here"
-[[patch]]
-name = "calm"
-file = "app.py"
-guard-import = "deepspeed"
-because = "it is not there"
-[[patch]]
-name = "inner"
-root = "site-packages"
-file = "gamma.py"
-set-attribute = "DEVICE"
-value = "'cpu'"
-because = "no card here"
-[environment]
-WHERE = "{{project}}|{{environment}}"
-{more}
-"""
-    (folder / "small.toml").write_text(text, encoding="utf-8")
-    return str(folder / "small.toml")
-
-
-@pytest.fixture
-def fix(project: Path, served: Served) -> Callable[..., int]:
-    def call(*arguments: str, more: str = "", index: str | None = None) -> int:
-        return main(
-            ["fix", str(project), "--profile", profile(project, more), "--index-url", index or f"{served.url}simple/",
-             "--python", BASE, *arguments]
-        )  # fmt: skip
-
-    return call
-
-
 def test_a_dry_run_prints_the_plan_and_changes_nothing(
-    fix: Callable[..., int], project: Path, capsys: pytest.CaptureFixture[str]
+    fix: Fix, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(path.name for path in project.iterdir())
     assert fix("--dry-run", "--format", "json") == 0
@@ -111,7 +43,7 @@ def test_a_dry_run_prints_the_plan_and_changes_nothing(
     assert sorted(path.name for path in project.iterdir()) == sorted([*before, "small.toml"])
 
 
-def test_fix_run_and_undo(fix: Callable[..., int], project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_fix_run_and_undo(fix: Fix, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert fix("--yes", "--installer", "uv") == 0
     environment = project / ".venv"
     said = capfd.readouterr().err
@@ -131,7 +63,7 @@ def test_fix_run_and_undo(fix: Callable[..., int], project: Path, capfd: pytest.
 
 
 def test_a_question_needs_somebody_to_answer(
-    fix: Callable[..., int], project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    fix: Fix, project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert fix() == 2
@@ -140,7 +72,7 @@ def test_a_question_needs_somebody_to_answer(
 
 
 def test_a_bound_package_is_never_taken_from_elsewhere(
-    fix: Callable[..., int], project: Path, served: Served, capsys: pytest.CaptureFixture[str]
+    fix: Fix, project: Path, served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = make_wheel("gamma", "0.5", {"gamma.py": "DEVICE = 'own'\n"})
     with serve({"bound/gamma/": index_page({own[0]: own[1]}), own[0]: own[1]}) as bound:
@@ -155,7 +87,7 @@ def test_a_bound_package_is_never_taken_from_elsewhere(
 
 
 def test_a_changed_file_on_the_index_is_refused_before_any_change(
-    fix: Callable[..., int], project: Path, capsys: pytest.CaptureFixture[str]
+    fix: Fix, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site = as_index(ALPHA_1, ALPHA_2, GAMMA_1, EPSILON)
     with serve(site) as other:
@@ -167,14 +99,14 @@ def test_a_changed_file_on_the_index_is_refused_before_any_change(
 
 
 @pytest.mark.parametrize("path", ["../outside.py", "/etc/hosts", "C:/windows/x.py"])
-def test_a_profile_that_reaches_outside_is_invalid(fix: Callable[..., int], project: Path, path: str) -> None:
+def test_a_profile_that_reaches_outside_is_invalid(fix: Fix, project: Path, path: str) -> None:
     more = f'[[patch]]\nname = "evil"\nfile = "{path}"\nset-attribute = "x"\nvalue = "1"\nbecause = "b"\n'
     assert fix("--yes", more=more) == 2
     assert not (project / ".venv").exists()
 
 
 def test_an_anchor_that_is_not_there_refuses_all_of_it(
-    fix: Callable[..., int], project: Path, capsys: pytest.CaptureFixture[str]
+    fix: Fix, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (project / "app.py").write_text("print('other version')\n")
     assert fix("--yes") == 1
@@ -183,7 +115,7 @@ def test_an_anchor_that_is_not_there_refuses_all_of_it(
 
 
 def test_an_environment_of_another_python_is_refused(
-    fix: Callable[..., int], project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    fix: Fix, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "documents"
     folder.mkdir()
@@ -266,7 +198,7 @@ def test_a_wheel_that_the_installer_would_not_take_is_refused_before_any_change(
 
 
 def test_a_dry_run_over_a_fix_that_was_cut_short_changes_nothing_and_the_next_fix_brings_it_back(
-    fix: Callable[..., int], project: Path, capsys: pytest.CaptureFixture[str]
+    fix: Fix, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     environment = project / ".venv"
     assert fix("--yes") == 0

@@ -22,10 +22,12 @@ from envdoctor.model.profile import (
 )
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.planning.document import plan_document, plan_json
+from envdoctor.planning.leftovers import brought, leftovers
 from envdoctor.planning.page import plan_text
 from envdoctor.planning.plan import PlanInput, environment_digest, make_plan
 from envdoctor.planning.refusals import BuildState, EnvironmentState
 from envdoctor.planning.selection import expand_variables, select
+from envdoctor.planning.stand_ins import stand_ins
 
 HASH = (("sha256", "0" * 64),)
 
@@ -75,7 +77,7 @@ def test_what_is_there_already_stays() -> None:
     assert names(made) == ["b"]
     step = next(step for step in made.steps if isinstance(step, InstallFromLock))
     assert step.replaces == (("b", "1.0"),)
-    assert made.notes == ("1 installed packages are not in the lock and stay: `c`",)
+    assert made.notes == ("1 installed package is not in the lock and stays: `c`",)
 
 
 def test_nothing_to_do_is_no_change() -> None:
@@ -101,11 +103,63 @@ def test_an_excluded_package_goes_and_its_twin_that_shares_files_is_made_whole()
     assert names(made) == ["onnxruntime"]
 
 
-def test_stubs_of_an_exclusion_are_written() -> None:
-    excluded = profile(excludes=(Exclusion(canonicalize_name("deepspeed"), "it's out", stubs=("deepspeed",)),))
-    made = plan(file("a"), profile=excluded)
-    stub = next(step for step in made.steps if step.kind == "write-stub")
-    compile(stub.content, "stub.py", "exec")  # type: ignore[union-attr]
+@pytest.mark.parametrize("because", ["it's out", 'so"""\nimport os\n"""', "a\\", "`x` {y}\n"])
+def test_a_stand_in_is_a_module_and_its_reason_never_code(because: str) -> None:
+    excluded = profile(excludes=(Exclusion(canonicalize_name("deepspeed"), because, stubs=("deepspeed.ops",)),))
+    (stub,) = stand_ins(excluded)
+    assert stub.path == "deepspeed/ops/__init__.py"
+    assert stub.content.startswith(stub.MARK)
+    module: dict[str, object] = {}
+    exec(compile(stub.content, stub.path, "exec"), module)  # noqa: S102 - the module under test
+    assert set(module) - {"__builtins__"} == {"REASON", "__version__", "__getattr__"}
+    assert because in str(module["REASON"])
+    assert plan(file("a"), profile=excluded, stubs=(stub,)).steps[-1].kind == "write-stub"
+
+
+def removed(made: Plan) -> list[str]:
+    return [item.name for item in made.steps if isinstance(item, RemoveDistribution)]
+
+
+def left(*here: InstalledDistribution, ours: dict[str, str], locked: tuple[str, ...] = ()) -> dict[str, str]:
+    return {item.distribution.name: item.kept for item in leftovers(here, ours, locked)}
+
+
+def test_what_an_earlier_fix_brought_and_the_lock_has_no_use_for_goes() -> None:
+    here = (installed("a"), installed("old"), installed("mine"))
+    stale = leftovers(here, {"a": "1.0", "old": "1.0"}, {"a"})
+    made = plan(file("a"), here=here, leftovers=stale)
+    assert removed(made) == ["old"]
+    assert made.notes == ("1 installed package is not in the lock and stays: `mine`",)
+
+
+def test_what_no_fix_brought_stays() -> None:
+    assert left(installed("a"), installed("b"), ours={}) == {}
+
+
+def test_what_a_person_has_changed_since_stays_and_is_said() -> None:
+    here = (installed("old", "2.0"), installed("own", editable=True))
+    stale = leftovers(here, {"old": "1.0", "own": "1.0"}, ())
+    made = plan(here=here, leftovers=stale)
+    assert removed(made) == []
+    assert made.notes[0].startswith("`old` 2.0 is not in the lock any more and stays: it is 2.0 by now")
+
+
+def test_what_a_persons_own_package_asks_for_stays_with_all_that_it_wants() -> None:
+    mine = installed("mine", requires_dist=("Old_One>=1; extra == 'more'", "?? nonsense"))
+    old = installed("old-one", requires_dist=("older",))
+    ours = {"old-one": "1.0", "older": "1.0", "oldest": "1.0", "pip": "1.0"}
+    here = (mine, old, installed("older"), installed("oldest", requires_dist=("older",)), installed("pip"))
+    assert left(*here, ours=ours) == {
+        "old-one": "`mine` asks for it",
+        "older": "`old-one` asks for it",
+        "oldest": "",
+    }
+
+
+def test_a_fix_remembers_what_it_brought_and_forgets_what_went() -> None:
+    files = (file("a", "2.0"), file("b"))
+    assert brought({"a": "1.0", "gone": "1.0", "c": "1.0"}, files, {"a", "c"}, {"c"}) == {"a": "2.0", "b": "1.0"}
+    assert brought({}, files, {"a"}) == {"b": "1.0"}
 
 
 def test_steps_have_stable_ids_and_sentences() -> None:

@@ -77,6 +77,18 @@ SEEN_BY_SCHEMA = [
         id="exclude-because",
     ),
     pytest.param(
+        with_sections('[[exclude]]\nname = "six"\nbecause = "b"\nstubs = ["six/../x"]\n'),
+        "exclude[0].stubs[0]",
+        "`six/../x` is not a dotted Python name",
+        id="stub-path",
+    ),
+    pytest.param(
+        with_sections('[[exclude]]\nname = "six"\nbecause = "b"\nstubs = "six"\n'),
+        "exclude[0].stubs",
+        "must be a list of strings, not a string",
+        id="stub-text",
+    ),
+    pytest.param(
         with_sections('[[override]]\nrequirement = "six==1"\n'),
         "override[0].because",
         "missing required key `because`",

@@ -232,6 +232,7 @@ def test_values_keep_their_meaning() -> None:
             'local-label = "rocm6.4.2"\n',
             '[[patch]]\nfiles = ["a/**/*.py"]\nguard-import = "deepspeed"\nbecause = "b"\n',
             '[[patch]]\nroot = "site-packages"\nfile = "a.so*"\nremove-file = true\nbecause = "b"\n',
+            '[[exclude]]\nname = "Deep_Speed"\nstubs = ["deepspeed", "deepspeed.ops"]\nbecause = "b"\n',
             "[environments.one]\npython = '>=3.11'\nbecause = 'b'\n",
         ),
         "a-stack.toml",
@@ -243,6 +244,7 @@ def test_values_keep_their_meaning() -> None:
     assert str(wanted.marker) == 'python_version < "3.12"'
     assert profile.overrides[0].replaces == ("project",)
     assert profile.overrides[0].evidence == "e#1"
+    assert (profile.excludes[0].name, profile.excludes[0].stubs) == ("deep-speed", ("deepspeed", "deepspeed.ops"))
     assert profile.indexes[0].packages == ("torch-x",)
     assert profile.indexes[0].local_label == "rocm6.4.2"
     assert profile.patches[0].kind is PatchKind.GUARD_IMPORT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -15,13 +15,14 @@ from envdoctor.adapters.apply.host_tools import disk_free, missing_needs
 from envdoctor.adapters.apply.installer_pip import legacy_metadata_refused
 from envdoctor.adapters.apply.installers import Installer, NoInstaller, choose_installer
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_python, python_of
+from envdoctor.adapters.apply.records import read_record
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.planning.refusals import EnvironmentState
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.transport import Transport
     from envdoctor.model.candidate import DistributionFile
-    from envdoctor.model.plan import PatchPreview
+    from envdoctor.model.plan import PatchPreview, Refusal, WriteStub
     from envdoctor.model.profile import Patch
     from envdoctor.ports import ArchiveReader
 
@@ -54,6 +55,7 @@ class Machine:
     def look(self, environment: str) -> EnvironmentState:
         """Return what is at a place."""
         from envdoctor.adapters.probe.environment import EnvironmentNotFound, read_environment
+        from envdoctor.adapters.probe.environment_files import with_files
 
         path = Path(environment)
         if is_blank(path):
@@ -70,9 +72,15 @@ class Machine:
             fault = (
                 f"`{environment}` belongs to the operating system, which does not want packages put into it (PEP 668)"
             )
-        own = tuple(item for item in read.distributions if Path(item.location).is_relative_to(path))
+        own = [item for item in read.distributions if Path(item.location).is_relative_to(path)]
+        record = read_record(path)
         return EnvironmentState(
-            environment, exists=True, python=facts.python if facts else read.python, distributions=own, fault=fault
+            environment,
+            exists=True,
+            python=facts.python if facts else read.python,
+            distributions=tuple(with_files(own)),
+            brought=record.brought if record is not None else {},
+            fault=fault,
         )
 
     def find_python(self, wanted: Sequence[tuple[int, int]]) -> tuple[str, tuple[int, int]] | None:
@@ -116,6 +124,25 @@ class Machine:
             site.append(FolderTree(Path(facts.purelib)))
         trees: dict[str, Tree] = {"project": FolderTree(self.project), "site-packages": LayeredTree(site)}
         return preview_patches(patches, trees, built_later=builds)
+
+    def stubs(
+        self,
+        wanted: Sequence[WriteStub],
+        arriving: Sequence[DistributionFile],
+        state: EnvironmentState,
+        leaving: Collection[str],
+    ) -> tuple[tuple[WriteStub, ...], tuple[Refusal, ...]]:
+        """Return the stand-ins to write, and why others must not be."""
+        from envdoctor.adapters.apply.stub_preview import preview_stubs
+        from envdoctor.adapters.apply.trees import FolderTree, LayeredTree, WheelTree
+
+        if not wanted:
+            return (), ()
+        wheels = [WheelTree(arriving, self.archives)] if self.archives is not None and arriving else []
+        facts = ask_python(python_of(Path(state.path))) if state.exists else None
+        here = FolderTree(Path(facts.purelib)) if facts is not None else None
+        owners = {file.path: str(item.name) for item in state.distributions for file in item.files or ()}
+        return preview_stubs(wanted, LayeredTree(wheels), here, owners=owners, leaving=leaving)
 
     def missing_needs(self, needs: Sequence[str]) -> tuple[str, ...]:
         """Return what of a build's needs is not here."""

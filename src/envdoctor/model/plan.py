@@ -211,6 +211,8 @@ class WriteStub:
     """Put an empty module where something asks whether one exists."""
 
     kind: ClassVar[str] = "write-stub"
+    MARK: ClassVar[str] = "# Written by `envdoctor fix`"
+    """What its text begins with; a file that begins so is no one else's."""
     id: str
     path: str
     """Relative to ``site-packages``."""
@@ -220,7 +222,7 @@ class WriteStub:
     @property
     def sentence(self) -> str:
         """What it does, in words."""
-        return f"write a stub of the module `{self.module}`"
+        return f"write an empty stand-in for the module `{self.module}` (`{self.path}` in site-packages)"
 
 
 @dataclass(frozen=True, slots=True)

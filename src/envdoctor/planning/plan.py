@@ -26,6 +26,7 @@ from envdoctor.model.plan import (
     WriteVariables,
 )
 from envdoctor.model.profile import Profile
+from envdoctor.planning.leftovers import TOOLS, Leftover
 from envdoctor.planning.refusals import BuildState, EnvironmentState, refusals_of
 
 __all__ = ["PlanInput", "environment_digest", "make_plan"]
@@ -53,6 +54,8 @@ class PlanInput:
     builds: Mapping[str, BuildState] = field(default_factory=dict)
     """By name of each package that comes from source."""
     preview: PatchPreview = PatchPreview()  # noqa: RUF009 - immutable
+    stubs: tuple[WriteStub, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     records: tuple[tuple[str, str, str], ...] = ()
     """File name in ``.envdoctor``, content, and what it is."""
@@ -124,12 +127,19 @@ def _paths(item: InstalledDistribution | None) -> set[str]:
     return {file.path for file in files if "__pycache__" not in file.path and ".dist-info/" not in file.path}
 
 
-def _removed(given: PlanInput) -> Iterator[InstalledDistribution]:
-    excluded = {item.name for item in given.profile.excludes} if given.profile else set()
+def _removed(given: PlanInput) -> dict[InstalledDistribution, str]:
+    """Return what goes, and why."""
+    excluded = {item.name: item.because for item in given.profile.excludes} if given.profile else {}
     locked = {file.name for file in given.files}
-    for item in given.environment.distributions:
-        if item.name in excluded and item.name not in locked:
-            yield item
+    removed = {
+        item: excluded[item.name]
+        for item in given.environment.distributions
+        if item.name in excluded and item.name not in locked
+    }
+    for leftover in given.leftovers:
+        if not leftover.kept:
+            removed.setdefault(leftover.distribution, "an earlier fix brought it, and the lock has no use for it now")
+    return removed
 
 
 def _package_steps(given: PlanInput, wanted: tuple[PlannedFile, ...]) -> Iterator[Step]:
@@ -143,9 +153,8 @@ def _package_steps(given: PlanInput, wanted: tuple[PlannedFile, ...]) -> Iterato
         if file.sdist:
             build = given.builds.get(file.name)
             yield BuildSdist("", file, dict(given.variables), build.needs if build else ())
-    reasons = {item.name: item.because for item in given.profile.excludes} if given.profile else {}
-    for item in _removed(given):
-        yield RemoveDistribution("", item.name, item.version, reasons[item.name])
+    for item, because in _removed(given).items():
+        yield RemoveDistribution("", item.name, item.version, because)
     if wanted:
         here: dict[NormalizedName, str] = {item.name: item.version for item in state.distributions}
         replaced = tuple((file.name, here[file.name]) for file in wanted if file.name in here)
@@ -153,22 +162,11 @@ def _package_steps(given: PlanInput, wanted: tuple[PlannedFile, ...]) -> Iterato
 
 
 def _written(given: PlanInput) -> Iterator[Step]:
-    for item in given.profile.excludes if given.profile else ():
-        for module in item.stubs:
-            yield WriteStub("", f"{module.replace('.', '/')}/__init__.py", module, _stub(module, item.because))
+    yield from given.stubs
     if given.variables:
         yield WriteVariables("", dict(given.variables))
     for path, content, what in given.records:
         yield WriteRecord("", path, content, what)
-
-
-def _stub(module: str, because: str) -> str:
-    return (
-        f'"""Stands in for `{module}`, which this environment leaves out: {because}."""\n\n'
-        '__version__ = "0"\n\n\n'
-        "def __getattr__(name):\n"
-        f"    raise AttributeError({f'`{module}` is left out of this environment: {because}'!r})\n"
-    )
 
 
 def _numbered(steps: Iterable[Step]) -> Iterator[Step]:
@@ -188,11 +186,16 @@ def _replaced_bytes(given: PlanInput, wanted: tuple[PlannedFile, ...]) -> int:
 def _notes(given: PlanInput) -> Iterator[str]:
     locked = {file.name for file in given.files}
     removed = {item.name for item in _removed(given)}
-    tools = {"pip", "setuptools", "wheel", "uv"}
-    rest = sorted({item.name for item in given.environment.distributions} - locked - removed - tools)
+    told = {item.distribution.name for item in given.leftovers}
+    rest = sorted({item.name for item in given.environment.distributions} - locked - removed - told - TOOLS)
     if rest:
         shown = ", ".join(f"`{name}`" for name in rest[:8]) + (", ..." if len(rest) > 8 else "")
-        yield f"{len(rest)} installed packages are not in the lock and stay: {shown}"
+        are = "packages are" if len(rest) > 1 else "package is"
+        yield f"{len(rest)} installed {are} not in the lock and stay{'' if len(rest) > 1 else 's'}: {shown}"
+    for leftover in given.leftovers:
+        if leftover.kept:
+            item = leftover.distribution
+            yield f"`{item.name}` {item.version} is not in the lock any more and stays: {leftover.kept}"
     for path in given.preview.unchanged:
         yield f"`{path}` is as its patches want it already"
 

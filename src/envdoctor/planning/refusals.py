@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.plan import PlannedFile, Refusal
@@ -20,6 +20,8 @@ class EnvironmentState:
     exists: bool
     python: tuple[int, int] | None = None
     distributions: tuple[InstalledDistribution, ...] = ()
+    brought: Mapping[str, str] = field(default_factory=dict)
+    """Version by name of what earlier fixes put where nothing was."""
     fault: str | None = None
     """What keeps it from being treated: not an environment, its interpreter does not run, managed by the system."""
 

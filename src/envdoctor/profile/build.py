@@ -92,7 +92,9 @@ def _requires(entry: Entry) -> model.ProfileRequirement:
 
 
 def _exclude(table: dict[str, Any]) -> model.Exclusion:
-    return model.Exclusion(canonicalize_name(table["name"]), table["because"], table.get("evidence", ""))
+    return model.Exclusion(
+        canonicalize_name(table["name"]), table["because"], table.get("evidence", ""), tuple(table.get("stubs", ()))
+    )
 
 
 def _override(entry: Entry) -> model.ProfileOverride:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from keyword import iskeyword
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -34,6 +35,7 @@ def inconsistencies(merged: Merged) -> list[Fault]:
         *_target(merged.table("target"), complete=not abstract),
         *_duplicates(merged),
         *_requirements(merged),
+        *_stubs(merged),
         *_couplings(merged),
         *_indexes(merged),
         *_placements(merged, complete=not abstract),
@@ -112,6 +114,18 @@ def _requirements(merged: Merged) -> Iterator[Fault]:
         ):
             message = f"`{entry.table['requirement']}` names no version: an override that replaces nothing"
             yield Fault(f"{entry.key_path}.requirement", message)
+
+
+def _stubs(merged: Merged) -> Iterator[Fault]:
+    seen: dict[str, Entry] = {}
+    for entry in merged.entries("exclude"):
+        for number, module in enumerate(entry.table.get("stubs", ())):
+            key_path = f"{entry.key_path}.stubs[{number}]"
+            first = seen.setdefault(module, entry)
+            if first is not entry:
+                yield Fault(key_path, f"`{module}` has a stand-in already by {_place(first)}")
+            if any(iskeyword(part) for part in module.split(".")):
+                yield Fault(key_path, f"`{module}` holds a word of the language, and no module is called so")
 
 
 def _couplings(merged: Merged) -> Iterator[Fault]:

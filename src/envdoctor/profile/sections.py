@@ -59,7 +59,16 @@ _REQUIRES = Table(
     }
 )
 _EXCLUDE = Table(
-    {"name": Key("A project", required=True, format=f.PACKAGE), "because": _BECAUSE, "evidence": _EVIDENCE}
+    {
+        "name": Key("A project", required=True, format=f.PACKAGE),
+        "stubs": Key(
+            "Modules that `fix` puts an empty stand-in for, where something only asks whether they are there",
+            Shape.TEXT_LIST,
+            format=f.DOTTED,
+        ),
+        "because": _BECAUSE,
+        "evidence": _EVIDENCE,
+    }
 )
 _OVERRIDE = Table(
     {

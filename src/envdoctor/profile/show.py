@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.model.profile import Patch, PatchKind, Profile
+from envdoctor.model.profile import Exclusion, Patch, PatchKind, Profile
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.profile.pythons import python_choices
 
@@ -46,7 +46,7 @@ def _head(profile: Profile) -> Iterator[str]:
 def _sections(profile: Profile) -> Iterator[tuple[str, Iterator[str]]]:
     yield "Adds", _requires(profile, RequirementKind.REQUIRE)
     yield "Bounds", _requires(profile, RequirementKind.CONSTRAINT)
-    yield "Leaves out", _flat(_reasoned(str(e.name), e.because, e.evidence) for e in profile.excludes)
+    yield "Leaves out", _flat(_reasoned(_excluded(e), e.because, e.evidence) for e in profile.excludes)
     yield "Overrides", _overrides(profile)
     yield "Keeps together", (f"{', '.join(c.names)} ({c.rule.value})" for c in profile.couplings)
     yield (
@@ -85,6 +85,10 @@ def _requires(profile: Profile, kind: RequirementKind) -> Iterator[str]:
     for item in profile.requires:
         if item.requirement.kind is kind:
             yield from _reasoned(str(item.requirement), item.because, item.evidence)
+
+
+def _excluded(item: Exclusion) -> str:
+    return f"{item.name}, with a stand-in for {', '.join(item.stubs)}" if item.stubs else str(item.name)
 
 
 def _overrides(profile: Profile) -> Iterator[str]:

@@ -46,6 +46,7 @@ requirements = []         # empty: whatever requirement files there are
 # [[exclude]]
 # name = "deepspeed"
 # because = "why it cannot work here"
+# stubs = ["deepspeed"]   # an empty stand-in for code that only asks whether the module is there
 
 # An accepted disagreement. `replaces` says whose demand is set aside: "project" for the lines of the
 # requirement files, or the names of distributions; without it, everybody's.

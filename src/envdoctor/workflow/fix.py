@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from packaging.version import InvalidVersion
 
 from envdoctor import __version__
 from envdoctor.lock.reading import LockedProject, parse_lock
+from envdoctor.model.candidate import DistributionFile
 from envdoctor.model.plan import PlannedFile, Refusal
 from envdoctor.model.profile import Profile
+from envdoctor.planning.leftovers import Leftover, brought, leftovers
 from envdoctor.planning.plan import PlanInput, make_plan
 from envdoctor.planning.refusals import EnvironmentState
 from envdoctor.planning.selection import Selection, expand_variables, select
+from envdoctor.planning.stand_ins import stand_ins
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 from envdoctor.workflow.check import CheckRequest
 from envdoctor.workflow.fix_lock import FixLock, distribution_file, lock_for_fix
@@ -73,21 +76,15 @@ def _planned(
     if not state.exists:
         answer = ports.find_python((target.python,))
         interpreter = answer[0] if answer is not None else ""
-    refusals: list[Refusal] = []
-    name = ""
-    try:
-        name, _, strict = ports.installer(state)
-        refusals += _legacy(locked.files, check) if strict else []
-    except RuntimeError as error:
-        refusals.append(Refusal("environment", request.environment, str(error)))
+    name, refusals = _installer(request, state, locked, ports)
     chosen = select(profile, {file.name: file.version for file in locked.files}, request.moved or None)
     project = check.project.root if check.project else ""
     variables = expand_variables(chosen.variables, project=project, environment=request.environment)
-    arriving = [distribution_file(file) for file in locked.files if not file.sdist]
-    # A package that stays as it is keeps its files, and they may be patched already.
-    here = {(item.name, item.version) for item in state.distributions}
-    arriving = [file for file in arriving if (file.project, str(file.version)) not in here]
-    preview = ports.preview(chosen.patches, arriving, state, builds=bool(locked.builds))
+    arriving = _arriving(locked, state)
+    excluded = {item.name for item in (profile.excludes if profile else ())} - {file.name for file in locked.files}
+    stale = leftovers(state.distributions, state.brought, {file.name for file in locked.files}, excluded)
+    gone = excluded | {item.distribution.name for item in stale if not item.kept}
+    stubs, taken = ports.stubs(stand_ins(profile), arriving, state, gone | {file.project for file in arriving})
     plan = make_plan(
         PlanInput(
             environment=state,
@@ -99,11 +96,13 @@ def _planned(
             interpreter=interpreter,
             python=target.python_version,
             builds=locked.builds,
-            preview=preview,
+            preview=ports.preview(chosen.patches, arriving, state, builds=bool(locked.builds)),
+            stubs=stubs,
+            leftovers=stale,
             variables=variables,
-            records=_records(request, profile, project, variables, locked, chosen),
+            records=_records(request, project, variables, locked, chosen, _brought(state, locked, stale, gone)),
             disk_free=ports.disk_free(request.environment),
-            refusals=tuple(refusals),
+            refusals=(*refusals, *taken),
             skipped=chosen.skipped,
             notes=(*locked.notes, *chosen.notes),
             label=request.label,
@@ -111,6 +110,35 @@ def _planned(
     )
     accepted = _accepted(parse_lock(locked.text, "pylock.toml"), profile)
     return Prepared(locked.outcome.report, plan, locked.files, locked.outcome.files, accepted)
+
+
+def _installer(
+    request: FixRequest, state: EnvironmentState, locked: FixLock, ports: FixPorts
+) -> tuple[str, list[Refusal]]:
+    """Return the installer's name, and what it would not take."""
+    try:
+        name, _, strict = ports.installer(state)
+    except RuntimeError as error:
+        return "", [Refusal("environment", request.environment, str(error))]
+    return name, _legacy(locked.files, request.check) if strict else []
+
+
+def _arriving(locked: FixLock, state: EnvironmentState) -> list[DistributionFile]:
+    """Return the wheels that come. A package that stays as it is keeps its files, and they may be patched already."""
+    here = {(item.name, item.version) for item in state.distributions}
+    files = [distribution_file(file) for file in locked.files if not file.sdist]
+    return [file for file in files if (file.project, str(file.version)) not in here]
+
+
+def _brought(
+    state: EnvironmentState, locked: FixLock, stale: Sequence[Leftover], gone: Collection[str]
+) -> dict[str, str]:
+    """Return what fixes have put where nothing was, this one included."""
+    here = {item.name: item.version for item in state.distributions}
+    changed = {
+        item.distribution.name for item in stale if item.distribution.version != state.brought[item.distribution.name]
+    }
+    return brought(state.brought, locked.files, here, changed | set(gone))
 
 
 def _legacy(files: Sequence[PlannedFile], check: CheckRequest) -> list[Refusal]:
@@ -133,12 +161,13 @@ def _legacy(files: Sequence[PlannedFile], check: CheckRequest) -> list[Refusal]:
 
 def _records(
     request: FixRequest,
-    profile: Profile | None,
     project: str,
     variables: Mapping[str, str],
     locked: FixLock,
     chosen: Selection,
+    put: Mapping[str, str],
 ) -> tuple[tuple[str, str, str], ...]:
+    profile = request.check.profile
     about = {
         "schema": "envdoctor.environment/1",
         "tool": __version__,
@@ -149,6 +178,7 @@ def _records(
         "variables": dict(variables),
         "patches": [patch.name or patch.kind.value for patch in chosen.patches],
         "moved": list(request.moved),
+        "brought": dict(put),
     }
     return (
         ("pylock.toml", locked.text, "the lock"),

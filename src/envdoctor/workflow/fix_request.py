@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from envdoctor.model.candidate import DistributionFile
-from envdoctor.model.plan import PatchPreview, Plan, PlannedFile
+from envdoctor.model.plan import PatchPreview, Plan, PlannedFile, Refusal, WriteStub
 from envdoctor.model.profile import Patch
 from envdoctor.model.report import Report
 from envdoctor.model.target import Target
@@ -40,6 +40,16 @@ class FixPorts(Protocol):
         self, patches: Sequence[Patch], arriving: Sequence[DistributionFile], state: EnvironmentState, *, builds: bool
     ) -> PatchPreview:
         """Apply patches in memory."""
+        ...
+
+    def stubs(
+        self,
+        wanted: Sequence[WriteStub],
+        arriving: Sequence[DistributionFile],
+        state: EnvironmentState,
+        leaving: Collection[str],
+    ) -> tuple[tuple[WriteStub, ...], tuple[Refusal, ...]]:
+        """Return the stand-ins to write, and why others must not be; ``leaving``: distributions that go."""
         ...
 
     def missing_needs(self, needs: Sequence[str]) -> tuple[str, ...]:

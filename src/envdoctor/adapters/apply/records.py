@@ -53,6 +53,8 @@ class FixRecord:
     profile: str | None = None
     project: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
+    brought: Mapping[str, str] = field(default_factory=dict)
+    """Version by name of the packages that fixes put where nothing was."""
     patched: tuple[PatchedFile, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     """The whole of ``environment.json``."""
@@ -65,16 +67,20 @@ def read_record(environment: Path) -> FixRecord | None:
     if not isinstance(details, dict):
         return None
     lock = own / LOCK_RECORD
-    variables = details.get("variables")
     return FixRecord(
         lock_text=_text(lock),
         lock_path=str(lock),
         profile=details.get("profile"),
         project=str(details.get("project", "")),
-        variables={str(k): str(v) for k, v in variables.items()} if isinstance(variables, dict) else {},
+        variables=_texts(details.get("variables")),
+        brought=_texts(details.get("brought")),
         patched=tuple(_patched(own / PATCH_RECORD)),
         details=details,
     )
+
+
+def _texts(value: Any) -> dict[str, str]:
+    return {str(name): str(text) for name, text in value.items()} if isinstance(value, dict) else {}
 
 
 def _patched(path: Path) -> list[PatchedFile]:

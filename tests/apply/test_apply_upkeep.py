@@ -1,0 +1,147 @@
+"""A second fix over the first: what is left over goes, what is a person's stays; and stand-ins for excluded modules."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+from apply_archives import Served, as_index, make_wheel, serve
+from apply_commands import STACK, Fix
+from apply_world import UV, python_in, run, site_of, tree_state
+
+from envdoctor.cli.main import main
+
+pytestmark = pytest.mark.usefixtures("quiet_machine")
+OMEGA = make_wheel("omega", "1.0", {"omega.py": ""}, requires=("beta",))
+OWNER = make_wheel("owner", "1.0", {"deepspeed/__init__.py": "REAL = True\n"})
+DEEPSPEED = make_wheel("deepspeed", "1.0", {"deepspeed/__init__.py": "REAL = True\n"})
+STUB = '[[exclude]]\nname = "deepspeed"\nstubs = ["deepspeed"]\nbecause = "its kernels abort"\n'
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serve(as_index(*STACK, OMEGA, OWNER)) as it:
+        yield it
+
+
+def installed(environment: Path) -> set[str]:
+    return {item.metadata["Name"] for item in distributions(path=[str(site_of(environment))])}
+
+
+def install(environment: Path, folder: Path, *archives: tuple[str, bytes]) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, data in archives:
+        (folder / name).write_bytes(data)
+    run(
+        [UV, "pip", "install", "--no-config", "--offline", "--no-index", "--no-deps", "--link-mode", "copy",
+         "--python", str(python_in(environment)), *(str(folder / name) for name, _ in archives)]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_what_the_lock_has_no_use_for_any_more_goes_and_comes_back(
+    fix: Fix, project: Path, installer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = project / ".venv"
+    (project / "requirements.txt").write_text("epsilon\ngamma\nbeta\n")
+    assert fix("--yes", "--installer", installer) == 0
+    assert {"alpha", "beta", "epsilon", "gamma"} <= installed(environment)
+    before = tree_state(environment)
+    (project / "requirements.txt").write_text("epsilon\ngamma\n")
+    capsys.readouterr()
+    assert fix("--dry-run") == 0
+    assert "remove `beta` 1.0: an earlier fix brought it" in capsys.readouterr().out
+    assert fix("--yes", "--installer", installer) == 0
+    assert {"alpha", "epsilon", "gamma"} <= installed(environment)
+    assert "beta" not in installed(environment)
+    assert json.loads((environment / ".envdoctor/environment.json").read_text())["brought"] == {
+        "alpha": "2.0",
+        "epsilon": "1.0",
+        "gamma": "1.0",
+    }
+    assert main(["undo", "--env", str(environment)]) == 0
+    assert tree_state(environment) == before
+
+
+def test_what_was_there_before_the_first_fix_is_never_removed(fix: Fix, project: Path, tmp_path: Path) -> None:
+    environment = project / ".venv"
+    run([UV, "venv", "--no-config", "--no-project", str(environment)])
+    install(environment, tmp_path / "wheels", *(item for item in STACK if item[0].startswith("beta")))
+    (project / "requirements.txt").write_text("epsilon\ngamma\nbeta\n")
+    assert fix("--yes") == 0
+    (project / "requirements.txt").write_text("gamma\n")
+    assert fix("--yes") == 0
+    assert installed(environment) == {"beta", "gamma"}
+
+
+def test_what_a_later_package_of_a_person_asks_for_stays_and_is_said(
+    fix: Fix, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = project / ".venv"
+    (project / "requirements.txt").write_text("gamma\nbeta\n")
+    assert fix("--yes") == 0
+    install(environment, tmp_path / "wheels", OMEGA)
+    (project / "requirements.txt").write_text("gamma\n")
+    capsys.readouterr()
+    assert fix("--dry-run") == 0
+    assert "`beta` 1.0 is not in the lock any more and stays: `omega` asks for it" in capsys.readouterr().out
+
+
+def test_a_stand_in_is_found_is_empty_and_goes_with_the_fix(
+    fix: Fix, project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    environment = project / ".venv"
+    assert fix("--yes", more=STUB) == 0
+    code = "import importlib.util as u, deepspeed; print(u.find_spec('deepspeed') is not None, deepspeed.ops)"
+    done = subprocess.run([python_in(environment), "-c", code], capture_output=True, text=True, check=False)
+    assert "AttributeError: `deepspeed` is left out of this environment: its kernels abort" in done.stderr
+    assert fix("--yes", more=STUB) == 0
+    assert "nothing to do" in capfd.readouterr().err
+    assert fix("--yes", more=STUB.replace("abort", "hang")) == 0
+    assert "hang" in (site_of(environment) / "deepspeed/__init__.py").read_text()
+    assert main(["check", str(project), "--env", str(environment), "--profile", str(project / "small.toml"),
+                 "--no-imports", "--offline"]) in (0, 3)  # fmt: skip
+    assert "deepspeed" not in capfd.readouterr().out.replace("app.py", "")
+    assert main(["undo", "--env", str(environment)]) == 0
+    assert "abort" in (site_of(environment) / "deepspeed/__init__.py").read_text()
+
+
+def test_a_stand_in_takes_the_place_of_what_is_excluded(fix: Fix, project: Path, tmp_path: Path) -> None:
+    environment = project / ".venv"
+    run([UV, "venv", "--no-config", "--no-project", str(environment)])
+    install(environment, tmp_path / "wheels", DEEPSPEED)
+    before = tree_state(environment)
+    assert fix("--yes", more=STUB) == 0
+    assert "deepspeed" not in installed(environment)
+    assert "REASON" in (site_of(environment) / "deepspeed/__init__.py").read_text()
+    assert main(["undo", "--env", str(environment)]) == 0
+    assert tree_state(environment) == before
+
+
+def test_a_stand_in_for_a_module_that_a_package_brings_is_refused(
+    fix: Fix, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "requirements.txt").write_text("gamma\nowner\n")
+    assert fix("--yes", more=STUB) == 1
+    assert "`owner` brings it (`deepspeed/__init__.py`)" in capsys.readouterr().err
+    assert not (project / ".venv").exists()
+
+
+@pytest.mark.parametrize("name", ["deepspeed.py", "deepspeed/own.py", "deepspeed.cpython-311-x86_64-linux-gnu.so"])
+def test_a_stand_in_for_a_module_that_a_person_has_there_is_refused(
+    fix: Fix, project: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = project / ".venv"
+    run([UV, "venv", "--no-config", "--no-project", str(environment)])
+    mine = site_of(environment) / name
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("MINE = 1\n")
+    before = tree_state(project)
+    assert fix("--yes", more=STUB) == 1
+    assert f"`{name}` is there" in capsys.readouterr().err
+    (project / "small.toml").unlink()
+    assert tree_state(project) == before
