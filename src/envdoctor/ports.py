@@ -10,7 +10,18 @@ if TYPE_CHECKING:
 
     from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
 
-__all__ = ["ArchiveReader", "Index", "IndexUnavailable", "MetadataUnavailable", "Progress", "ProjectNotFound"]
+__all__ = [
+    "ONLY_ITS_BUILD",
+    "ArchiveReader",
+    "Index",
+    "IndexUnavailable",
+    "MetadataUnavailable",
+    "Progress",
+    "ProjectNotFound",
+]
+
+ONLY_ITS_BUILD = "only its build would tell its dependencies"
+"""The reason of a MetadataUnavailable that asking again does not mend."""
 
 
 class IndexUnavailable(Exception):

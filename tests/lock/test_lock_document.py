@@ -9,7 +9,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.lock.companions import constraints_text, overrides_text, uv_fragment
-from envdoctor.lock.document import build_pylock, faults, lock_text
+from envdoctor.lock.document import build_pylock, lock_text
+from envdoctor.lock.fault import faults
 from envdoctor.lock.reading import LockError, parse_lock, tomllib
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.origin import DistributionOrigin, FileOrigin

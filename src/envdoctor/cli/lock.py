@@ -17,7 +17,7 @@ from envdoctor.cli.output import write_report
 from envdoctor.cli.session import open_session
 
 if TYPE_CHECKING:
-    from envdoctor.lock.document import LockFault
+    from envdoctor.lock.fault import LockFault
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

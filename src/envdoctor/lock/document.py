@@ -9,7 +9,6 @@ Source: PEP 751 and its specification; ``packaging.pylock`` holds the data model
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -20,6 +19,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from envdoctor.lock.fault import faults, safe_hashes
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
@@ -27,37 +27,7 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
 
-__all__ = ["LockFault", "build_pylock", "faults", "lock_text", "without_credentials"]
-
-
-@dataclass(frozen=True, slots=True)
-class LockFault:
-    """Why a package cannot be locked."""
-
-    package: str
-    """Its name; empty where it is about a line or a file."""
-    reason: str
-    wrong: bool = False
-    """Something that a person must correct; else it could not be known."""
-    place: str = ""
-    """The file and line, or the URL, that it is about."""
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.reason}" if self.place else f"`{self.package}` cannot be locked: {self.reason}"
-
-
-def faults(resolution: Resolution) -> tuple[LockFault, ...]:
-    """Return every package that a lock could not pin: no hash, or a file that only stands in for another's."""
-    found = []
-    for package in resolution.packages:
-        if package.file.stand_in:
-            reason = f"its index `{package.file.index}` could not be reached, so the hash of its file is not known"
-            found.append(LockFault(package.name, reason))
-        elif not _hashes(package.file):
-            found.append(
-                LockFault(package.name, f"`{package.file.filename}` has no hash on index `{package.file.index}`")
-            )
-    return tuple(found)
+__all__ = ["build_pylock", "lock_text", "without_credentials"]
 
 
 def build_pylock(
@@ -127,7 +97,7 @@ def _wheels(package: ResolvedPackage) -> list[PackageWheel]:
 
     The machine at hand may promise less than the target (an older macOS or glibc): it then needs another than the best.
     """
-    usable = [file for file in package.files if file.kind is FileKind.WHEEL and not file.stand_in and _hashes(file)]
+    usable = [file for file in package.files if file.kind is FileKind.WHEEL and not file.stand_in and safe_hashes(file)]
     return [_wheel(file) for file in usable]
 
 
@@ -137,7 +107,7 @@ def _wheel(file: DistributionFile) -> PackageWheel:
         upload_time=_time(file.upload_time),
         url=without_credentials(file.url),
         size=file.size,
-        hashes=_hashes(file),
+        hashes=safe_hashes(file),
     )
 
 
@@ -147,13 +117,8 @@ def _sdist(file: DistributionFile) -> PackageSdist:
         upload_time=_time(file.upload_time),
         url=without_credentials(file.url),
         size=file.size,
-        hashes=_hashes(file),
+        hashes=safe_hashes(file),
     )
-
-
-def _hashes(file: DistributionFile) -> dict[str, str]:
-    """Return the digests that installers check; MD5 and SHA-1 prove nothing and are left out."""
-    return {name: digest for name, digest in file.hashes if name in ("sha256", "sha384", "sha512")}
 
 
 def _time(text: str | None) -> datetime | None:

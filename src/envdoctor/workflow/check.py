@@ -61,8 +61,8 @@ class CheckRequest:
     binaries: BinaryInventory | None = None
     facts: Facts = Facts()  # noqa: RUF009 - immutable
     log: str | None = None
-    unreachable: Callable[[], Sequence[object]] = tuple
-    """Tells, afterwards, which indexes others had to stand in for."""
+    unreachable: Callable[[], Sequence[tuple[str, str, str]]] = tuple
+    """Tells, afterwards, which indexes did not answer: name, URL, reason."""
     progress: Progress | None = None
     upgrade: frozenset[str] = frozenset()
     offline: bool = False
@@ -201,7 +201,15 @@ def _diagnose(request: CheckRequest, problem: Problem, index: Index, examination
     def broken(resolution: Resolution) -> int:
         return judge(replace(examination, resolution=resolution))
 
-    return diagnose(problem, index, progress=request.progress, judge=broken, build_risk=request.build_risk)
+    found = diagnose(problem, index, progress=request.progress, judge=broken, build_risk=request.build_risk)
+    return replace(found, incomplete=(*found.incomplete, *_taken_on_trust(found)))
+
+
+def _taken_on_trust(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """Return what is to be said of direct references; of pages that did not come the diagnosis says why."""
+    said = {text.partition(": ")[0] for text in diagnosis.incomplete}
+    direct = (f"`{name}`" for name in diagnosis.unknown)
+    return tuple(f"{name}: a direct reference, which is not fetched" for name in direct if name not in said)
 
 
 def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

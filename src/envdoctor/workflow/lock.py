@@ -7,26 +7,20 @@ from dataclasses import dataclass, replace
 
 from envdoctor import __version__
 from envdoctor.lock.companions import constraints_text, overrides_text
-from envdoctor.lock.document import LockFault, build_pylock, faults, lock_text
+from envdoctor.lock.document import build_pylock, lock_text
+from envdoctor.lock.fault import LockFault
 from envdoctor.lock.reading import parse_lock
-from envdoctor.model.project import Project
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis
-from envdoctor.workflow.by_lock import unchanged
+from envdoctor.workflow.by_lock import holds, unchanged
 from envdoctor.workflow.check import CheckRequest, prescribe, report_of
 from envdoctor.workflow.lock_notes import lock_notes
-from envdoctor.workflow.lock_refusals import (
-    hash_faults,
-    left_out_unseen,
-    misread,
-    not_admitted,
-    nothing_there,
-    unread,
-    with_hashes,
-)
+from envdoctor.workflow.lock_obstacles import amiss, obstacles, repair_in_use
+from envdoctor.workflow.lock_refusals import nothing_there, with_hashes
+from envdoctor.workflow.lock_unseen import left_open
 from envdoctor.workflow.prescription import problem_of
 from envdoctor.workflow.waivers import accepted_by_lock
 
@@ -67,24 +61,23 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
     report = report_of(request, result, command="lock")
     if result.diagnosis is None or request.project is None:
         return LockOutcome(report, {}, refusal="there is no project to lock")
-    amiss = _amiss(request.project, result.target)
-    if result.by_lock and not amiss:
-        if choice == LockChoice() and _still_the_lock(request):
-            return LockOutcome(report, {}, kept=_file_names(request))
-        return LockOutcome(report, {}, faults=tuple(LockFault(name, "not in the cache") for name in result.by_lock))
-    resolution, repair, refusal = _choose(result.diagnosis, choice)
-    wrong = (*amiss, *_faults(request, choice, result.diagnosis, resolution, repair, result.target, index_urls))
+    wrong = amiss(request.project, result.target)
+    repair: Repair | None = None
+    refusal = resolution = None
+    if result.by_lock:
+        wrong = (*wrong, *(LockFault(name, "not in the cache") for name in result.by_lock))
+    else:
+        resolution, repair, refusal = _choose(result.diagnosis, choice)
+        wrong = (*wrong, *_faults(request, choice, result.diagnosis, resolution, repair, result.target, index_urls))
     if wrong:
+        if not any(fault.wrong for fault in wrong) and choice == LockChoice() and _still_the_lock(request):
+            return LockOutcome(report, {}, kept=_file_names(request))
         return LockOutcome(report, {}, faults=wrong, repair=repair)
     if resolution is None:
         return LockOutcome(report, {}, refusal=refusal, no_such_repair=choice.repair is not None)
     resolution = with_hashes(request.project, resolution, result.target)
-    return _written(request, choice, report, resolution, repair, result.target, index_urls)
-
-
-def _amiss(project: Project, target: Target) -> tuple[LockFault, ...]:
-    python = not_admitted(project, target)
-    return (*misread(project), *((python,) if python else ()))
+    outcome = _written(request, choice, report, resolution, repair, result.target, index_urls)
+    return replace(outcome, notes=lock_notes(outcome.report, resolution, repair, left_open(result.diagnosis)))
 
 
 def _faults(
@@ -99,16 +92,7 @@ def _faults(
     nowhere = nothing_there(diagnosis, resolution, request.index, index_urls.get("default"))
     if nowhere is not None:
         return (nowhere,)
-    project = request.project
-    written = [*(project.requirements if project else ())]
-    written += [item.requirement for item in request.profile.requires] if request.profile else []
-    found = list(unread(diagnosis, written))
-    if choice.repair is None:
-        found += left_out_unseen(diagnosis, repair)
-    if resolution is not None:
-        found += faults(resolution)
-        found += hash_faults(project, resolution, target) if project else ()
-    return tuple(found)
+    return obstacles(request, diagnosis, resolution, repair, target, asked_for=choice.repair is not None)
 
 
 def _written(
@@ -137,14 +121,15 @@ def _written(
     lock_name = next(iter(files))
     settled = accepted_by_lock(report.findings, report.conflicts, parse_lock(files[lock_name], lock_name))
     report = replace(report, findings=settled)
-    return LockOutcome(report, files, repair=repair, notes=lock_notes(report, resolution, repair))
+    return LockOutcome(report, files, repair=repair)
 
 
 def _still_the_lock(request: CheckRequest) -> bool:
-    if request.project is None or request.locked is None:
+    """Return whether, where no index may be asked, the lock on disk is for what is written now."""
+    if request.project is None or request.locked is None or not request.offline or request.upgrade:
         return False
     problem = problem_of(request.project, request.target, profile=request.profile, locked=request.locked)
-    return unchanged(problem, request.locked)
+    return unchanged(problem, request.locked) and holds(problem, request.locked, request.python_choices)
 
 
 def _file_names(request: CheckRequest) -> tuple[str, str, str]:
@@ -169,5 +154,4 @@ def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None
     resolution = diagnosis.resolution
     if resolution is None:
         return None, None, "no repair was found after which the requirements resolve"
-    in_use = next((repair for repair in diagnosis.repairs if repair.id == resolution.repair), None)
-    return resolution, in_use, None
+    return resolution, repair_in_use(diagnosis), None

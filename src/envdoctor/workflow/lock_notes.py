@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from envdoctor.model.finding import Severity
 from envdoctor.model.repair import Override, Repair
@@ -12,15 +12,18 @@ from envdoctor.model.resolution import Resolution
 __all__ = ["lock_notes"]
 
 _MOST = 12
+_MOST_ERRORS = 5
 _NOWHERE = "python_version < '0'"
 
 
-def lock_notes(report: Report, resolution: Resolution, repair: Repair | None) -> tuple[str, ...]:
-    """Return the repair that is locked with what it sets aside, errors that stay open, and metadata that pip refuses.
+def lock_notes(
+    report: Report, resolution: Resolution, repair: Repair | None, left_open: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the repair that is locked with what it sets aside, errors that stay open, and what pip refuses.
 
-    ``report`` already counts as accepted what the lock settles.
+    ``report`` already counts as accepted what the lock settles. ``left_open``: what is not known of what is locked.
     """
-    return (*_repair(repair), *_errors(report), *_mended(resolution))
+    return (*_repair(repair), *_errors(report), *_mended(resolution), *_unknown(left_open))
 
 
 def _repair(repair: Repair | None) -> Iterator[str]:
@@ -42,9 +45,16 @@ def _aside(override: Override) -> Iterator[str]:
 
 def _errors(report: Report) -> Iterator[str]:
     errors = [item for item in report.open_findings if item.severity is Severity.ERROR]
-    if errors:
-        number = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
-        yield f"{number} {'are' if len(errors) > 1 else 'is'} known of what is locked; `envdoctor check` lists them"
+    if not errors:
+        return
+    number = f"{len(errors)} errors are" if len(errors) > 1 else "1 error is"
+    yield f"{number} known of what is locked:"
+    for item in errors[:_MOST_ERRORS]:
+        yield f"  {item.rule} {item.name}: {item.message}"
+        if item.remedy is not None:
+            yield f"    try: {'; '.join((item.remedy.summary, *(f'`{each}`' for each in item.remedy.commands)))}"
+    if len(errors) > _MOST_ERRORS:
+        yield f"  and {len(errors) - _MOST_ERRORS} more; `envdoctor check` lists them"
 
 
 def _mended(resolution: Resolution) -> Iterator[str]:
@@ -54,3 +64,9 @@ def _mended(resolution: Resolution) -> Iterator[str]:
             f"pip 24.1 and later refuse {', '.join(named)}, for the metadata is not valid; uv installs "
             f"{'it' if len(named) == 1 else 'them'}"
         )
+
+
+def _unknown(left_open: Sequence[str]) -> Iterator[str]:
+    yield from (f"not known, and not in the lock: {text}" for text in left_open[:_MOST])
+    if len(left_open) > _MOST:
+        yield f"and {len(left_open) - _MOST} more that is not known; `envdoctor check --verbose` lists it"

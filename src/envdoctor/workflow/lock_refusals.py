@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.lock.document import LockFault
+from envdoctor.lock.fault import LockFault
 from envdoctor.model.admitted_python import admits
 from envdoctor.model.file_hashes import agreeing, comparable, malformed_hash
 from envdoctor.model.marker import may_hold

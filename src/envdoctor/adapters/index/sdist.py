@@ -30,6 +30,7 @@ from envdoctor.adapters.index.metadata_text import (
     record_of,
 )
 from envdoctor.model.candidate import BuildRisk, MetadataSource
+from envdoctor.ports import ONLY_ITS_BUILD
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -92,7 +93,7 @@ class SdistContents:
         declared = self.texts.get("setup.py", "") + self.texts.get("setup.cfg", "")
         if declared and not _INSTALL_REQUIRES.search(declared):
             return record_of((), python, extras, MetadataSource.PKG_INFO)
-        raise UnreadableMetadata("only its build would tell its dependencies")
+        raise UnreadableMetadata(ONLY_ITS_BUILD)
 
     def _project(self) -> dict[str, Any]:
         try:
