@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,12 +15,10 @@ from envdoctor.cli.output import write_report
 from envdoctor.cli.session import open_session
 
 if TYPE_CHECKING:
-    from envdoctor.resolve.explain import Explanation, NewerVersion
     from envdoctor.workflow.explain import Explained
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-_NEWER_SHOWN = 5
 _EPILOG = (
     "Examples: `envdoctor explain av --profile xtts-zluda` in a checkout; `envdoctor explain ~/xtts-webui C1 "
     "--profile xtts-zluda` for a conflict of `check`'s list; without a topic, all conflicts."
@@ -52,6 +49,7 @@ def explain(
     verbose: opt.VerboseOption = False,
 ) -> None:
     """Say why a package has its version and who wanted another, or why requirements cannot hold together."""
+    from envdoctor.cli.explain_text import explanation_lines
     from envdoctor.workflow.explain import explain_topic
 
     project, topic = _told_apart(words or [])
@@ -64,7 +62,7 @@ def explain(
     if explained.explanation is None:
         write_report(explained.report, format=opt.Format.HUMAN, output=None, fail_on=opt.FailOn.NEVER, verbose=verbose)
         return
-    for line in _lines(explained, explained.explanation, verbose=verbose):
+    for line in explanation_lines(explained, explained.explanation, verbose=verbose):
         typer.echo(line)
 
 
@@ -86,57 +84,3 @@ def _unknown(topic: str, explained: Explained) -> str:
     close = difflib.get_close_matches(topic.lower(), [*names, *ids], n=3)
     hint = f"; did you mean {' or '.join(f'`{name}`' for name in close)}?" if close else ""
     return f"`{topic}` is neither a package of the resolution nor a conflict{hint}"
-
-
-def _lines(explained: Explained, explanation: Explanation, *, verbose: bool) -> Iterator[str]:
-    from envdoctor.workflow.explain import origin_text
-
-    package = explanation.package
-    assert package is not None  # noqa: S101 - the caller has looked
-    kind = package.file.kind.value
-    yield f"{package.name} {package.version} ({kind} {package.file.filename}, index {package.file.index})"
-    yield ""
-    yield "wanted by"
-    yield from (f"  {origin_text(requirement)}" for requirement in package.wanted_by)
-    if package.set_aside or explained.others:
-        yield ""
-        yield "who wanted another"
-        yield from (f"  {origin_text(requirement)}, set aside" for requirement in package.set_aside)
-        for other in explained.others:
-            yield f"  {origin_text(other.requirement)}, which came with {other.set_aside} ({other.set_aside.origin})"
-    if explanation.chains:
-        yield ""
-        yield "how it gets here"
-        shown = explanation.chains if verbose else explanation.chains[:_NEWER_SHOWN]
-        yield from (f"  {' -> '.join(chain)}" for chain in shown)
-        if len(shown) < len(explanation.chains):
-            yield f"  and {len(explanation.chains) - len(shown)} more ways; --verbose shows them"
-    yield ""
-    yield from _newer(explanation, verbose=verbose)
-    for finding in explained.report.open_findings:
-        yield ""
-        yield f"{finding.severity.value} {finding.rule} {finding.name}: {finding.message}"
-
-
-def _newer(explanation: Explanation, *, verbose: bool) -> Iterator[str]:
-    if not explanation.newer:
-        yield "it is the newest version there is"
-        return
-    yield "why not a newer one"
-    shown = explanation.newer if verbose else explanation.newer[:_NEWER_SHOWN]
-    yield from (f"  {entry.version}: {_reason(entry)}" for entry in shown)
-    if len(shown) < len(explanation.newer):
-        yield f"  and {len(explanation.newer) - len(shown)} more newer versions; --verbose shows them"
-
-
-def _reason(entry: NewerVersion) -> str:
-    from envdoctor.workflow.explain import origin_text
-
-    if entry.excluded_by:
-        return "ruled out by " + "; ".join(origin_text(requirement) for requirement in entry.excluded_by[:2])
-    if entry.unmet:
-        return "needs " + "; ".join(str(requirement) for requirement in entry.unmet[:2])
-    if entry.rejections:
-        kinds = dict.fromkeys(rejection.kind.value for rejection in entry.rejections)
-        return f"the target cannot use it ({', '.join(kinds)})"
-    return "the search did not need it: a version that was locked, or a companion, decided"

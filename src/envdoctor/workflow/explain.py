@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.model.candidate import Rejection
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.resolve.explain import Explanation, explain
 from envdoctor.resolve.universe import Universe
 from envdoctor.workflow.check import CheckRequest, prescribe, report_of
 
 __all__ = ["Explained", "OtherWish", "explain_topic", "origin_text"]
+
+
+@runtime_checkable
+class _Dated(Protocol):
+    """An index that remembers what a date (``--exclude-newer``) took out of its pages."""
+
+    def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,10 @@ class Explained:
     report: Report
     explanation: Explanation | None = None
     others: tuple[OtherWish, ...] = ()
+    not_of_its_index: tuple[Version, ...] = ()
+    """Newer versions of the default index, newest first, where its files stand in for an index that is out of reach."""
+    because: str = ""
+    """Why another version was set aside, where a profile says it."""
     unknown_topic: bool = False
 
 
@@ -57,10 +72,36 @@ def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
     about = replace(report, findings=tuple(item for item in report.findings if canonicalize_name(item.subject) == name))
     if diagnosis.resolution is None or diagnosis.universe is None:
         return Explained(about)
-    explanation = explain(diagnosis.resolution, diagnosis.universe, name)
+    repair = _in_use(diagnosis)
+    too_new = request.index.too_new if isinstance(request.index, _Dated) else None
+    explanation = explain(diagnosis.resolution, diagnosis.universe, name, repair=repair, too_new=too_new)
     if explanation.package is None:
-        return Explained(about, explanation, unknown_topic=True)
-    return Explained(about, explanation, tuple(_other_wishes(diagnosis, diagnosis.universe, explanation)))
+        return Explained(about, explanation, unknown_topic=explanation.absence is None)
+    return Explained(
+        about,
+        explanation,
+        tuple(_other_wishes(diagnosis, diagnosis.universe, explanation)),
+        tuple(_not_of_its_index(request, explanation.package)),
+        _reason(repair, explanation.package),
+    )
+
+
+def _reason(repair: Repair | None, package: ResolvedPackage) -> str:
+    """Return why the override of a package is there, where somebody said it."""
+    overrides = repair.overrides if repair else ()
+    return next((override.because for override in overrides if override.requirement.name == package.name), "")
+
+
+def _not_of_its_index(request: CheckRequest, package: ResolvedPackage) -> Iterator[Version]:
+    """Yield the default index's newer versions that do not stand in for one of the index that is out of reach."""
+    if not package.file.stand_in or request.plain_index is None:
+        return
+    try:
+        versions = request.plain_index.page(package.name).versions
+    except (IndexUnavailable, ProjectNotFound):
+        return
+    newest = Version(package.version.public)
+    yield from (version for version in reversed(versions) if version > newest and not version.is_prerelease)
 
 
 def _other_wishes(diagnosis: Diagnosis, universe: Universe, explanation: Explanation) -> Iterator[OtherWish]:
