@@ -54,8 +54,18 @@ class Couplings:
     """The shipped couplings and a profile's own."""
 
     def __init__(self, extra: Iterable[Coupling] = ()) -> None:
+        self._take((*shipped_couplings(), *_profile_rows(extra)))
+
+    @classmethod
+    def none(cls) -> Couplings:
+        """Return no coupling at all: what metadata says is all that counts, as for an installer."""
+        found = cls.__new__(cls)
+        found._take(())
+        return found
+
+    def _take(self, rows: Iterable[_Row]) -> None:
         self._rows: dict[NormalizedName, list[_Row]] = {}
-        for row in (*shipped_couplings(), *_profile_rows(extra)):
+        for row in rows:
             self._rows.setdefault(row.name, []).append(row)
         self._binary = frozenset((row.name, row.requires) for rows in self._rows.values() for row in rows)
 

@@ -70,7 +70,7 @@ class Universe:
     def __init__(self, problem: Problem, index: Index) -> None:
         self.problem = problem
         self.index = index
-        self.couplings = Couplings(problem.couplings)
+        self.couplings = Couplings(problem.couplings) if problem.policy.couplings else Couplings.none()
         self.excluded = frozenset(exclusion.name for exclusion in problem.exclusions)
         self.selector = Selector(problem.target, problem.policy)
         self.incomplete: dict[str, None] = {}

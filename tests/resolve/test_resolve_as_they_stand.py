@@ -1,0 +1,86 @@
+"""What an installer would take of a project's files as they stand: it knows no couplings and no profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+
+import pytest
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from resolve_universe import LINUX, MemoryIndex, read
+
+from envdoctor.model.finding import Finding
+from envdoctor.model.origin import ProfileOrigin
+from envdoctor.model.profile import Coupling, CouplingRule, Profile, ProfileOverride, ProfileTarget
+from envdoctor.model.project import Project
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution
+from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.resolve.diagnosis import resolve
+from envdoctor.resolve.problem import Policy, Problem
+from envdoctor.workflow.as_they_stand import AS_THEY_STAND
+from envdoctor.workflow.check import CheckRequest, check
+
+TABLE = {
+    "torch": {"2.7.1": {}, "2.11.0": {}, "2.15.0": {}},
+    "torchaudio": {"2.7.1": ["torch==2.7.1"], "2.11.0": {}},
+    "mine": {"2.7.1": {}, "2.15.0": {}},
+    "app": {"1": {}},
+}
+MINE = Coupling((canonicalize_name("torch"), canonicalize_name("mine")), CouplingRule.SAME_VERSION)
+
+
+def _pins(*texts: str) -> tuple[ProfileOverride, ...]:
+    return tuple(
+        ProfileOverride(
+            Requirement(canonicalize_name(name), ProfileOrigin("p", f"override[{n}]"), SpecifierSet(f"=={version}")), ""
+        )
+        for n, (name, version) in enumerate(text.split("==") for text in texts)
+    )
+
+
+def _checked(*lines: str, overrides: Iterable[ProfileOverride] = ()) -> tuple[Finding, ...]:
+    target = ProfileTarget(OperatingSystem.LINUX, Arch.X86_64, SpecifierSet(">=3.10"), Backend.CPU)
+    profile = Profile("p", "", target, overrides=tuple(overrides), couplings=(MINE,))
+    request = CheckRequest(
+        target=LINUX,
+        today=date(2026, 11, 28),
+        project=Project("", requirements=read(*lines)),
+        profile=profile,
+        index=MemoryIndex(TABLE),
+    )
+    return check(request).findings
+
+
+@pytest.mark.parametrize(
+    ("couplings", "versions"),
+    [(True, {"torch": "2.11.0", "torchaudio": "2.11.0"}), (False, {"torch": "2.15.0", "torchaudio": "2.11.0"})],
+)
+def test_a_policy_can_do_without_couplings(couplings: bool, versions: dict[str, str]) -> None:
+    problem = Problem(read("torch", "torchaudio"), LINUX, policy=Policy(couplings=couplings))
+    found = resolve(problem, MemoryIndex(TABLE))
+    assert isinstance(found, Resolution)
+    assert {package.name: str(package.version) for package in found.packages} == versions
+
+
+def test_without_couplings_those_of_a_profile_do_not_count_either() -> None:
+    lines = read("torch<2.15", "mine")
+    with_them = resolve(Problem(lines, LINUX, couplings=(MINE,)), MemoryIndex(TABLE))
+    without = resolve(Problem(lines, LINUX, couplings=(MINE,), policy=Policy(couplings=False)), MemoryIndex(TABLE))
+    assert isinstance(with_them, Resolution)
+    assert isinstance(without, Resolution)
+    assert {str(package.version) for package in with_them.packages} == {"2.7.1"}
+    assert {package.name: str(package.version) for package in without.packages} == {"torch": "2.11.0", "mine": "2.15.0"}
+
+
+def test_the_broken_pair_that_an_installer_would_take_is_named() -> None:
+    found = _checked("torch", "torchaudio", overrides=_pins("torch==2.7.1", "torchaudio==2.7.1"))
+    (pair,) = (item for item in found if item.rule == "RES201")
+    taken = "without the profile, an installer would take torchaudio 2.11.0 and torch 2.15.0"
+    assert [seen.what for seen in pair.evidence if seen.where == AS_THEY_STAND] == [taken]
+
+
+def test_a_pair_that_the_lines_themselves_hold_together_is_no_finding() -> None:
+    found = _checked("torch==2.7.1", "torchaudio==2.7.1", overrides=_pins("app==1"))
+    assert not [item for item in found if item.rule.startswith("RES2")]
