@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from envdoctor.cli.patient import fitted
+from envdoctor.cli.patient_target import fitted, with_assumed
 from envdoctor.cli.targets import TargetChoice, pick_target
 from envdoctor.diagnose.examination import Examination
 from envdoctor.workflow.patient import check_patient
@@ -32,6 +32,7 @@ def report_of_patient(
     environment = patient.environment
     if profile is None:
         target = fitted(target, patient, target_choice)
+        environment = with_assumed(environment, patient, target_choice) if environment is not None else None
     elif target_choice.python is None and environment is not None and environment.python is not None:
         target = replace(target, python=environment.python, python_full=environment.python_full)
     return check_patient(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.cli.errors import UsageFault
+from envdoctor.cli.patient_target import fitted
 from envdoctor.model.fact import Facts
-from envdoctor.model.target import Arch, OperatingSystem, Target
 
 if TYPE_CHECKING:
-    from envdoctor.cli.composition import TargetChoice
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.environment import InstalledEnvironment
 
@@ -21,8 +20,6 @@ __all__ = ["Patient", "PatientChoice", "fitted", "open_patient"]
 # Imported in a child when they are there: a broken one of these makes everything above it fail.
 _IMPORTED = ("torch",)
 _LARGEST_LOG = 16 * 1024 * 1024
-_OLDEST, _NEWEST = (3, 8), (3, 14)
-_SYSTEMS = {"win32": "windows", "linux": "linux", "darwin": "macos"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +79,6 @@ def open_patient(choice: PatientChoice) -> Patient:
     facts = given if len(given) else host_facts(environment, wanted=choice.gpu)
     binaries = libraries(environment, facts, gpu=choice.gpu)
     return Patient(imported(), facts, log, binaries)
-
-
-def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
-    """Return the target with what environment and facts say of it, wherever the user has typed nothing else."""
-    environment = patient.environment
-    if environment is not None and environment.python is not None and choice.python is None:
-        if _OLDEST <= environment.python <= _NEWEST:
-            target = replace(target, python=environment.python, python_full=environment.python_full)
-        target = replace(target, probed=environment.executable is not None)
-    system = patient.facts.value("os")
-    if environment is not None and system is None:
-        system = _SYSTEMS.get(str(environment.details.get("platform") or ""))
-    if isinstance(system, str) and choice.os is None and system in {item.value for item in OperatingSystem}:
-        target = replace(target, os=OperatingSystem(system))
-    machine = str(patient.facts.value("arch") or (environment and environment.details.get("machine")) or "").lower()
-    arm = Arch.AARCH64 if target.os is OperatingSystem.LINUX else Arch.ARM64
-    if choice.arch is None:
-        # macOS and Windows have their own word for the same machine.
-        default = target.arch if target.arch is Arch.X86_64 else arm
-        known = {"x86_64": Arch.X86_64, "amd64": Arch.X86_64, "aarch64": arm, "arm64": arm}
-        target = replace(target, arch=known.get(machine, default))
-    return target
 
 
 def _environment(path: Path) -> InstalledEnvironment:

@@ -113,4 +113,5 @@ INDEX: tuple[Row, ...] = (
     ("ADV112", "packages.toml", (("faster-whisper",),), ()),
     ("ADV113", "packages.toml", (("gradio-imageslider",), ("gradio",)), ()),
     ("ADV114", "packages.toml", (("onnx",), ("protobuf",)), ()),
+    ("ADV115", "cuda.toml", (("onnxruntime-gpu",),), ()),
 )

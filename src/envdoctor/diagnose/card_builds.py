@@ -9,7 +9,8 @@ __all__ = ["advice_for_torch", "builds_for", "code_of"]
 
 # The first torch with builds of a label; PyTorch, "Previous versions".
 _FIRST_TORCH = {"cu118": "2.0", "cu121": "2.1", "cu124": "2.4", "cu126": "2.6", "cu128": "2.7", "cu129": "2.8",
-                "cu130": "2.9", "cu132": "2.13"}  # fmt: skip
+                "cu130": "2.9", "cu132": "2.13", "rocm5.5": "2.1", "rocm6.0": "2.3", "rocm6.2": "2.5", "rocm6.3": "2.7",
+                "rocm6.4": "2.8", "rocm7.0": "2.10"}  # fmt: skip
 
 
 def code_of(architectures: tuple[str, ...], ptx: str | None = None) -> GpuCode:
@@ -39,6 +40,12 @@ def advice_for_torch(card: str, arch: str | None = None) -> str:
     """Return what to install: ``take the cu128 build or a later one (torch>=2.7), with ...``."""
     labels = builds_for(card, arch)
     together = "and the torchaudio and torchvision of the same release and label"
+    if not labels and card.startswith("gfx"):
+        return (
+            f"no build of PyTorch's own indexes is for {card}: run it on the CPU; on bare-metal Linux, a card that "
+            "differs from a listed one in its number alone passes for it with HSA_OVERRIDE_GFX_VERSION (10.3.0 for "
+            "gfx103x)"
+        )
     if not labels:
         return f"take a build of torch with {card}, {together}"
     first = _FIRST_TORCH.get(labels[0])

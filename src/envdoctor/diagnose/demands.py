@@ -14,6 +14,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.diagnose.assumed import assumed_of
 from envdoctor.model.marker import may_hold
 
 if TYPE_CHECKING:
@@ -107,6 +108,29 @@ def marker_environment(environment: InstalledEnvironment, target: Target | None)
     return markers
 
 
+def _possible_environments(environment: InstalledEnvironment, target: Target | None) -> tuple[dict[str, str], ...]:
+    """Return the PEP 508 environments that may be the interpreter's: one, or all that what is told leaves open."""
+    found = [marker_environment(environment, target)]
+    assumed = assumed_of(environment)
+    if isinstance(environment.details.get("markers"), Mapping):
+        return tuple(found)
+    if "python" in assumed:
+        versions = [f"3.{minor}" for minor in range(8, 15)]
+        of_python = ("python_full_version", "implementation_version")
+        found = [
+            {**markers, "python_version": version, **dict.fromkeys(of_python, f"{version}.0")}
+            for markers in found
+            for version in versions
+        ]
+    if "os" in assumed:
+        found = [
+            {**markers, "sys_platform": platform, "os_name": os_name, "platform_system": system}
+            for markers in found
+            for platform, (os_name, system) in _SYSTEMS.items()
+        ]
+    return tuple(found)
+
+
 _SYSTEMS = {"win32": ("nt", "Windows"), "linux": ("posix", "Linux"), "darwin": ("posix", "Darwin")}
 
 
@@ -155,7 +179,7 @@ class _Collector:
     """Follows the extras that distributions ask of each other until nothing new comes up."""
 
     def __init__(self, environment: InstalledEnvironment, target: Target | None) -> None:
-        self.markers = marker_environment(environment, target)
+        self.possible = _possible_environments(environment, target)
         self.verdicts: dict[tuple[str, str], bool] = {}
         self.result = Demands(may_be_there=_left_out(environment))
         for distribution in environment.distributions:
@@ -189,7 +213,8 @@ class _Collector:
     def _holds(self, marker: Marker, extra: str) -> bool:
         key = (str(marker), extra)
         if key not in self.verdicts:
-            self.verdicts[key] = may_hold(marker, {**self.markers, "extra": extra})
+            # A demand that some of the environments would not make cannot be held against this one.
+            self.verdicts[key] = all(may_hold(marker, {**one, "extra": extra}) for one in self.possible)
         return self.verdicts[key]
 
     def _add(self, distribution: InstalledDistribution, requirement: Requirement, extra: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from envdoctor.diagnose.assumed import is_assumed
 from envdoctor.diagnose.package_view import PackageView, Place
 from envdoctor.diagnose.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.toml_row import Row
@@ -188,7 +189,12 @@ def _object_version(table: VersionTable, situation: Situation) -> tuple[Version 
     """Return the version that a table's second column is about, and how to call it."""
     scene, target = situation.scene, situation.scene.examination.target
     if table.object == "python":
-        return (Version(target.python_version), f"Python {target.python_version}") if target else (None, "Python")
+        known = target is not None and not is_assumed(scene.examination, "python")
+        return (
+            (Version(target.python_version), f"Python {target.python_version}")
+            if target and known
+            else (None, "Python")
+        )
     if table.object == "cuda":
         torch = scene.get("torch")
         major = torch.cuda_major if torch else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.diagnose.assumed import assumed_of
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.marker import may_hold
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PackageView", "Place", "Scene", "scenes"]
 
+_CUDA_RUNTIME = re.compile(r"nvidia-cuda-runtime(-cu\d+)?")
+_CUDA_VERSION = re.compile(r"(\d+)\.(\d)\b")
 _CUDA_SUFFIX = re.compile(r"^nvidia-.*-cu(\d{2})$")
 
 
@@ -135,6 +138,19 @@ def _is_conda(environment: InstalledEnvironment) -> bool:
     return environment.source == "conda list" or environment.details.get("kind") == "conda"
 
 
+def _of_default_index(environment: InstalledEnvironment) -> bool:
+    """Return whether a version without a label tells the build: not conda's, and not on a machine that nobody named."""
+    return not _is_conda(environment) and "os" not in assumed_of(environment)
+
+
+def _label_of_runtime(environment: InstalledEnvironment) -> str | None:
+    """Return ``cu124`` where CUDA 12.4's runtime is installed: torch's default wheels for Linux pin theirs exactly."""
+    for item in environment.distributions:
+        if _CUDA_RUNTIME.fullmatch(item.name) and (version := _CUDA_VERSION.match(item.version)):
+            return f"cu{version[1]}{version[2]}"
+    return None
+
+
 def _installed(
     environment: InstalledEnvironment, examination: Examination, facts: WheelFacts
 ) -> dict[str, PackageView]:
@@ -147,7 +163,9 @@ def _installed(
         label, source = version.local, "its version"
         if item.name == "torch" and label is None:
             label, source = _torch_build_fact(examination), "facts"
-        if label is None and examination.target is not None and not _is_conda(environment):
+        if item.name == "torch" and label is None and not _is_conda(environment):
+            label, source = _label_of_runtime(environment), "the CUDA runtime beside it"
+        if label is None and examination.target is not None and _of_default_index(environment):
             label, source = facts.build_label(item.name, version, examination.target), "what is known of its wheels"
         files = None if item.files is None else tuple(entry.path for entry in item.files)
         view = PackageView(item.name, version, Place.INSTALLED, label=label, label_source=source, files=files)

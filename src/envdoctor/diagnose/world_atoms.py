@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.diagnose.assumed import is_assumed
 from envdoctor.diagnose.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.source_scan import EVERYWHERE
 from envdoctor.diagnose.wheel_facts import contains
@@ -26,9 +27,15 @@ def _unknown(what: str) -> Outcome:
     return Outcome(None, missing=(what,))
 
 
+def _target(situation: Situation, kind: str) -> Target | None:
+    """Return the target, None where what is asked of it was only assumed."""
+    examination = situation.scene.examination
+    return None if kind != "backend" and is_assumed(examination, kind) else examination.target
+
+
 def _of_target(kind: str, wanted: frozenset[str], get: Callable[[Target], str]) -> Atom:
     def ask(situation: Situation) -> Outcome:
-        target = situation.scene.examination.target
+        target = _target(situation, kind)
         if target is None:
             return _unknown(kind)
         return yes(f"{kind}: {get(target)}", "target") if get(target) in wanted else FALSE
@@ -54,7 +61,7 @@ def _python(row: Row) -> Atom:
     wanted = row.specifier("python")
 
     def ask(situation: Situation) -> Outcome:
-        target = situation.scene.examination.target
+        target = _target(situation, "python")
         if target is None:
             return _unknown("Python")
         fits = contains(wanted, Version(target.python_version))
@@ -67,7 +74,7 @@ def _glibc(row: Row) -> Atom:
     wanted = row.specifier("glibc")
 
     def ask(situation: Situation) -> Outcome:
-        target = situation.scene.examination.target
+        target = _target(situation, "os")
         if target is None:
             return _unknown("glibc")
         if target.os is not OperatingSystem.LINUX:
@@ -115,11 +122,21 @@ def card_architectures(examination: Examination) -> list[str]:
                 text = str(fact.value)
                 is_number = text.replace(".", "").isdigit() and "." in text
                 found.append(f"sm_{text.replace('.', '')}" if is_number else text)
+    found = _as_told_to_hip(examination, found)
     if not found and examination.target and examination.target.gpu_architecture:
         found.append(examination.target.gpu_architecture)
     if not found and examination.profile:
         found += examination.profile.target.gpu_architectures
     return list(dict.fromkeys(found))
+
+
+def _as_told_to_hip(examination: Examination, cards: list[str]) -> list[str]:
+    """Return the cards as ROCm takes them: HSA_OVERRIDE_GFX_VERSION lets an AMD card pass for another one."""
+    told = str(examination.facts.value("environment.HSA_OVERRIDE_GFX_VERSION") or "").split(".")
+    if len(told) != 3 or not all(part.isdecimal() for part in told) or examination.facts.value("host.wsl"):
+        return cards
+    passes_for = f"gfx{int(told[0])}{int(told[1])}{int(told[2]):x}"
+    return [passes_for if card.startswith("gfx") else card for card in cards]
 
 
 def _gpu(row: Row) -> Atom:

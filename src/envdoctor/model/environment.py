@@ -110,10 +110,13 @@ class InstalledEnvironment:
     - ``path_programs``: name to full path of ``python`` and ``pip`` on PATH
     - ``conda_packages``: ``(name, version, build, channel)`` of all conda packages, other languages' too
     - ``extension_suffixes``, ``glibc``, ``platform``, ``machine``: of that interpreter
+    - ``wheel_platform``, ``wheel_machine``: what the wheels are for, where no interpreter told
     - ``imports``: ``dict[str, ImportOutcome]`` by module
     - ``overrides``: requirements that were set aside on purpose (PEP 508 texts; ``consumer -> requirement`` where
       one distribution's demand alone is set aside)
     - ``lock``: the ``packaging.pylock.Pylock`` that the environment should agree with; ``lock_path``: its file
+    - ``assumed``: what of the target nothing tells (``frozenset``: ``python``, ``os``, ``arch``, ``backend``), so that
+      this machine's own stands for it and proves nothing
     - ``known``: for a listing, what it tells; its ``not-known`` problems say what it does not
     """
     problems: tuple[EnvironmentProblem, ...] = ()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from envdoctor.adapters.probe.environment_isolation import (
 )
 from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, Layout, find_layout
 from envdoctor.adapters.probe.environment_scan import Scan, scan_folder
+from envdoctor.adapters.probe.environment_tags import platform_of_tags, python_of_tags
 from envdoctor.adapters.probe.interpreter import InterpreterAnswer, Questioning
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
 
@@ -168,19 +168,7 @@ def _python_version(
     if facts:
         version = facts["version"]
         return (version[0], version[1]), ".".join(str(part) for part in version[:3])
-    return layout.python or _python_of_tags(distributions), layout.python_full
-
-
-def _python_of_tags(distributions: tuple[InstalledDistribution, ...]) -> tuple[int, int] | None:
-    """Return the CPython that most compiled wheels of a bare folder were built for."""
-    votes: Counter[tuple[int, int]] = Counter()
-    for item in distributions:
-        for tag in item.wheel_tags[:1]:
-            interpreter, _, rest = tag.partition("-")
-            # `cp310-abi3` says no more than "3.10 or later".
-            if interpreter[:3] == "cp3" and interpreter[3:].isdigit() and rest.startswith(interpreter):
-                votes[3, int(interpreter[3:])] += 1
-    return votes.most_common(1)[0][0] if votes else None
+    return layout.python or python_of_tags(distributions), layout.python_full
 
 
 def _details(
@@ -202,6 +190,8 @@ def _details(
         details["markers"] = _markers(facts)
     if any(folder.parent.name == "Lib" for folder in layout.site_packages):
         details.setdefault("platform", "win32")
+    if not facts:
+        details.update(platform_of_tags(found.distributions))
     if layout.kind != "folder" and details.get("platform") in (None, sys.platform):
         # What may come from another machine is not judged by this one's variables.
         details["variables"] = relevant_variables(variables)

@@ -13,6 +13,7 @@ from envdoctor.adapters.probe.listing_pip import (
     read_inspect,
     read_pip_json,
 )
+from envdoctor.adapters.probe.listing_signs import platform_of_names
 from envdoctor.adapters.probe.listing_torch import is_collect_env, read_collect_env
 from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment
 
@@ -73,6 +74,8 @@ def _environment(listing: Listing, name: str) -> InstalledEnvironment:
     details: dict[str, object] = {"kind": "listing", **listing.details}
     if listing.conda_packages:
         details["conda_packages"] = tuple(listing.conda_packages)
+    if "platform" not in details and "markers" not in details and (platform := platform_of_names(listing)):
+        details["platform"] = platform
     unknown = [] if listing.has_requirements else ["what the distributions require"]
     unknown.append("which files they own")
     if listing.python is None:

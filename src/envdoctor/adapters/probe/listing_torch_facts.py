@@ -73,6 +73,9 @@ def _torch(fields: Mapping[str, str]) -> Iterator[Fact]:
 
 def _cards(text: str) -> Iterator[Fact]:
     cards = _CARD.findall(text)
+    if not cards and re.search(r"\(gfx\w+\)", text):
+        # ROCm's are named without a number, one to a line.
+        cards = [(str(number), line.strip()) for number, line in enumerate(text.strip().splitlines())]
     for number, name in cards:
         prefix = f"gpu[{number}]."
         yield _known(f"{prefix}name", name)

@@ -51,6 +51,12 @@ _ON_REQUEST = (
     ("onnxruntime*", "*onnxruntime_providers_*", "an execution provider that is loaded on request"),
     ("torchvision", "*/image.*", "image decoding, which torchvision does without"),
 )
+# Libraries without Python's entry point that a package loads at its import all the same.
+_AT_IMPORT = (
+    ("torchvision", "*/_C.*"),
+    ("torchaudio", "*/lib/libtorchaudio.*"),
+    ("torchaudio", "*/lib/_torchaudio*"),
+)
 # Libraries that a package looks for and does without: distribution, library, what is lost.
 _DISPENSABLE = (
     ("cupy*", "*cutensor*", "cuTENSOR speeds up some contractions, and the rest of cupy works"),
@@ -90,6 +96,7 @@ def _severity(binary: Binary, lacks: list[str], needed: bool, *, others_load: bo
     for name, pattern, why in _ON_REQUEST:
         if fnmatch(distribution, name) and fnmatch(path, pattern):
             return Severity.INFO, why
+    needed = needed or any(fnmatch(distribution, name) and fnmatch(path, pattern) for name, pattern in _AT_IMPORT)
     losses = [_loss(distribution, name) for name in lacks]
     if all(losses):
         return Severity.INFO, str(losses[0])

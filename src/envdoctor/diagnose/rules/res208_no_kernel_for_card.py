@@ -12,7 +12,9 @@ the device".
 
 ## Example
 
-An RTX 5080 is sm_120; CUDA 12.4 builds end at sm_90 and carry no PTX that a newer card could compile.
+An RTX 5080 is sm_120; CUDA 12.4 builds end at sm_90 and carry no PTX that a newer card could compile. A Radeon RX 9070
+is gfx1201, which the builds for ROCm 6.2 do not have. Where another card of the machine can run the build, the one that
+cannot is a note.
 
 ## References
 
@@ -62,22 +64,25 @@ def _find(examination: Examination) -> Iterator[Finding]:
         torch, kernels = scene.get("torch"), _kernels(examination, scene)
         if torch is None or kernels is None:
             continue
-        for card in cards:
-            if runs_on(card, kernels.architectures, kernels.ptx) is False:
-                yield _finding(torch, kernels, card, arch)
+        answers = {card: runs_on(card, kernels.architectures, kernels.ptx) for card in cards}
+        for card, answer in answers.items():
+            if answer is False:
+                severity = Severity.INFO if True in answers.values() else RULE.severity
+                yield _finding(torch, kernels, card, arch, severity)
 
 
-def _finding(torch: PackageView, kernels: KernelSet, card: str, arch: str | None) -> Finding:
+def _finding(torch: PackageView, kernels: KernelSet, card: str, arch: str | None, severity: Severity) -> Finding:
     machine = [item for item in kernels.architectures if not item.startswith("compute_")]
     ptx = "no PTX to fall back on" if kernels.ptx is None else f"PTX for {kernels.ptx}, which it cannot compile"
+    fallback = "" if card.startswith("gfx") else f" and {ptx}"
     return Finding(
         rule=RULE.code,
         name=RULE.name,
-        severity=RULE.severity,
+        severity=severity,
         subject="torch",
         message=(
             f"no kernel of `torch` {torch.version} ({torch.label or 'this build'}) runs on {_card(card)}: "
-            f"it has {machine[0]} to {machine[-1]} and {ptx}"
+            f"it has {machine[0]} to {machine[-1]}{fallback}"
         ),
         evidence=(Evidence(", ".join(kernels.architectures), kernels.evidence),),
         remedy=Remedy(f"{advice_for_torch(card, arch)}; the driver is not the cause"),

@@ -1,0 +1,100 @@
+"""A listing with the facts of its machine: what fits the card and the driver, and what nobody told. Through the CLI."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from envdoctor.cli.main import main
+
+LAPTOP = {"os": "linux", "gpu": [{"name": "RTX 4090", "vendor": "nvidia", "compute_capability": "8.9"}]}
+RADEON = {"os": "linux", "gpu": [{"name": "RX 9070", "vendor": "amd", "architecture": "gfx1201"}]}
+GRAPHICS = {"os": "linux", "gpu": [{"name": "Raphael", "vendor": "amd", "architecture": "gfx1036"}]}
+SPARK = {"os": "linux", "gpu": [{"name": "NVIDIA GB10", "vendor": "nvidia", "compute_capability": "12.1"}]}
+BOTH = {"os": "linux", "gpu": [*LAPTOP["gpu"], *GRAPHICS["gpu"]]}  # type: ignore[misc]
+
+
+@pytest.fixture
+def by_mail(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    def check(listing: str, facts: object = None, *more: str) -> list[tuple[str, str, str]]:
+        (tmp_path / "installed.txt").write_text(listing, encoding="utf-8")
+        arguments = ["check", "--offline", "--format", "json", "--installed", str(tmp_path / "installed.txt"), *more]
+        if facts is not None:
+            (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+            arguments += ["--facts", str(tmp_path / "facts.json")]
+        assert main(arguments) in (0, 1)
+        report = json.loads(capsys.readouterr().out)
+        return [
+            (item["severity"], item["rule"], item["subject"]) for item in report["findings"] if item["rule"] != "ENV011"
+        ]
+
+    return check
+
+
+@pytest.mark.parametrize(
+    ("listing", "facts", "found"),
+    [
+        ("torch==2.6.0+cpu\n", LAPTOP, ("warning", "GPU102", "torch")),
+        ("torch==2.9.1\n", SPARK, ("warning", "GPU102", "torch")),
+        ("torch==2.6.0+cu124\n", RADEON, ("warning", "GPU102", "torch")),
+        ("torch==2.6.0+cu124\n", GRAPHICS, ("info", "GPU102", "torch")),
+        ("torch==2.6.0+rocm6.2.4\n", LAPTOP, ("warning", "GPU102", "torch")),
+        ("torch==2.5.1+rocm6.2\n", RADEON, ("error", "RES208", "torch")),
+        ("torch==2.6.0+cu124\n", SPARK, ("error", "RES208", "torch")),
+    ],
+)
+def test_a_build_for_another_device_is_named(by_mail, listing, facts, found):
+    assert found in by_mail(listing, facts)
+
+
+@pytest.mark.parametrize(
+    ("listing", "facts", "more"),
+    [
+        ("torch==2.6.0+cu124\n", LAPTOP, ()),
+        ("torch==2.7.0+rocm6.3\n", RADEON, ()),
+        ("torch==2.6.0+cpu\n", LAPTOP, ("--target-backend", "cpu")),
+        ("torch==2.4.1+cpu\ntorch-directml==0.2.5.dev240914\n", {**RADEON, "os": "windows"}, ()),
+        ("torch==2.3.1+cu118\n", {**RADEON, "os": "windows", "zluda": {"libraries": ["nvcuda.dll"]}}, ()),
+        ("torch==2.6.0+cpu\n", {"os": "linux", "gpu": {"count": 0}}, ()),
+        ("torch==2.6.0+rocm6.2.4\n", {**RADEON, "environment": {"HSA_OVERRIDE_GFX_VERSION": "11.0.0"}}, ()),
+    ],
+)
+def test_a_build_that_suits_the_machine_or_was_asked_for_is_passed_over(by_mail, listing, facts, more):
+    assert [item for item in by_mail(listing, facts, *more) if item[1] in ("GPU102", "RES208")] == []
+
+
+def test_a_second_card_that_cannot_run_the_build_is_a_note(by_mail):
+    assert by_mail("torch==2.6.0+cu124\n", BOTH) == []
+    old = {"os": "linux", "gpu": [*LAPTOP["gpu"], {"vendor": "nvidia", "compute_capability": "3.0"}]}
+    assert by_mail("torch==2.6.0+cu124\n", old) == [("info", "RES208", "torch")]
+
+
+def test_the_cuda_runtime_beside_torch_tells_its_build(by_mail):
+    listing = "torch==2.6.0\nnvidia-cuda-runtime-cu12==12.4.127\n"
+    facts = {"gpu": [{"vendor": "nvidia", "compute_capability": "12.0"}]}
+    assert ("error", "RES208", "torch") in by_mail(listing, facts)
+
+
+def test_the_python_of_an_environment_elsewhere_is_not_this_one(by_mail):
+    assert by_mail("fairseq==0.12.2\n") == []
+    assert by_mail("fairseq==0.12.2\n", None, "--target-python", "3.11") == [("error", "ADV027", "fairseq")]
+
+
+def test_the_system_of_an_environment_elsewhere_is_not_this_one(by_mail):
+    # The default index's torch is for the CPU on Windows and for CUDA 12.1 on Linux.
+    driver = {"driver": {"version": "470.0"}}
+    assert by_mail("torch==2.4.1\n", driver) == []
+    assert ("error", "ADV056", "driver") in by_mail("torch==2.4.1\n", {"os": "linux", **driver})
+    assert ("error", "ADV056", "driver") in by_mail("torch==2.4.1\ntriton==3.0.0\n", driver)
+    assert by_mail("torch==2.4.1\npywin32==308\n", driver) == []
+
+
+def test_rocm_cards_of_collect_env_are_read(by_mail):
+    text = (
+        "PyTorch version: 2.5.1+rocm6.2\nOS: Ubuntu 24.04 LTS (x86_64)\n"
+        "GPU models and configuration: AMD Radeon RX 9070 XT (gfx1201)\nNvidia driver version: Could not collect\n"
+        "[pip3] torch==2.5.1+rocm6.2\n"
+    )
+    assert by_mail(text) == [("error", "RES208", "torch")]
