@@ -170,7 +170,9 @@ def test_what_kernels_send_away_is_patched_in_a_second_step_and_taken_back_with_
         assert main(["fix", str(project), *arguments]) == 0
     environment = project / ".venv"
     assert (project / "serve.py").read_text() == 'device = "cpu"\n'
-    assert json.loads((environment / ".envdoctor/environment.json").read_text())["moved"] == ["voice"]
+    assert json.loads((environment / ".envdoctor/environment.json").read_text())["moved"] == {
+        "voice": ["gemm-float32 crashed"]
+    }
     assert main(["undo", "--env", str(environment)]) == 0
     assert (project / "serve.py").read_text() == "device = 'cuda'\n"
     assert not environment.exists()

@@ -145,3 +145,58 @@ def test_a_stand_in_for_a_module_that_a_person_has_there_is_refused(
     assert f"`{name}` is there" in capsys.readouterr().err
     (project / "small.toml").unlink()
     assert tree_state(project) == before
+
+
+GONE = '[[patch]]\nname = "gone"\nroot = "site-packages"\nfile = "alpha/new.py"\nremove-file = true\nbecause = "b"\n'
+
+
+def without_patches(project: Path) -> str:
+    """Write the profile without any patch; return its path."""
+    file = project / "small.toml"
+    head, *sections = file.read_text().split("\n[[")
+    file.write_text("\n[[".join([head, *(item for item in sections if not item.startswith("patch")), ""]).rstrip("["))
+    return str(file)
+
+
+def test_what_no_patch_asks_for_any_more_is_taken_back(
+    fix: Fix, project: Path, served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = project / ".venv"
+    assert fix("--yes", more=GONE) == 0
+    site = site_of(environment)
+    assert not (site / "alpha/new.py").exists()
+    patched = tree_state(environment)
+    arguments = ["--profile", without_patches(project), "--index-url", f"{served.url}simple/"]
+    capsys.readouterr()
+    assert main(["fix", str(project), *arguments, "--yes"]) == 0
+    assert (project / "app.py").read_text() == "import deepspeed\n"
+    assert (site / "gamma.py").read_text() == "import left_out\nDEVICE = 'cuda'\n"
+    assert (site / "alpha/new.py").read_text() == "y\n"
+    assert json.loads((environment / ".envdoctor/patches.json").read_text()) == []
+    assert main(["undo", "--env", str(environment)]) == 0
+    assert tree_state(environment) == patched
+
+
+def test_what_a_person_has_changed_in_a_patched_file_is_left_alone_and_said(
+    fix: Fix, project: Path, served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fix("--yes") == 0
+    (project / "app.py").write_text((project / "app.py").read_text() + "mine = 1\n")
+    arguments = ["--profile", without_patches(project), "--index-url", f"{served.url}simple/"]
+    capsys.readouterr()
+    assert main(["fix", str(project), *arguments, "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "take the patches of `gamma.py` back" in out
+    assert "left out: `app.py` was changed after a fix had patched it (calm), and is left as it is" in out
+
+
+def test_an_upgrade_of_a_patched_package_is_patched_from_its_new_file(fix: Fix, project: Path, served: Served) -> None:
+    assert fix("--yes") == 0
+    environment = project / ".venv"
+    newer = make_wheel("gamma", "2.0", {"gamma.py": "import left_out\nDEVICE = 'cuda:1'\n"})
+    with serve(as_index(*STACK, OMEGA, OWNER, newer)) as other:
+        assert fix("--yes", index=f"{other.url}simple/") == 0
+        assert (site_of(environment) / "gamma.py").read_text() == "import left_out\nDEVICE = 'cpu'\n"
+        arguments = ["--profile", without_patches(project), "--index-url", f"{other.url}simple/"]
+        assert main(["fix", str(project), *arguments, "--yes"]) == 0
+    assert (site_of(environment) / "gamma.py").read_text() == "import left_out\nDEVICE = 'cuda:1'\n"

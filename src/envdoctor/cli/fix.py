@@ -17,7 +17,7 @@ from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.session import Session, open_session
 
 if TYPE_CHECKING:
-    from envdoctor.cli.treatment import Treated
+    from envdoctor.cli.treated import Treated
     from envdoctor.model.report import Report
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -91,6 +91,7 @@ def fix(
         smoke=not no_smoke,
         verbose=verbose,
         json=format is opt.Format.JSON,
+        yes=yes,
     )
     with session:
         treatment = Treatment(session, options, say=_say)

@@ -6,6 +6,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -110,10 +111,17 @@ class Machine:
         return choose_installer(self.choice, facts, self.default_index)
 
     def preview(
-        self, patches: Sequence[Patch], arriving: Sequence[DistributionFile], state: EnvironmentState, *, builds: bool
+        self,
+        patches: Sequence[Patch],
+        arriving: Sequence[DistributionFile],
+        state: EnvironmentState,
+        *,
+        builds: bool,
+        leaving: Collection[str] = (),
     ) -> PatchPreview:
         """Apply patches in memory, to the project and to what site-packages will hold."""
-        from envdoctor.adapters.apply.preview import preview_patches
+        from envdoctor.adapters.apply.former import former_patches
+        from envdoctor.adapters.apply.preview import name_of, preview_patches
         from envdoctor.adapters.apply.trees import FolderTree, LayeredTree, Tree, WheelTree
 
         site: list[Tree] = []
@@ -123,7 +131,16 @@ class Machine:
         if facts is not None:
             site.append(FolderTree(Path(facts.purelib)))
         trees: dict[str, Tree] = {"project": FolderTree(self.project), "site-packages": LayeredTree(site)}
-        return preview_patches(patches, trees, built_later=builds)
+        roots = {"project": self.project, **({"site-packages": Path(facts.purelib)} if facts is not None else {})}
+        former, changed = former_patches(Path(state.path), roots, leaving)
+        made = preview_patches(patches, trees, built_later=builds, former=former)
+        wanted = {name_of(patch) for patch in patches}
+        left = tuple(
+            f"`{row.path}` was changed after a fix had patched it ({', '.join(row.patches)}), and is left as it is"
+            for row in changed
+            if not wanted & set(row.patches)
+        )
+        return replace(made, skipped=(*made.skipped, *left))
 
     def stubs(
         self,

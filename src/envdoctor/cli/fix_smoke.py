@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from envdoctor.adapters.apply.interpreters import python_of
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.adapters.smoke.runner import ChildRunner
 from envdoctor.cli.environments import EnvironmentPart
+from envdoctor.model.kernel import Placement
 from envdoctor.model.report import Report
 from envdoctor.planning.placement import moved
+from envdoctor.planning.selection import expand_variables, select
 from envdoctor.workflow.smoke import smoke
 
-__all__ = ["moved_components", "proved"]
+__all__ = ["moved_components", "proved", "words_of"]
 
 
 def proved(part: EnvironmentPart, report: Report, say: Callable[[str], None]) -> tuple[Report, list[str]]:
     """Run the profile's kernels and add what they say to the report; lines to show come with it."""
     profile = part.request.profile
-    record = read_record(part.environment)
     say("running GPU kernels in the environment (`--no-smoke` leaves them out)")
     try:
         result = smoke(
             ChildRunner(python_of(part.environment)),
             profile=profile,
             target=part.request.target,
-            environment=dict(record.variables) if record is not None else None,
+            environment=_variables(part),
         )
     except OSError as error:
         return report, [f"warning: no kernel could be run: {error}"]
-    lines = [f"{item.component} runs on {item.device}: {'; '.join(item.because)}" for item in result.placement]
+    lines = [_sentence(item) for item in result.placement]
     merged = replace(
         report,
         findings=(*report.findings, *result.findings),
@@ -42,9 +43,33 @@ def proved(part: EnvironmentPart, report: Report, say: Callable[[str], None]) ->
     return merged, lines
 
 
-def moved_components(part: EnvironmentPart, report: Report) -> tuple[str, ...]:
-    """Return the components that their kernels sent away from the GPU."""
+def _sentence(item: Placement) -> str:
+    because = f": {'; '.join(item.because)}" if item.because else ""
+    return f"`{item.component}` runs on {item.device}{because}"
+
+
+def _variables(part: EnvironmentPart) -> dict[str, str]:
+    """Return the profile's variables without those of placements: these would hide the GPU that is to be proved."""
+    record = read_record(part.environment)
+    project = record.project if record is not None else ""
+    plain = select(part.request.profile, {}).variables
+    return expand_variables(dict(plain), project=project, environment=str(part.environment))
+
+
+def words_of(moved: Collection[str], placed: Collection[str], steps: int) -> list[str]:
+    """Return what was placed elsewhere and what came back, in words."""
+    by = f"by {steps} more step{'' if steps == 1 else 's'}"
+    away = ", ".join(f"`{name}`" for name in moved if name not in placed)
+    back = ", ".join(f"`{name}`" for name in placed if name not in moved)
+    lines = [f"placed {away} {by}"] if away else []
+    return [*lines, f"lifted the placement of {back} {by}"] if back else lines
+
+
+def moved_components(part: EnvironmentPart, report: Report) -> dict[str, tuple[str, ...]]:
+    """Return the components that their kernels sent away from the GPU, each with the reasons."""
     rules = {rule.component: rule for rule in (part.request.profile.placements if part.request.profile else ())}
-    return tuple(
-        item.component for item in report.placement if item.component in rules and moved(item, rules[item.component])
-    )
+    return {
+        item.component: item.because
+        for item in report.placement
+        if item.component in rules and moved(item, rules[item.component])
+    }

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from envdoctor.cli.environments import EnvironmentPart, default_environment, parts_of, write_launchers
 from envdoctor.cli.fix_ports import IndexFetch, Machine
+from envdoctor.cli.treated import Treated, failure_lines, without_known
 from envdoctor.model.finding import Finding
-from envdoctor.model.plan import PatchFile, Plan, Refusal, RemoveFile, WriteRecord, WriteVariables
+from envdoctor.model.plan import PatchFile, Plan, Refusal, RemoveFile
 from envdoctor.model.report import Report
 from envdoctor.planning.document import plan_json
 from envdoctor.planning.page import plan_text
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from envdoctor.adapters.apply.installers import Installer
     from envdoctor.cli.session import Session
 
-__all__ = ["Treated", "Treatment", "TreatmentOptions"]
+__all__ = ["Treatment", "TreatmentOptions"]
 
 _WAIT_S = 60.0
 _FAILED = 1
@@ -44,20 +45,8 @@ class TreatmentOptions:
     smoke: bool = True
     verbose: bool = False
     json: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Treated:
-    """How one environment came out."""
-
-    lines: tuple[str, ...]
-    code: int = 0
-    report: Report | None = None
-
-    @property
-    def failed(self) -> bool:
-        """Whether it was taken back."""
-        return self.code != 0
+    yes: bool = False
+    """Nobody need be asked."""
 
 
 class Treatment:
@@ -94,7 +83,7 @@ class Treatment:
             if prepared.plan is None:
                 self.refusal, self.complete = prepared.refusal, prepared.complete
                 return []
-            self.parts.append((part, _without_known(self._without_twice(prepared))))
+            self.parts.append((part, without_known(self._without_twice(prepared))))
         return [prepared.plan for _, prepared in self.parts if prepared.plan is not None]
 
     def _without_twice(self, prepared: Prepared) -> Prepared:
@@ -127,10 +116,7 @@ class Treatment:
         """Carry the plans out, one after the other; the first that fails is the last."""
         results: list[Treated] = []
         for (part, prepared), plan in zip(self.parts, plans, strict=True):
-            if plan.steps:
-                results.append(self._apply(part, prepared, plan))
-            else:
-                results.append(Treated((f"nothing to do: `{plan.environment}` is as the profile wants it",)))
+            results.append(self._apply(part, prepared, plan) if plan.steps else self._as_it_is(part, prepared, plan))
             if results[-1].failed:
                 break
         else:
@@ -144,7 +130,18 @@ class Treatment:
             index_urls=self.session.index_urls,
             choice=LockChoice(self.options.repair),
             label=part.label,
+            moved=self._moved(part),
         )
+
+    @staticmethod
+    def _moved(part: EnvironmentPart) -> dict[str, tuple[str, ...]]:
+        """Return the components that an earlier fix has placed away from the GPU, as far as the profile knows them."""
+        from envdoctor.adapters.apply.records import read_record
+
+        record = read_record(part.environment)
+        profile = part.request.profile
+        known = {rule.component for rule in profile.placements if not rule.always} if profile is not None else set()
+        return {name: reasons for name, reasons in (record.moved if record else {}).items() if name in known}
 
     @staticmethod
     def _cut_short(environment: Path) -> bool:
@@ -173,7 +170,7 @@ class Treatment:
             return outcome
         installer, applied = outcome
         if applied.failure is not None:
-            return Treated(tuple(_failure(applied)), _COULD_NOT_CHECK if applied.network else _FAILED)
+            return Treated(tuple(failure_lines(applied)), _COULD_NOT_CHECK if applied.network else _FAILED)
         return self._succeeded(part, prepared, plan, installer, applied.journal)
 
     def _carried_out(self, part: EnvironmentPart, plan: Plan) -> tuple[Installer, Applied] | Treated:
@@ -222,20 +219,38 @@ class Treatment:
         report = prepared.report
         if report is not None:
             report = replace(report, command="fix", findings=tuple(findings), next_command=None)
-        if self.options.smoke and report is not None and any(file.name == "torch" for file in prepared.files):
+        if report is not None and self._provable(prepared):
             return self._proved(part, report, lines, journal)
         return Treated(tuple(lines), 0, report)
 
-    def _proved(self, part: EnvironmentPart, report: Report, lines: list[str], journal: str) -> Treated:
-        """Run kernels; where they send components away from the GPU, patch for that in a second step."""
+    def _provable(self, prepared: Prepared) -> bool:
+        return self.options.smoke and any(file.name == "torch" for file in prepared.files)
+
+    def _as_it_is(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
+        """Leave an environment that is as it should be; where kernels decide what runs where, ask them again."""
+        lines = [f"nothing to do: `{plan.environment}` is as the profile wants it"]
+        profile, report = part.request.profile, prepared.report
+        decides = profile is not None and any(not rule.always for rule in profile.placements)
+        if not decides or report is None or not self._provable(prepared):
+            return Treated(tuple(lines))
+        report = replace(report, command="fix", findings=(), next_command=None)
+        return self._proved(part, report, lines, None, agreed=self.options.yes)
+
+    def _proved(
+        self, part: EnvironmentPart, report: Report, lines: list[str], journal: str | None, *, agreed: bool = True
+    ) -> Treated:
+        """Run kernels; where they send components elsewhere than they are, patch for that in a second step."""
         from envdoctor.cli import fix_smoke
 
         report, more = fix_smoke.proved(part, report, self.say)
         lines += more
-        moved = fix_smoke.moved_components(part, report)
-        if not moved:
+        moved, placed = fix_smoke.moved_components(part, report), self._moved(part)
+        if not report.placement or set(moved) == set(placed):
             return Treated(tuple(lines), 0, report)
-        prepared = prepare(replace(self._request(part), moved=moved), self.machine)
+        if not agreed:
+            lines.append("this differs from what was set before: `envdoctor fix --yes` sets it anew")
+            return Treated(tuple(lines), 0, report)
+        prepared = without_known(prepare(replace(self._request(part), moved=moved), self.machine))
         if prepared.plan is None or prepared.plan.refusals:
             reasons = [item.message for item in prepared.plan.refusals] if prepared.plan else [str(prepared.refusal)]
             lines += [f"error: the placement was not applied: {reason}" for reason in reasons]
@@ -244,42 +259,6 @@ class Treatment:
         if isinstance(outcome, Treated):
             return replace(outcome, lines=(*lines, *outcome.lines), report=report)
         if outcome[1].failure is not None:
-            return Treated((*lines, *_failure(outcome[1])), _FAILED, report)
-        lines.append(f"placed {', '.join(f'`{name}`' for name in moved)} by {len(prepared.plan.steps)} more steps")
+            return Treated((*lines, *failure_lines(outcome[1])), _FAILED, report)
+        lines += fix_smoke.words_of(moved, placed, len(prepared.plan.steps))
         return Treated(tuple(lines), 0, report)
-
-
-def _without_known(prepared: Prepared) -> Prepared:
-    """Leave out records that say what they said before, and with them variables that have not changed."""
-    plan = prepared.plan
-    if plan is None:
-        return prepared
-    own = Path(plan.environment) / ".envdoctor"
-    fresh = [step for step in plan.steps if isinstance(step, WriteRecord) and not _says(own / step.path, step.content)]
-    known = not any(step.path == "environment.json" for step in fresh)
-    steps = tuple(
-        step
-        for step in plan.steps
-        if not (isinstance(step, WriteRecord) and step not in fresh)
-        and not (known and isinstance(step, WriteVariables))
-    )
-    return replace(prepared, plan=replace(plan, steps=steps))
-
-
-def _says(path: Path, content: str) -> bool:
-    try:
-        return path.read_text(encoding="utf-8") == content
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
-def _failure(applied: Applied) -> list[str]:
-    lines = [f"error: {applied.failure}"]
-    failed = next((outcome for outcome in applied.outcomes if outcome.status == "failed"), None)
-    if failed is not None and failed.output:
-        lines += [f"  {line}" for line in failed.output.splitlines()[-25:]]
-    restored = applied.restored
-    problems = restored.problems if restored is not None else []
-    lines += [f"warning: {problem}" for problem in problems]
-    lines.append("the state of before was brought back" if not problems else "not all of it could be brought back")
-    return lines

@@ -157,9 +157,9 @@ class PatchFile:
     root: str
     """``project`` or ``site-packages``."""
     patches: tuple[str, ...]
-    """Names of the profile's patches, in their order."""
+    """Names of the profile's patches, in their order; none where the file becomes what it was before any."""
     expected: str
-    """SHA-256 of the file as it is."""
+    """SHA-256 of the file as it is; empty where an earlier patch has taken it away."""
     result: str
     """SHA-256 of the file as it will be."""
     diff: str
@@ -171,6 +171,8 @@ class PatchFile:
     def sentence(self) -> str:
         """What it does, in words."""
         where = f" of `{self.distribution}`" if self.distribution else ""
+        if not self.patches:
+            return f"take the patches of `{self.path}`{where} back"
         return f"patch `{self.path}`{where} ({', '.join(self.patches)})"
 
 

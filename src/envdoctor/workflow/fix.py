@@ -77,14 +77,15 @@ def _planned(
         answer = ports.find_python((target.python,))
         interpreter = answer[0] if answer is not None else ""
     name, refusals = _installer(request, state, locked, ports)
-    chosen = select(profile, {file.name: file.version for file in locked.files}, request.moved or None)
+    chosen = select(profile, {file.name: file.version for file in locked.files}, set(request.moved) or None)
     project = check.project.root if check.project else ""
     variables = expand_variables(chosen.variables, project=project, environment=request.environment)
     arriving = _arriving(locked, state)
     excluded = {item.name for item in (profile.excludes if profile else ())} - {file.name for file in locked.files}
     stale = leftovers(state.distributions, state.brought, {file.name for file in locked.files}, excluded)
     gone = excluded | {item.distribution.name for item in stale if not item.kept}
-    stubs, taken = ports.stubs(stand_ins(profile), arriving, state, gone | {file.project for file in arriving})
+    leaving = gone | {file.name for file in _changing(locked, state)}
+    stubs, taken = ports.stubs(stand_ins(profile), arriving, state, leaving)
     plan = make_plan(
         PlanInput(
             environment=state,
@@ -96,7 +97,7 @@ def _planned(
             interpreter=interpreter,
             python=target.python_version,
             builds=locked.builds,
-            preview=ports.preview(chosen.patches, arriving, state, builds=bool(locked.builds)),
+            preview=ports.preview(chosen.patches, arriving, state, builds=bool(locked.builds), leaving=leaving),
             stubs=stubs,
             leftovers=stale,
             variables=variables,
@@ -124,10 +125,14 @@ def _installer(
 
 
 def _arriving(locked: FixLock, state: EnvironmentState) -> list[DistributionFile]:
-    """Return the wheels that come. A package that stays as it is keeps its files, and they may be patched already."""
+    """Return the wheels that come."""
+    return [distribution_file(file) for file in _changing(locked, state) if not file.sdist]
+
+
+def _changing(locked: FixLock, state: EnvironmentState) -> list[PlannedFile]:
+    """Return what comes. A package that stays as it is keeps its files, and they may be patched already."""
     here = {(item.name, item.version) for item in state.distributions}
-    files = [distribution_file(file) for file in locked.files if not file.sdist]
-    return [file for file in files if (file.project, str(file.version)) not in here]
+    return [file for file in locked.files if (file.name, file.version) not in here]
 
 
 def _brought(
@@ -177,7 +182,7 @@ def _records(
         "project": project,
         "variables": dict(variables),
         "patches": [patch.name or patch.kind.value for patch in chosen.patches],
-        "moved": list(request.moved),
+        "moved": {name: list(reasons) for name, reasons in request.moved.items()},
         "brought": dict(put),
     }
     return (

@@ -37,9 +37,15 @@ class FixPorts(Protocol):
         ...
 
     def preview(
-        self, patches: Sequence[Patch], arriving: Sequence[DistributionFile], state: EnvironmentState, *, builds: bool
+        self,
+        patches: Sequence[Patch],
+        arriving: Sequence[DistributionFile],
+        state: EnvironmentState,
+        *,
+        builds: bool,
+        leaving: Collection[str] = (),
     ) -> PatchPreview:
-        """Apply patches in memory."""
+        """Apply patches in memory, and take back those of earlier fixes; ``leaving``: distributions that go."""
         ...
 
     def stubs(
@@ -74,8 +80,8 @@ class FixRequest:
     index_urls: Mapping[str, str]
     choice: LockChoice = LockChoice()  # noqa: RUF009 - immutable
     label: str = ""
-    moved: tuple[str, ...] = ()
-    """Components that kernels sent away from the GPU, where they were run."""
+    moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Components that kernels sent away from the GPU, where they were run, each with the reasons."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,13 @@ class Backups:
         partial.replace(self.folder / name)
         return name
 
+    def read(self, digest: str) -> bytes | None:
+        """Return a copy's bytes, None where there is none."""
+        try:
+            return (self.folder / digest).read_bytes()
+        except OSError:
+            return None
+
     def put_back(self, digest: str, path: Path, *, mode: int, mtime_ns: int) -> None:
         """Bring a copy back to where it was. Raises MissingBackup or OSError."""
         copy = self.folder / digest

@@ -90,7 +90,7 @@ class FileSteps:
         root = self.project if step.root == "project" else self.site()
         path = self._inside(root, step.path)
         digest = digest_of(path)
-        if digest != step.expected:
+        if (digest or "") != step.expected:
             state = "is not there" if digest is None else "is not the file that the plan was made for"
             raise NotAsExpected(f"`{path}` {state}; nothing of it was changed")
         return path
@@ -124,10 +124,12 @@ class FileSteps:
             except ValueError:
                 rows = []
         same = [item for item in rows if isinstance(item, dict) and item.get("real") == row["real"]]
-        if same:
-            # What the file was before the first patch is what a re-install brings back.
+        if same and (same[0].get("after") or "") == row["before"]:
+            # It was patched already: what it was before the first patch is what a re-install brings back.
             row = {**row, "before": same[0].get("before", row["before"])}
-        rows = [item for item in rows if item not in same] + [row]
+        rows = [item for item in rows if item not in same]
+        if row["after"] != row["before"]:
+            rows.append(row)
         data = (json.dumps(rows, indent=1) + "\n").encode("utf-8")
         self._write(step, "record", PATCH_RECORD, path, data)
 

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from envdoctor.adapters.apply.former import Former, UnpatchedTree
 from envdoctor.adapters.apply.patches import AnchorMissing, patched_text
 from envdoctor.adapters.apply.paths import PathEscape
 from envdoctor.adapters.apply.source_text import read_source
@@ -38,14 +39,33 @@ class _Working:
     patches: list[str] = field(default_factory=list)
 
 
-def preview_patches(patches: Iterable[Patch], trees: Mapping[str, Tree], *, built_later: bool = False) -> PatchPreview:
-    """Apply patches in memory. ``built_later``: some packages come from source, so their files are not known yet."""
+def preview_patches(
+    patches: Iterable[Patch],
+    trees: Mapping[str, Tree],
+    *,
+    built_later: bool = False,
+    former: Mapping[tuple[str, str], Former] | None = None,
+) -> PatchPreview:
+    """Apply patches in memory.
+
+    ``built_later``: some packages come from source, so their files are not known yet. ``former``: files, by root and
+    path, that an earlier fix has patched; they are patched anew from what they were, so that what no patch asks for any
+    more is taken back.
+    """
     result = _Result()
+    earlier = former or {}
+    originals: dict[str, dict[str, bytes]] = {}
+    for (root, path), known in earlier.items():
+        originals.setdefault(root, {})[path] = known.original
+    whole = {root: UnpatchedTree(tree, originals[root]) if root in originals else tree for root, tree in trees.items()}
     working: dict[tuple[str, str], _Working] = {}
     for number, patch in enumerate(patches):
-        _take(patch, number, trees[patch.root], working, result, built_later=built_later)
+        _take(patch, number, whole[patch.root], working, result, built_later=built_later)
+    for key, known in earlier.items():
+        working.setdefault(key, _start(known.original))
     for (root, path), file in working.items():
-        _finish(root, path, file, trees[root], result)
+        current = earlier[root, path].current if (root, path) in earlier else file.before
+        _finish(root, path, file, current, whole[root], result)
     return PatchPreview(tuple(result.steps), tuple(result.refusals), tuple(result.skipped), tuple(result.unchanged))
 
 
@@ -131,13 +151,13 @@ def _start(data: bytes) -> _Working:
     return _Working(data, data)
 
 
-def _finish(root: str, path: str, file: _Working, tree: Tree, result: _Result) -> None:
-    expected = hashlib.sha256(file.before).hexdigest()
+def _finish(root: str, path: str, file: _Working, current: bytes | None, tree: Tree, result: _Result) -> None:
+    if file.after == current:
+        result.unchanged.append(path)
+        return
+    expected = hashlib.sha256(current).hexdigest() if current is not None else ""
     if file.after is None:
         result.steps.append(RemoveFile("", path, root, expected, ", ".join(file.patches)))
-        return
-    if file.after == file.before:
-        result.unchanged.append(path)
         return
     result.steps.append(
         PatchFile(
@@ -147,7 +167,7 @@ def _finish(root: str, path: str, file: _Working, tree: Tree, result: _Result) -
             patches=tuple(file.patches),
             expected=expected,
             result=hashlib.sha256(file.after).hexdigest(),
-            diff=_diff(path, file.before, file.after),
+            diff=_diff(path, current or b"", file.after),
             content=file.after,
             distribution=tree.owner(path) if root == "site-packages" else "",
         )

@@ -56,6 +56,8 @@ class FixRecord:
     brought: Mapping[str, str] = field(default_factory=dict)
     """Version by name of the packages that fixes put where nothing was."""
     patched: tuple[PatchedFile, ...] = ()
+    moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Components that kernels sent away from the GPU, each with the reasons."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """The whole of ``environment.json``."""
 
@@ -75,12 +77,18 @@ def read_record(environment: Path) -> FixRecord | None:
         variables=_texts(details.get("variables")),
         brought=_texts(details.get("brought")),
         patched=tuple(_patched(own / PATCH_RECORD)),
+        moved=_lists(details.get("moved")),
         details=details,
     )
 
 
 def _texts(value: Any) -> dict[str, str]:
     return {str(name): str(text) for name, text in value.items()} if isinstance(value, dict) else {}
+
+
+def _lists(value: Any) -> dict[str, tuple[str, ...]]:
+    rows = value.items() if isinstance(value, dict) else ()
+    return {str(name): tuple(str(text) for text in texts) for name, texts in rows if isinstance(texts, list)}
 
 
 def _patched(path: Path) -> list[PatchedFile]:

@@ -13,7 +13,7 @@ from envdoctor.adapters.apply.paths import PathEscape, fault_of_relative, inside
 from envdoctor.model.candidate import DistributionFile
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
 
-__all__ = ["FolderTree", "LayeredTree", "Tree", "WheelTree"]
+__all__ = ["FolderTree", "LayeredTree", "Tree", "WheelTree", "matches"]
 
 _LEFT_OUT = frozenset({".git", ".hg", ".envdoctor", "__pycache__", "node_modules", "site-packages"})
 _WILD = re.compile(r"[*?\[]")
@@ -152,6 +152,11 @@ def _installed_path(member: str) -> str | None:
         scheme, _, inner = rest.partition("/")
         return inner if scheme in ("purelib", "platlib") and inner else None
     return member if member and not member.endswith("/") else None
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Return whether a glob names a path; both relative, with forward slashes."""
+    return _expression(pattern).fullmatch(path) is not None
 
 
 def _expression(pattern: str) -> re.Pattern[str]:
