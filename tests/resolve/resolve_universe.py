@@ -58,6 +58,7 @@ class MemoryIndex:
                     requires_dist=tuple(requires),
                     provides_extra=frozenset(details.get("extras", {})),
                     source=MetadataSource.SIDECAR,
+                    mended=tuple(details.get("mended", ())),
                 )
             )
             yield DistributionFile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from packaging.utils import NormalizedName
 
@@ -22,6 +22,7 @@ from envdoctor.resolve.memory import collector_paused
 from envdoctor.resolve.offers import Offer, Offers
 from envdoctor.resolve.outcome import build_resolution
 from envdoctor.resolve.problem import Problem
+from envdoctor.resolve.strict import strict_core
 from envdoctor.resolve.universe import Universe
 
 __all__ = ["BuildRiskOf", "Diagnosis", "Judge", "Unsatisfiable", "diagnose", "resolve"]
@@ -54,6 +55,8 @@ class Diagnosis:
     """Projects that were asked for and that no index has."""
     mended: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """``name version`` of the resolution in use -> its invalid metadata lines."""
+    strict_core: tuple[Requirement, ...] = ()
+    """Lines that cannot hold together for a tool that refuses invalid metadata; empty where nothing was mended."""
     profile_failure: tuple[Requirement, ...] = ()
     """Requirements that cannot hold together even with the profile's overrides; empty where those work."""
     unsound: tuple[str, ...] = ()
@@ -129,7 +132,9 @@ def _diagnose(
             offers.search.learn(proof)
     found = offers.all()
     _done(progress, "looking for repairs")
-    return _assemble(universe, conflicts, cores, oracle, offers, found)
+    diagnosis = _assemble(universe, conflicts, cores, oracle, offers, found)
+    in_use = next((r for r in diagnosis.repairs if diagnosis.resolution and r.id == diagnosis.resolution.repair), None)
+    return replace(diagnosis, strict_core=strict_core(ground, diagnosis.resolution, in_use, oracle, solver))
 
 
 def _assemble(

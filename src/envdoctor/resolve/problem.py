@@ -25,6 +25,8 @@ class Policy:
     """Projects whose sdists may not be built; ``:all:`` for every project."""
     trust_pins_over_python_caps: bool = True
     """A pure-Python wheel that a person pins exactly is usable above an upper bound of its Requires-Python."""
+    mended: bool = True
+    """Use versions whose invalid metadata could be mended; pip 24.1 and later refuse them."""
     couplings: bool = True
     """Hold together binaries that belong together although metadata does not say so; no installer does."""
 

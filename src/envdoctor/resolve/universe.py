@@ -209,8 +209,11 @@ class Universe:
     def usable(self, name: NormalizedName, position: int) -> bool:
         """Return whether a version may be chosen: one without metadata only where a person pins it."""
         candidates = self.candidates(name)
-        if candidates.opaque or self.metadata(name, position) is not None:
+        if candidates.opaque:
             return True
+        metadata = self.metadata(name, position)
+        if metadata is not None:
+            return self.problem.policy.mended or not metadata.mended
         version = candidates.versions[position]
         return any(_pins(r.specifier, version) for r in self._written.get(name, ()))
 

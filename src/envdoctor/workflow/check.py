@@ -131,6 +131,7 @@ def prescribe(request: CheckRequest) -> Prescription:
             resolution=diagnosis.resolution,
             rejections=diagnosis.rejections,
             incomplete=diagnosis.incomplete,
+            strict_core=tuple(map(str, diagnosis.strict_core)),
         )
     findings = examine(examination)
     settled = unread or diagnosis is None or diagnosis.conflicts
