@@ -150,6 +150,9 @@ def test_a_kernel_that_fails_moves_its_component_and_a_later_run_brings_it_back(
     assert code == 1
     assert "`envdoctor fix --yes` sets it anew" in said
     assert tree_state(project) == placed
+    smoked = ["smoke", "--env", str(environment), "--profile", str(project / "voice.toml"), "--no-bisect"]
+    assert main(smoked) == 1
+    assert "note: `voice` was placed elsewhere by a fix, and its kernels pass now" in capfd.readouterr().err
     code, report, said = fix("--yes")
     assert (code, report["verdict"]) == (1, "degraded")
     assert "lifted the placement of `voice` by" in said

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from pathlib import Path
 
 from envdoctor.adapters.apply.interpreters import python_of
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.adapters.smoke.runner import ChildRunner
 from envdoctor.cli.environments import EnvironmentPart
 from envdoctor.model.kernel import Placement
+from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
 from envdoctor.planning.placement import moved
 from envdoctor.planning.selection import expand_variables, select
 from envdoctor.workflow.smoke import smoke
 
-__all__ = ["moved_components", "proved", "words_of"]
+__all__ = ["differing", "moved_components", "proved", "words_of"]
 
 
 def proved(part: EnvironmentPart, report: Report, say: Callable[[str], None]) -> tuple[Report, list[str]]:
@@ -67,7 +69,26 @@ def words_of(moved: Collection[str], placed: Collection[str], steps: int) -> lis
 
 def moved_components(part: EnvironmentPart, report: Report) -> dict[str, tuple[str, ...]]:
     """Return the components that their kernels sent away from the GPU, each with the reasons."""
-    rules = {rule.component: rule for rule in (part.request.profile.placements if part.request.profile else ())}
+    return _moved(part.request.profile, report)
+
+
+def differing(environment: Path, profile: Profile, report: Report) -> list[str]:
+    """Return where kernels, run again, place a component elsewhere than a fix of this environment had set."""
+    record = read_record(environment)
+    if record is None or record.profile != profile.name or not report.placement:
+        return []
+    now = _moved(profile, report)
+    known = {item.component for item in report.placement}
+    lines = [
+        f"`{name}` was placed elsewhere by a fix, and its kernels pass now; `envdoctor fix` lifts that"
+        for name in record.moved
+        if name in known and name not in now
+    ]
+    return [*lines, *(f"`envdoctor fix` places `{name}`" for name in now if name not in record.moved)]
+
+
+def _moved(profile: Profile | None, report: Report) -> dict[str, tuple[str, ...]]:
+    rules = {rule.component: rule for rule in (profile.placements if profile is not None else ())}
     return {
         item.component: item.because
         for item in report.placement

@@ -17,6 +17,7 @@ from envdoctor.cli import composition
 from envdoctor.cli import options as opt
 from envdoctor.cli.composition import TargetChoice
 from envdoctor.cli.errors import UsageFault
+from envdoctor.cli.messages import note
 from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
 from envdoctor.model.profile import Profile
@@ -108,6 +109,11 @@ def smoke(
         raise UsageFault(f"`{interpreter}` does not start: {error.strerror or error}") from error
     finally:
         progress.close()
+    if env is not None and chosen is not None:
+        from envdoctor.cli.fix_smoke import differing
+
+        for line in differing(env, chosen, report):
+            note(line)
     code = write_report(_measured(report), format=format, output=output, fail_on=fail_on, verbose=verbose)
     raise typer.Exit(code)
 
