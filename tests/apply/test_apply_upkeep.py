@@ -38,7 +38,7 @@ def install(environment: Path, folder: Path, *archives: tuple[str, bytes]) -> No
         (folder / name).write_bytes(data)
     run(
         [UV, "pip", "install", "--no-config", "--offline", "--no-index", "--no-deps", "--link-mode", "copy",
-         "--python", str(python_in(environment)), *(str(folder / name) for name, _ in archives)]
+         "--reinstall", "--python", str(python_in(environment)), *(str(folder / name) for name, _ in archives)]
     )  # fmt: skip
 
 
@@ -188,6 +188,27 @@ def test_what_a_person_has_changed_in_a_patched_file_is_left_alone_and_said(
     out = capsys.readouterr().out
     assert "take the patches of `gamma.py` back" in out
     assert "left out: `app.py` was changed after a fix had patched it (calm), and is left as it is" in out
+
+
+def test_check_notices_a_patched_package_that_was_installed_again(
+    fix: Fix, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = project / ".venv"
+    assert fix("--yes") == 0
+    checked = ["check", str(project), "--env", str(environment), "--profile", str(project / "small.toml"),
+               "--no-imports", "--offline", "--format", "json"]  # fmt: skip
+
+    def lost() -> list[str]:
+        capsys.readouterr()
+        main(checked)
+        return [item["message"] for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == "ENV013"]
+
+    assert lost() == []
+    (site_of(environment) / "gamma.py").unlink()
+    install(environment, tmp_path / "wheels", *(item for item in STACK if item[0].startswith("gamma")))
+    assert lost() == ["`gamma.py` of `gamma` has lost the patch `inner`: `gamma` was installed again"]
+    assert fix("--yes") == 0
+    assert lost() == []
 
 
 def test_an_upgrade_of_a_patched_package_is_patched_from_its_new_file(fix: Fix, project: Path, served: Served) -> None:

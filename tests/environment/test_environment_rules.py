@@ -130,6 +130,28 @@ def test_env007_an_environment_as_locked_is_silent(site, diagnose):
     assert diagnose(with_lock(read_environment(site.folder)), "ENV007", target=LINUX) == []
 
 
+@pytest.mark.parametrize(
+    ("distribution", "state", "severity", "message"),
+    [
+        ("six", "reverted", Severity.WARNING, "`six.py` of `six` has lost the patch `a`: `six` was installed again"),
+        ("", "reverted", Severity.WARNING, "`six.py` has lost the patch `a`"),
+        ("six", "changed", Severity.INFO, "`six.py` of `six` was changed after it had got the patch `a`"),
+    ],
+)
+def test_env013_a_patch_that_is_lost(site, diagnose, distribution, state, severity, message):
+    read = read_environment(site.folder)
+    patched = replace(read, details={**read.details, "patched": (("six.py", distribution, ("a",), state),)})
+    (finding,) = diagnose(patched, "ENV013")
+    assert (finding.severity, finding.message) == (severity, message)
+
+
+def test_env013_what_is_as_patched_is_silent(site, diagnose):
+    read = read_environment(site.folder)
+    rows = (("six.py", "six", ("a",), "patched"), ("app.py", "", ("b",), "gone"))
+    assert diagnose(replace(read, details={**read.details, "patched": rows}), "ENV013") == []
+    assert diagnose(read, "ENV013") == []
+
+
 def test_env008_every_kind_of_broken_metadata(site, diagnose):
     site.add("a", "1", "this is no requirement")
     site.add("b", "1.1build1")

@@ -84,9 +84,10 @@ def open_patient(choice: PatientChoice) -> Patient:
 def _environment(path: Path) -> InstalledEnvironment:
     from envdoctor.adapters.probe.environment import EnvironmentNotFound, read_environment
     from envdoctor.cli.patient_lock import with_lock
+    from envdoctor.cli.patient_patches import with_patches
 
     try:
-        return with_lock(read_environment(path))
+        return with_patches(with_lock(read_environment(path)))
     except EnvironmentNotFound as error:
         raise UsageFault(str(error)) from error
 

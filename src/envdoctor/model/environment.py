@@ -117,6 +117,8 @@ class InstalledEnvironment:
     - ``lock``: the ``packaging.pylock.Pylock`` that the environment should agree with; ``lock_path``: its file
     - ``assumed``: what of the target nothing tells (``frozenset``: ``python``, ``os``, ``arch``, ``backend``), so that
       this machine's own stands for it and proves nothing
+    - ``patched``: of each file that a fix has patched: its path, its distribution (empty for the project's), the names
+      of the patches, and ``patched``, ``reverted``, ``changed`` or ``gone``
     - ``known``: for a listing, what it tells; its ``not-known`` problems say what it does not
     """
     problems: tuple[EnvironmentProblem, ...] = ()

@@ -89,7 +89,8 @@ class DownloadFiles:
     @property
     def sentence(self) -> str:
         """What it does, in words."""
-        return f"download {_count(len(self.files), 'file')} and check their hashes"
+        one = len(self.files) == 1
+        return f"download {_count(len(self.files), 'file')} and check {'its hash' if one else 'their hashes'}"
 
 
 @dataclass(frozen=True, slots=True)

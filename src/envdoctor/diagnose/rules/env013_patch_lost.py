@@ -1,0 +1,68 @@
+"""A file that a fix had patched is not as the patch had left it.
+
+## What it does
+Compares the files that `envdoctor fix` has patched, in the environment and in the project, with the hashes that it
+wrote down: one that is as before the patch is a warning, one that somebody has changed since is information.
+
+## Why it is bad
+An install of the same package, or an update of the project's checkout, brings the old file back. What the patch was for
+(an import that is not there, a call that the card cannot do) comes back with it.
+
+## Example
+`six` was installed again, and `six.py` has lost the patch `sixdev`.
+
+## What to do
+Run `envdoctor fix` again: it patches what is not patched, and leaves the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield a finding for each file that has lost its patches, or has other text by now."""
+    environment = examination.environment
+    rows: Any = environment.details.get("patched", ()) if environment is not None else ()
+    for path, distribution, patches, state in rows:
+        whose = f" of `{distribution}`" if distribution else ""
+        listed = ", ".join(f"`{name}`" for name in patches)
+        plural = "es" if len(patches) > 1 else ""
+        if state == "reverted":
+            again = f": `{distribution}` was installed again" if distribution else ""
+            message = f"`{path}`{whose} has lost the patch{plural} {listed}{again}"
+            remedy = Remedy("Patch it again", commands=("envdoctor fix",))
+            yield _finding(path, message, Severity.WARNING, "it is as it was before the patch", remedy)
+        elif state == "changed":
+            message = f"`{path}`{whose} was changed after it had got the patch{plural} {listed}"
+            yield _finding(path, message, Severity.INFO, "it is neither as before nor as patched", None)
+
+
+def _finding(path: str, message: str, severity: Severity, seen: str, remedy: Remedy | None) -> Finding:
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        subject=path,
+        message=message,
+        evidence=(Evidence(seen, path),),
+        remedy=remedy,
+    )
+
+
+RULE = Rule(
+    code="ENV013",
+    name="patch-lost",
+    severity=Severity.WARNING,
+    summary="A file that a fix had patched is not as the patch had left it",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)
