@@ -122,16 +122,27 @@ def test_file_lists_are_read_only_of_distributions_that_share_a_folder(site):
     assert {item.name for item in environment.distributions if item.files is not None} == {"a", "b", "c"}
 
 
-def test_files_are_compared_with_the_disk_only_when_asked(site):
-    site.add("a", "1", files={"a/fine.py": "1", "a/gone.py": "1", "a/longer.py": "1"})
-    (site.folder / "a/gone.py").unlink()
+@pytest.mark.parametrize("files", [False, True])
+def test_files_are_compared_with_the_disk(site, files):
+    site.add("a", "1", files={"a/fine.py": "1", "a/gone.py": "1", "a/longer.py": "1", "a/x.pyc": "1", "../s": "1"})
+    for path in ("a/gone.py", "a/x.pyc", "../s"):
+        (site.folder / path).unlink()
     (site.folder / "a/longer.py").write_text("123", encoding="utf-8")
-    assert not read_environment(site.folder).problems
-    problems = read_environment(site.folder, files=True).problems
+    problems = read_environment(site.folder, files=files).problems
     assert [(problem.kind, problem.detail) for problem in problems] == [
         ("missing-file", "a/gone.py"),
         ("changed-file", "a/longer.py: 3 bytes, 1 recorded"),
     ]
+
+
+@pytest.mark.parametrize(
+    "row", ["a/x.py,,", "a/x.py,sha256=x,", "a/x.py,sha256=x,03\r", '"a/x.py",sha256=x,3', "a\\x.py,,3", "a,,", "\0,,1"]
+)
+def test_rows_that_are_written_otherwise_are_no_difference(site, row):
+    info = site.add("a", "1", files={"a/x.py": "123"}, record=False)
+    (info / "RECORD").write_text(f"{row}\n\n", encoding="utf-8")
+    problems = read_environment(site.folder).problems
+    assert [item.detail for item in problems] == (["\0"] if row.startswith("\0") else [])
 
 
 def test_a_package_whose_folder_was_deleted_is_seen_without_asking_for_files(site, diagnose):

@@ -14,7 +14,7 @@ from typing import Any
 
 from envdoctor.adapters.probe.environment_base import base_problems
 from envdoctor.adapters.probe.environment_conda import read_conda_packages
-from envdoctor.adapters.probe.environment_files import suspects, verify_files, with_files
+from envdoctor.adapters.probe.environment_files import look_over, verify_files, with_files
 from envdoctor.adapters.probe.environment_isolation import (
     foreign_scripts,
     path_programs,
@@ -42,8 +42,8 @@ def read_environment(
 ) -> InstalledEnvironment:
     """Read the environment at ``path``: its folder, or the Python executable in it.
 
-    ``files``: read every RECORD and compare it with the disk (existence and size). Without it, file lists are read
-    only of distributions that share a folder with another one, or whose first file is gone. ``ask``: run the
+    Every RECORD is compared with the disk (existence and size). ``files``: keep the file list of each distribution;
+    without it, only of those that share a folder with another one. ``ask``: run the
     interpreter, for at most about ``1.5 * timeout_s`` seconds; nothing in the environment is imported by this process.
     ``environ``: the variables that reach the interpreter; this process's own by default.
     Raises EnvironmentNotFound.
@@ -152,10 +152,9 @@ def _with_file_lists(
     if files:
         distributions = tuple(with_files(found.distributions))
         return distributions, (*found.problems, *verify_files(distributions))
-    suspected = suspects(found.distributions)
-    distributions = tuple(with_files(found.distributions, suspected.sharing | suspected.hollow))
-    hollow = [item for item in distributions if item.metadata_path in suspected.hollow]
-    return distributions, (*found.problems, *verify_files(hollow))
+    overview = look_over(found.distributions)
+    distributions = tuple(with_files(found.distributions, overview.sharing))
+    return distributions, (*found.problems, *overview.problems)
 
 
 def _script_problems(layout: Layout) -> Iterator[EnvironmentProblem]:

@@ -17,11 +17,15 @@ from dataclasses import dataclass, replace
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile
 
-__all__ = ["Suspects", "parse_record", "read_files", "suspects", "verify_files", "with_files"]
+__all__ = ["Overview", "look_over", "parse_record", "read_files", "verify_files", "with_files"]
 
 _RECORD_LIMIT = 64 * 1024 * 1024
 # What `pip install --target` puts beside the packages: scripts and data that many distributions have.
 _NO_PACKAGES = frozenset({b"..", b"__pycache__", b"bin", b"share", b"etc", b"include", b"Scripts"})
+# Scripts lie outside the site-packages folder, rewritten at install time by some installers; byte code is written anew
+# by interpreters; what an installer writes about itself changes without harm.
+_BYTE_CODE = (b".pyc", b".pyo")
+_OWN_NOTES = (b".dist-info/RECORD", b".dist-info/INSTALLER", b".dist-info/REQUESTED")
 _FIRST_PART = re.compile(rb'"?([^/\\\r\n,"]+)')
 
 
@@ -69,49 +73,59 @@ def with_files(
 
 
 @dataclass(frozen=True, slots=True)
-class Suspects:
-    """Metadata paths of the distributions whose file lists are worth reading row by row."""
+class Overview:
+    """What one pass over all RECORD files shows."""
 
     sharing: frozenset[str]
-    """They have a top-level folder in common with another one; only these can own the same file (scripts aside)."""
-    hollow: frozenset[str]
-    """The first file that they recorded is not there."""
+    """Metadata paths of the distributions that have a top-level folder in common with another one: only these can own
+    the same file (scripts aside), so that their file lists are worth keeping."""
+    problems: tuple[EnvironmentProblem, ...]
 
 
-def suspects(distributions: Iterable[InstalledDistribution]) -> Suspects:
-    """Look over the RECORD files quickly."""
+def look_over(distributions: Iterable[InstalledDistribution]) -> Overview:
+    """Compare every RECORD with the disk (existence and size) and see who shares folders; no list is kept in memory."""
     owners: dict[tuple[str, bytes], list[str]] = defaultdict(list)
-    hollow: set[str] = set()
+    problems: list[EnvironmentProblem] = []
     for item in distributions:
-        if not item.metadata_path:
+        data = read_text(f"{item.metadata_path}/RECORD", _RECORD_LIMIT) if item.metadata_path else None
+        if not data:
             continue
-        lines = (read_text(f"{item.metadata_path}/RECORD", _RECORD_LIMIT) or b"").split(b"\n")
+        lines = data.split(b"\n")
         for part in _first_parts(lines):
             if not part.endswith((b".dist-info", b".egg-info")) and part not in _NO_PACKAGES:
                 owners[item.location, part].append(item.metadata_path)
-        if _first_is_missing(item.location, lines):
-            hollow.add(item.metadata_path)
+        if b'"' in data or b"\\" in data:
+            problems += verify_files([replace(item, files=parse_record(data))])
+        else:
+            problems += _verify_lines(item, lines)
     sharing = frozenset(path for paths in owners.values() if len(paths) > 1 for path in paths)
-    return Suspects(sharing, frozenset(hollow))
+    return Overview(sharing, tuple(problems))
 
 
-def _first_is_missing(location: str, lines: list[bytes]) -> bool:
-    """Return whether the first code file of a RECORD is gone, which shows that a folder was deleted."""
+def _verify_lines(item: InstalledDistribution, lines: list[bytes]) -> Iterator[EnvironmentProblem]:
+    """Yield what ``verify_files`` does, out of plain lines: for a hundred thousand of them, objects cost too much."""
+    stat_of, folder = os.stat, f"{item.location}/".encode()
     for line in lines:
-        if b".dist-info/" in line or b'"' in line or not line:
+        path, _, rest = line.partition(b",")
+        if not path or path.endswith(_BYTE_CODE) or path.startswith((b"../", b"/")) or path.endswith(_OWN_NOTES):
             continue
-        path = line.rsplit(b",", 2)[0].replace(b"\\", b"/").decode("utf-8", "replace")
-        if _worth_a_look(path):
-            return not _is_there(f"{location}/{path}")
-    return False
+        try:
+            status = stat_of(folder + path)
+        except (OSError, ValueError):
+            yield EnvironmentProblem("missing-file", item.name, path.decode("utf-8", "replace"))
+            continue
+        size = rest.rpartition(b",")[2].rstrip()
+        # As text: a number that is written otherwise is looked at again.
+        if size and size != b"%d" % status.st_size:
+            yield from _changed(item, path.decode("utf-8", "replace"), size.decode("ascii", "replace"), status)
 
 
-def _is_there(path: str) -> bool:
-    try:
-        os.stat(path)  # noqa: PTH116 - pathlib costs more than the call
-    except (OSError, ValueError):
-        return False
-    return True
+def _changed(
+    item: InstalledDistribution, path: str, recorded: str, status: os.stat_result
+) -> Iterator[EnvironmentProblem]:
+    if recorded.isdecimal() and stat.S_ISREG(status.st_mode) and status.st_size != int(recorded):
+        detail = f"{path}: {status.st_size} bytes, {int(recorded)} recorded"
+        yield EnvironmentProblem("changed-file", item.name, detail)
 
 
 def _first_parts(lines: list[bytes]) -> set[bytes]:
@@ -134,14 +148,10 @@ def verify_files(distributions: Iterable[InstalledDistribution]) -> Iterator[Env
             except (OSError, ValueError):
                 yield EnvironmentProblem("missing-file", item.name, file.path)
                 continue
-            if file.size is not None and stat.S_ISREG(status.st_mode) and status.st_size != file.size:
-                detail = f"{file.path}: {status.st_size} bytes, {file.size} recorded"
-                yield EnvironmentProblem("changed-file", item.name, detail)
+            if file.size is not None:
+                yield from _changed(item, file.path, str(file.size), status)
 
 
 def _worth_a_look(path: str) -> bool:
-    # Scripts lie outside the site-packages folder, rewritten at install time by some installers; what an installer
-    # writes about itself changes without harm.
-    if path.endswith((".pyc", ".pyo")) or path.startswith(("../", "/")):
-        return False
-    return not path.endswith((".dist-info/RECORD", ".dist-info/INSTALLER", ".dist-info/REQUESTED"))
+    name = path.encode("utf-8", "replace")
+    return not (name.endswith(_BYTE_CODE) or name.startswith((b"../", b"/")) or name.endswith(_OWN_NOTES))

@@ -1,8 +1,9 @@
 """Files that a distribution recorded are gone, or have another size than recorded.
 
 ## What it does
-Where file lists were read, looks whether each recorded file exists and has the recorded size. Byte code, scripts
-outside site-packages and what installers write about themselves are passed over; hashes are not computed.
+Looks whether each recorded file exists and has the recorded size. Byte code, scripts outside site-packages and what
+installers write about themselves are passed over, and so are files that `envdoctor fix` has patched and files that two
+distributions own (`ENV005`); hashes are not computed.
 
 ## Why it is bad
 A missing module fails at import. A changed one is a hand edit, a damaged disk, or another distribution that wrote
@@ -17,9 +18,9 @@ Install the same version again with `--force-reinstall --no-deps`; keep an edit 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
@@ -39,13 +40,24 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     missing: dict[str, list[str]] = defaultdict(list)
     changed: dict[str, list[str]] = defaultdict(list)
+    explained = _explained(environment)
     for problem in environment.problems:
+        if problem.detail.partition(": ")[0] in explained:
+            continue
         if problem.kind == "missing-file":
             missing[problem.subject].append(problem.detail)
         elif problem.kind == "changed-file":
             changed[problem.subject].append(problem.detail)
     for name in sorted({*missing, *changed}):
         yield _finding(environment, name, missing[name], changed[name])
+
+
+def _explained(environment: InstalledEnvironment) -> set[str]:
+    """Return the files whose difference is told elsewhere: a fix patched them, or two distributions own them."""
+    rows: Any = environment.details.get("patched", ())
+    patched = {path for path, distribution, _, _ in rows if distribution}
+    owners = Counter(file.path for item in environment.distributions for file in item.files or ())
+    return patched | {path for path, count in owners.items() if count > 1}
 
 
 def _finding(environment: InstalledEnvironment, name: str, missing: list[str], changed: list[str]) -> Finding:
