@@ -95,6 +95,36 @@ def test_env006_missing_code_is_an_error_changed_data_is_not(site, diagnose):
     }
 
 
+@pytest.mark.parametrize(("installer", "severity"), [("pip", Severity.WARNING), ("rpm", Severity.INFO)])
+def test_env006_libraries_that_the_system_stripped_are_information(site, diagnose, installer, severity):
+    site.add("yaml", "6.0", files={"yaml/_yaml.abi3.so": "123"}, INSTALLER=installer)
+    (site.folder / "yaml/_yaml.abi3.so").write_text("1", encoding="utf-8")
+    (finding,) = diagnose(read_environment(site.folder), "ENV006")
+    assert finding.severity is severity
+
+
+def test_what_debian_has_split_or_stripped_is_information(site, tmp_path, diagnose):
+    site.folder = tmp_path / "lib" / "python3" / "dist-packages"
+    site.add("pygobject", "3.42", "pycairo>=1.16", files={"gi/_gi.abi3.so": "123"})
+    (site.folder / "gi/_gi.abi3.so").write_text("1", encoding="utf-8")
+    findings = diagnose(read_environment(site.folder))
+    assert {(finding.rule, finding.severity) for finding in findings} == {
+        ("ENV001", Severity.INFO),
+        ("ENV006", Severity.INFO),
+    }
+
+
+def test_env006_is_silent_about_what_is_told_elsewhere(site, diagnose):
+    site.add("six", "1", files={"six.py": "1"})
+    site.add("one", "1", files={"shared/x.py": "1"})
+    site.add("two", "1", files={"shared/x.py": "12"})
+    (site.folder / "six.py").write_text("12", encoding="utf-8")
+    read = read_environment(site.folder)
+    assert {finding.subject for finding in diagnose(read, "ENV006")} == {"six"}
+    patched = replace(read, details={**read.details, "patched": (("six.py", "six", ("a",), "patched"),)})
+    assert diagnose(patched, "ENV006") == []
+
+
 def with_lock(environment: InstalledEnvironment) -> InstalledEnvironment:
     def package(name: str, version: str, marker: str | None = None) -> dict[str, object]:
         filename = f"{name}-{version}-py3-none-any.whl"

@@ -28,6 +28,7 @@ from envdoctor.diagnose.demands import Demand, Demands, demands_of
 from envdoctor.diagnose.families import stand_ins
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.system_packages import of_the_system
 from envdoctor.diagnose.waivers import waiver_for
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
@@ -61,8 +62,9 @@ def find(examination: Examination) -> Iterator[Finding]:
 
 def _severity(demand: Demand) -> Severity:
     # What only an extra brings in is often optional at run time, and Linux distributions split their packages.
-    system = demand.consumer.location.endswith("dist-packages")
-    return Severity.WARNING if demand.extra or system else Severity.ERROR
+    if of_the_system(demand.consumer):
+        return Severity.INFO
+    return Severity.WARNING if demand.extra else Severity.ERROR
 
 
 def _who(demand: Demand) -> str:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.system_packages import of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ def _finding(environment: InstalledEnvironment, name: str, missing: list[str], c
 
 def _severity(environment: InstalledEnvironment, name: str, missing: list[str], changed: list[str]) -> Severity:
     distribution = environment.get(name)
-    if distribution is not None and distribution.installer == "conda":
-        # conda rewrites prefixes inside files and leaves the wheel's RECORD as it was.
+    if distribution is not None and (distribution.installer == "conda" or of_the_system(distribution)):
+        # conda rewrites prefixes inside files and Linux distributions strip libraries; the RECORD stays the wheel's.
         changed = []
     if any(path.endswith(_CODE) for path in missing):
         return Severity.ERROR
