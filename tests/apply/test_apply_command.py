@@ -125,7 +125,9 @@ def test_an_environment_of_another_python_is_refused(
     assert [path.name for path in folder.iterdir()] == ["letter.txt"]
 
 
-def test_several_environments_have_a_launcher_each(project: Path, served: Served) -> None:
+def test_several_environments_have_a_launcher_each_and_one_undo(
+    project: Path, served: Served, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     more = "".join(
         f'[environments.{name}]\npackages = ["{package}"]\nbecause = "they cannot share one"\n'
         for name, package in (("one", "gamma"), ("two", "epsilon"))
@@ -137,6 +139,9 @@ def test_several_environments_have_a_launcher_each(project: Path, served: Served
     assert (site_of(project / ".venv-one") / "gamma.py").exists()
     assert not (site_of(project / ".venv-one") / "epsilon.py").exists()
     assert (site_of(project / ".venv-two") / "epsilon.py").exists()
+    monkeypatch.chdir(project)
+    assert main(["run", "--", "python", "-V"]) == 2
+    assert "several environments here, `.venv-one`, `.venv-two`" in capfd.readouterr().err
     if sys.platform != "win32":
         launcher = str(project / ".venv-two/.envdoctor/run")
         done = subprocess.run(
@@ -144,6 +149,17 @@ def test_several_environments_have_a_launcher_each(project: Path, served: Served
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert done.stdout == f"2 {project}|{project / '.venv-two'}\n"
+        (project / ".venv-two/bin/own-to-two").symlink_to("python")
+        for typed in (["--env", "two", "--", "python"], ["--", "own-to-two"]):
+            command = [sys.executable, "-m", "envdoctor", "run", *typed, "-c", "import sys; print(sys.prefix)"]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            assert done.stdout == f"{project / '.venv-two'}\n"
+    assert main(["undo", "--list", "--json"]) == 0
+    rows = json.loads(capfd.readouterr().out)
+    assert [row["environment"] for row in rows] == [str(project / name) for name in (".venv-one", ".venv-two")]
+    assert main(["undo"]) == 0
+    assert sorted(path.name for path in project.iterdir()) == ["app.py", "requirements.txt", "small.toml"]
+    assert (project / "app.py").read_text() == "import deepspeed\n"
 
 
 TORCH = make_wheel("torch", "2.0", {"torch.py": "FAKE = True\n"})

@@ -8,7 +8,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.model.plan import PlannedFile
 from envdoctor.workflow.aftermath import disagreements
 from envdoctor.workflow.run import variables_for
-from envdoctor.workflow.undo import FixEntry, NothingToUndo, to_take_back
+from envdoctor.workflow.undo import FixEntry, NothingToUndo, to_take_back, treated_together
 
 
 def entry(name: str, state: str = "done", follows: str | None = None) -> FixEntry:
@@ -29,6 +29,14 @@ def test_a_chosen_one_takes_the_later_ones_along() -> None:
 
 def test_what_was_cut_short_comes_first() -> None:
     assert to_take_back([entry("1"), entry("2", "open")]) == ("2",)
+
+
+def test_environments_that_one_fix_has_treated_are_taken_back_together() -> None:
+    one = [entry("1"), FixEntry("3", "done", group="g")]
+    two = [FixEntry("4", "done", group="g"), FixEntry("9", "undone", group="h")]
+    assert treated_together({"a": one, "b": two, "c": [entry("2")], "d": []}) == ("a", "b")
+    assert treated_together({"a": [entry("1")], "b": [entry("2")]}) == ("b",)
+    assert treated_together({"a": [entry("1", "undone")]}) == ()
 
 
 @pytest.mark.parametrize(("entries", "chosen"), [([], None), ([entry("1", "undone")], "1"), ([entry("1")], "9")])

@@ -59,15 +59,18 @@ def _restricted(request: CheckRequest, spec: EnvironmentSpec) -> CheckRequest:
     return replace(request, project=project, python_choices=choices, target=target, locked=None)
 
 
-def write_launchers(parts: Sequence[EnvironmentPart]) -> None:
-    """Write, into each of several environments, a script that runs a command in it with its variables."""
-    if len(parts) < 2:
-        return
-    for part in parts:
+def write_launchers(parts: Sequence[EnvironmentPart]) -> list[str]:
+    """Write, into each of several environments, a script that runs a command in it with its variables.
+
+    Returns where the scripts are.
+    """
+    written: list[str] = []
+    for part in parts if len(parts) > 1 else ():
         folder = part.environment / ".envdoctor"
         if os.name == "nt":
             text = f'@"{os.sys.executable}" -m envdoctor run --env "%~dp0.." -- %*\r\n'  # type: ignore[attr-defined]
             (folder / "run.cmd").write_text(text, encoding="utf-8", newline="")
+            written.append(str(folder / "run.cmd"))
             continue
         import sys
 
@@ -77,3 +80,5 @@ def write_launchers(parts: Sequence[EnvironmentPart]) -> None:
             f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m envdoctor run --env {here} -- "$@"\n', encoding="utf-8"
         )
         launcher.chmod(0o755)
+        written.append(str(launcher))
+    return written

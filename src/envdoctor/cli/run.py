@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from envdoctor.cli.environment_choice import one_environment
 from envdoctor.cli.errors import UsageFault
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -25,7 +26,13 @@ _EPILOG = (
 def run(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND ...", help="The command and its arguments.")],
     env: Annotated[
-        Path | None, typer.Option("--env", metavar="DIR", help="The environment. Default: .venv here.")
+        Path | None,
+        typer.Option(
+            "--env",
+            metavar="DIR",
+            help="The environment, or its name where a profile made several. Default: .venv here, else the only one "
+            "that has the command.",
+        ),
     ] = None,
 ) -> None:
     """Start a command inside the environment, with the profile's variables."""
@@ -34,7 +41,7 @@ def run(
     from envdoctor.adapters.apply.records import read_record
     from envdoctor.workflow.run import variables_for
 
-    environment = (env or Path(".venv")).absolute()
+    environment = one_environment(env, command[0])
     python = python_of(environment)
     if not python.exists():
         raise UsageFault(f"`{environment}` is no environment; `envdoctor fix` makes one, `--env` names another")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,6 +67,7 @@ class Treatment:
             default_index=session.index_urls.get("default"),
         )
         self.parts: list[tuple[EnvironmentPart, Prepared]] = []
+        self.group = secrets.token_hex(8)
 
     def plans(self, *, dry_run: bool = False) -> list[Plan]:
         """Return a plan for each environment. What was cut short before is brought back first, or said."""
@@ -120,7 +122,9 @@ class Treatment:
             if results[-1].failed:
                 break
         else:
-            write_launchers([part for part, _ in self.parts])
+            launchers = write_launchers([part for part, _ in self.parts])
+            if launchers:
+                results.append(Treated((f"start commands in one of them with `{'` or `'.join(launchers)}`",)))
         return results
 
     def _request(self, part: EnvironmentPart) -> FixRequest:
@@ -188,7 +192,9 @@ class Treatment:
                 changed = self._changed(plan)
                 if changed is not None:
                     return Treated((f"error: {changed}; nothing was changed",), _FAILED)
-                return installer, apply_plan(plan, held, installer, fetch, self.session.progress)
+                return installer, apply_plan(
+                    replace(plan, group=self.group), held, installer, fetch, self.session.progress
+                )
         except (Busy, NoInstaller) as error:
             return Treated((f"error: {error}; nothing was changed",), _FAILED)
         except OSError as error:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from envdoctor.cli import options as opt
+from envdoctor.cli.environment_choice import treated_here, typed_environment
+from envdoctor.cli.environments import default_environment
 from envdoctor.cli.errors import UsageFault
 
 if TYPE_CHECKING:
@@ -31,25 +34,53 @@ _EPILOG = (
 def undo(
     fix: Annotated[str | None, typer.Argument(metavar="[ID]", help="Go back to before this fix.")] = None,
     env: Annotated[
-        Path | None, typer.Option("--env", metavar="DIR", help="The environment. Default: .venv here.")
+        Path | None,
+        typer.Option(
+            "--env",
+            metavar="DIR",
+            help="The environment, or its name where a profile made several. Default: .venv here, or all that the "
+            "last fix here has treated.",
+        ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show the fixes and change nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --list: as JSON.")] = False,
     quiet: opt.QuietOption = False,
 ) -> None:
     """Take the last fix back, or a chosen one with all that came after it."""
+    found = {str(path): _entries(path) for path in _environments(env)}
+    if list_:
+        _list(found, as_json=as_json)
+        raise typer.Exit(0)
+    chosen = [_chosen(name, entries, fix) for name, entries in _meant(found, fix).items()]
+    # The last that was treated goes first: what all of them patch, the first had patched.
+    chosen.sort(key=lambda item: item[1], reverse=True)
+    raise typer.Exit(max([_take_back(path, ids, quiet=quiet) for path, ids in chosen]))
+
+
+def _meant(found: Mapping[str, list[FixEntry]], fix: str | None) -> Mapping[str, list[FixEntry]]:
+    """Return the environments that are taken back: those of the last fix, or the one that has the fix asked for."""
+    from envdoctor.workflow.undo import treated_together
+
+    if fix is None:
+        names = treated_together(found)
+    else:
+        names = tuple(name for name, entries in found.items() if any(entry.id.startswith(fix) for entry in entries))
+    return {name: found[name] for name in names or list(found)[:1]}
+
+
+def _chosen(name: str, entries: list[FixEntry], fix: str | None) -> tuple[Path, tuple[str, ...]]:
     from envdoctor.workflow.undo import NothingToUndo, to_take_back
 
-    environment = (env or Path(".venv")).absolute()
-    entries = _entries(environment)
-    if list_:
-        _list(entries, as_json=as_json)
-        raise typer.Exit(0)
     try:
-        ids = to_take_back(entries, fix)
+        return Path(name), to_take_back(entries, fix)
     except NothingToUndo as error:
-        raise UsageFault(f"`{environment}`: {error}") from error
-    raise typer.Exit(_take_back(environment, ids, quiet=quiet))
+        raise UsageFault(f"`{name}`: {error}") from error
+
+
+def _environments(env: Path | None) -> list[Path]:
+    if env is not None:
+        return [typed_environment(env)]
+    return treated_here(Path.cwd()) or [default_environment(Path.cwd())]
 
 
 def _entries(environment: Path) -> list[FixEntry]:
@@ -64,25 +95,37 @@ def _entries(environment: Path) -> list[FixEntry]:
             profile=record.begin.get("profile"),
             summary=tuple(record.begin.get("summary", ())),
             follows=record.begin.get("follows"),
+            group=str(record.begin.get("group") or ""),
         )
         for record in list_journals(environment)
     ]
 
 
-def _list(entries: list[FixEntry], *, as_json: bool) -> None:
+def _list(found: Mapping[str, list[FixEntry]], *, as_json: bool) -> None:
     if as_json:
         rows = [
-            {"id": e.id, "state": e.state, "time": e.time, "profile": e.profile, "steps": list(e.summary)}
+            {
+                "id": e.id,
+                "environment": name,
+                "state": e.state,
+                "time": e.time,
+                "profile": e.profile,
+                "steps": list(e.summary),
+            }
+            for name, entries in found.items()
             for e in entries
         ]
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")
         return
     words = {"open": "cut short", "done": "in force", "undone": "taken back"}
-    for entry in entries:
-        profile = f", profile {entry.profile}" if entry.profile else ""
-        sys.stdout.write(f"{entry.id}  {words[entry.state]}, {entry.time}{profile}\n")
-        sys.stdout.writelines(f"    {line}\n" for line in entry.summary)
-    if not entries:
+    for name, entries in found.items():
+        if len(found) > 1 and entries:
+            sys.stdout.write(f"{name}\n")
+        for entry in entries:
+            profile = f", profile {entry.profile}" if entry.profile else ""
+            sys.stdout.write(f"{entry.id}  {words[entry.state]}, {entry.time}{profile}\n")
+            sys.stdout.writelines(f"    {line}\n" for line in entry.summary)
+    if not any(found.values()):
         sys.stdout.write("no fixes\n")
 
 
@@ -110,11 +153,17 @@ def _take_back(environment: Path, ids: tuple[str, ...], *, quiet: bool) -> int:
 
 
 def _lines(name: str, restored: Restored) -> list[str]:
-    gone = "; the environment that it had made is gone" if restored.environment_removed else ""
-    lines = [f"took back {name}: {restored.files} files restored, {restored.removed} removed{gone}"]
+    done = [f"{_files(restored.files)} restored"] if restored.files or not restored.environment_removed else []
+    done += [f"{_files(restored.removed)} removed"] if restored.removed else []
+    done += ["the environment that it had made is gone"] if restored.environment_removed else []
+    lines = [f"took back {name}: {', '.join(done)}"]
     lines += [f"note: what was changed after the fix is kept in `{place}`" for place in restored.kept]
     lines += [f"warning: {problem}" for problem in restored.problems]
     return lines
+
+
+def _files(number: int) -> str:
+    return f"{number} file{'' if number == 1 else 's'}"
 
 
 def _say(text: str) -> None:

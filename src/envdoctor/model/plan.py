@@ -309,6 +309,8 @@ class Plan:
     notes: tuple[str, ...] = ()
     label: str = ""
     """Name of the environment within a profile that has several."""
+    group: str = ""
+    """The same for all environments that one `fix` has treated; an undo takes them back together."""
     follows: str | None = None
     """The fix that this one completes, once kernels have said where components run; an undo takes both back."""
 

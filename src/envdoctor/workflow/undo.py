@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["FixEntry", "NothingToUndo", "to_take_back"]
+__all__ = ["FixEntry", "NothingToUndo", "to_take_back", "treated_together"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,32 @@ class FixEntry:
     summary: tuple[str, ...] = ()
     follows: str | None = None
     """The fix that this one completes (a placement after its kernels were run)."""
+    group: str = ""
+    """What the fixes of several environments by one command have in common."""
 
 
 class NothingToUndo(Exception):
     """No fix is there to take back; the text says what there is."""
+
+
+def treated_together(latest: Mapping[str, Sequence[FixEntry]]) -> tuple[str, ...]:
+    """Return the environments whose last fix is taken back by one command: those of the latest, and of its group.
+
+    ``latest``: the fixes of each environment, oldest first. Empty where no fix stands anywhere.
+    """
+    last = {name: standing[-1] for name, entries in latest.items() if (standing := _standing(entries))}
+    if not last:
+        return ()
+    newest = max(last.values(), key=lambda entry: entry.id)
+    return tuple(name for name, entry in last.items() if entry is newest or _together(entry, newest))
+
+
+def _together(one: FixEntry, other: FixEntry) -> bool:
+    return one.group != "" and one.group == other.group
+
+
+def _standing(entries: Sequence[FixEntry]) -> list[FixEntry]:
+    return [entry for entry in entries if entry.state in ("done", "open")]
 
 
 def to_take_back(entries: Sequence[FixEntry], chosen: str | None = None) -> tuple[str, ...]:
@@ -32,7 +54,7 @@ def to_take_back(entries: Sequence[FixEntry], chosen: str | None = None) -> tupl
     What was cut short always goes. Without a choice the last fix goes, with what completes it; a chosen one goes with
     every later one, because they were made on top of it.
     """
-    standing = [entry for entry in entries if entry.state in ("done", "open")]
+    standing = _standing(entries)
     if chosen is not None:
         matches = [entry for entry in entries if entry.id == chosen or entry.id.startswith(chosen)]
         if not matches:

@@ -100,6 +100,7 @@ def _begin(plan: Plan, held: Held, *, created: bool) -> dict[str, object]:
         "created": created,
         "folder_made": held.folder_made,
         "follows": plan.follows,
+        "group": plan.group,
         "summary": [step.sentence for step in plan.steps],
     }
 
