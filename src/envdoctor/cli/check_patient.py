@@ -35,6 +35,8 @@ def report_of_patient(
         environment = with_assumed(environment, patient, target_choice) if environment is not None else None
     elif target_choice.python is None and environment is not None and environment.python is not None:
         target = replace(target, python=environment.python, python_full=environment.python_full)
+    if profile is not None and environment is not None:
+        environment = _without_torch(environment, profile)
     return check_patient(
         Examination(
             target=target,
@@ -45,6 +47,20 @@ def report_of_patient(
             log=patient.log,
         )
     )
+
+
+def _without_torch(environment: InstalledEnvironment, profile: Profile) -> InstalledEnvironment:
+    """Return the environment with torch as a missing module, where the profile proves itself in torch's kernels.
+
+    Which torch that is, the project's files say; without them its absence would be passed over.
+    """
+    measured = environment.executable is not None and "imports" not in environment.details
+    if not profile.smoke.kernels or not measured or environment.get("torch") is not None:
+        return environment
+    from envdoctor.model.environment import ImportOutcome
+
+    outcome = ImportOutcome("torch", "missing", "the profile's kernels run in it")
+    return replace(environment, details={**environment.details, "imports": {"torch": outcome}})
 
 
 def _profile(named: str | None) -> Profile | None:

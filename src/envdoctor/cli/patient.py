@@ -32,7 +32,7 @@ class PatientChoice:
     facts: Path | None = None
     log: Path | None = None
     imports: bool = True
-    import_timeout_s: float = 60.0
+    import_timeout_s: float = 30.0
     machine: bool = True
     """Whether to measure this host and to read libraries, too."""
     gpu: bool = False
@@ -94,7 +94,7 @@ def _environment(path: Path) -> InstalledEnvironment:
 
 def _imports(environment: InstalledEnvironment, choice: PatientChoice) -> Callable[[], InstalledEnvironment]:
     """Begin to import what is worth it in a child; the result is asked for when everything else has been read."""
-    wanted = [name for name in _IMPORTED if environment.get(name) is not None] if choice.imports else []
+    wanted = [name for name in _IMPORTED if _is_there(environment, name)] if choice.imports else []
     if not wanted or environment.executable is None:
         return lambda: environment
     from concurrent.futures import ThreadPoolExecutor
@@ -105,6 +105,13 @@ def _imports(environment: InstalledEnvironment, choice: PatientChoice) -> Callab
     running = pool.submit(probe_imports, environment, wanted, choice.import_timeout_s)
     pool.shutdown(wait=False)
     return running.result
+
+
+def _is_there(environment: InstalledEnvironment, name: str) -> bool:
+    """Return whether a module's distribution is installed, or its folder lies there without one."""
+    if environment.get(name) is not None:
+        return True
+    return any(Path(folder, name, "__init__.py").is_file() for folder in environment.site_packages)
 
 
 def _facts_of_listing(listing: InstalledEnvironment) -> Facts:
