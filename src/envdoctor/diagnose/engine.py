@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.profile import Patch, Profile
 
-__all__ = ["examine", "judge"]
+__all__ = ["breakages", "examine", "judge"]
 
 
 def _internal(code: str, error: Exception) -> Finding:
@@ -118,9 +118,14 @@ def examine(examination: Examination) -> tuple[Finding, ...]:
 
 
 def judge(examination: Examination) -> int:
-    """Return how many known breakages a resolution has.
+    """Return how many known breakages a resolution has."""
+    return len(breakages(examination))
 
-    Counted are findings at warning or above of the rules that rank, and of advisories.
+
+def breakages(examination: Examination) -> tuple[Finding, ...]:
+    """Return the known breakages of a resolution.
+
+    These are findings at warning or above of the rules that rank, and of advisories.
 
     Looks at the resolution, the target and the profile alone: no archive, no index, no source.
     """
@@ -130,5 +135,5 @@ def judge(examination: Examination) -> int:
     rules = [rule for rule in rules_for(bare) if rule.ranks]
     found = [item for rule in rules for item in _guarded(rule, bare)]
     found += _advised(bare)
-    unique = {(item.rule, item.subject, item.message) for item in found if item.severity is not Severity.INFO}
-    return len(unique)
+    unique = {(item.rule, item.subject, item.message): item for item in found if item.severity is not Severity.INFO}
+    return tuple(unique.values())

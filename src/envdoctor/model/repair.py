@@ -25,7 +25,7 @@ class Override:
     sets_aside: tuple[Requirement, ...]
     """The requirements that no longer count: lines of the project, or demands of a distribution."""
     because: str = ""
-    """The reason that a profile gives; empty where a search found the override."""
+    """The reason that a profile gives, or what is known of the version that would have come; else empty."""
 
     @property
     def leaves_out(self) -> bool:

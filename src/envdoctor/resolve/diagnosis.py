@@ -16,19 +16,19 @@ from envdoctor.ports import Index, Progress
 from envdoctor.resolve.clash import find_clash
 from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores
 from envdoctor.resolve.engine import Solved, Solver
+from envdoctor.resolve.failure import Judge
 from envdoctor.resolve.ground import Ground, go_on_from, leave
 from envdoctor.resolve.lines import Line
 from envdoctor.resolve.memory import collector_paused
-from envdoctor.resolve.offers import Offer, Offers
+from envdoctor.resolve.offer import Offer
+from envdoctor.resolve.offers import Offers
 from envdoctor.resolve.outcome import build_resolution
 from envdoctor.resolve.problem import Problem
 from envdoctor.resolve.strict import strict_core
 from envdoctor.resolve.universe import Universe
 
-__all__ = ["BuildRiskOf", "Diagnosis", "Judge", "Unsatisfiable", "diagnose", "resolve"]
+__all__ = ["BuildRiskOf", "Diagnosis", "Unsatisfiable", "diagnose", "resolve"]
 
-Judge = Callable[[Resolution], int]
-"""Counts the known-broken findings of a resolution; 0 is good."""
 BuildRiskOf = Callable[[DistributionFile], BuildRisk]
 
 
@@ -99,9 +99,9 @@ def diagnose(
 ) -> Diagnosis:
     """Find every conflict of the requirements as they stand, the smallest repairs, and the resolution in use.
 
-    ``judge`` ranks repairs whose resolutions are known to be broken behind those that are not. ``build_risk``
-    grades the sdists of a resolution. Raises nothing of its own; an index that cannot be reached makes the
-    diagnosis incomplete.
+    ``judge`` tells what is known to fail in a resolution: such repairs rank behind those that work, and say it.
+    ``build_risk`` grades the sdists of a resolution. Raises nothing of its own; an index that cannot be reached makes
+    the diagnosis incomplete.
     """
     with collector_paused():
         return _diagnose(problem, index, progress, judge, build_risk, solver)

@@ -3,49 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-
-from packaging.utils import NormalizedName
+from dataclasses import replace
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.repair import Override, Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
-from envdoctor.resolve.cautions import left_out_unasked
+from envdoctor.resolve.blame import blamed
+from envdoctor.resolve.cautions import cautions_of
 from envdoctor.resolve.engine import Solved, Unsolvable
+from envdoctor.resolve.failure import Judge
 from envdoctor.resolve.ground import Ground
 from envdoctor.resolve.left_out import overrides_of_exclusions
+from envdoctor.resolve.offer import Offer, rank
 from envdoctor.resolve.outcome import build_resolution
 from envdoctor.resolve.overriding import changes_of, effective, overrides_of
-from envdoctor.resolve.positions import highest
 from envdoctor.resolve.relax import Element, Relaxation
 from envdoctor.resolve.repairs import Found, RepairSearch
+from envdoctor.resolve.universe import Universe
 from envdoctor.resolve.verify import violations
+from envdoctor.resolve.working import working_repair
 
-__all__ = ["Offer", "Offers"]
+__all__ = ["Offers"]
 
 _DEARER = 3
 """An alternative that keeps what all the cheapest repairs drop is worth naming up to this cost."""
 _EXTRA_COSTS = 2
 """How many costs beyond the cheapest are tried when all the cheapest end in something known to be broken."""
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A repair (None: nothing needed one) with what it resolves to."""
-
-    repair: Repair | None
-    resolution: Resolution
-    violations: tuple[str, ...]
-    broken: int
-    """Known-broken findings, as the caller's judge counts them."""
-    elements: frozenset[Element]
-
-    @property
-    def sound(self) -> bool:
-        """Whether every requirement in force holds."""
-        return not self.violations
 
 
 class Offers:
@@ -56,7 +41,7 @@ class Offers:
         ground: Ground,
         conflicts: Sequence[Conflict],
         *,
-        judge: Callable[[Resolution], int] | None = None,
+        judge: Judge | None = None,
         build_risk: Callable[[DistributionFile], BuildRisk] | None = None,
     ) -> None:
         self._ground = ground
@@ -85,8 +70,15 @@ class Offers:
                 return [self._offer(Relaxation(), outcome.positions, frozenset(), repaired=False)]
         if profile is not None:
             found = [profile, *(offer for offer in found if offer.elements != profile.elements)]
-        found.sort(key=self._rank)
-        return [_numbered(offer, number) for number, offer in enumerate(found, 1)]
+        ranked = self._ranked(found)
+        if self._conflicts and ranked and all(offer.at_fault for offer in ranked):
+            working = working_repair(self._universe, ranked, self.search.without, self._found)
+            ranked = self._ranked([*ranked, working]) if working else ranked
+        offers = [_numbered(offer, number) for number, offer in enumerate(ranked, 1)]
+        return [_cautioned(self._universe, offer, offers) for offer in offers]
+
+    def _ranked(self, offers: Sequence[Offer]) -> list[Offer]:
+        return sorted(blamed(self._universe, offers), key=lambda offer: rank(self._universe, self._lines, offer))
 
     def _cheapest(self) -> list[Offer]:
         """Return the cheapest repairs; go on to dearer ones while all end in something known to be broken."""
@@ -102,7 +94,7 @@ class Offers:
                 )
             ]
             found.extend(batch)
-            if not batch or not all(offer.broken for offer in batch) or len(found) >= limits.repairs:
+            if not batch or not all(offer.failures for offer in batch) or len(found) >= limits.repairs:
                 break
             least = len(batch[0].elements)
         self.truncated = self.search.solves >= limits.repair_solves
@@ -147,10 +139,10 @@ class Offers:
         from_profile: bool = False,
     ) -> Offer:
         resolution = build_resolution(self._universe, self._lines, positions, relaxation, build_risk=self._build_risk)
-        broken = self._judge(resolution) if self._judge else 0
+        failures = tuple(self._judge(resolution)) if self._judge else ()
         objections = self._check(resolution, relaxation)
         if not repaired:
-            return Offer(None, resolution, objections, broken, elements)
+            return Offer(None, resolution, objections, failures, elements)
         overrides = overrides_of(self._lines, resolution, relaxation)
         left_out = overrides_of_exclusions(self._universe, resolution)
         if from_profile:
@@ -161,11 +153,19 @@ class Offers:
             resolves=tuple(conflict.id for conflict in self._conflicts),
             changes=changes_of(self._lines, resolution, relaxation),
             cost=_count(left_out) + (_count(overrides) if from_profile else len(elements)),
-            verified=not objections,
+            verified=not objections and not self._unseen(resolution),
             from_profile=from_profile,
-            cautions=tuple(left_out_unasked(self._universe, overrides, resolution)),
         )
-        return Offer(repair, resolution, objections, broken, elements)
+        return Offer(repair, resolution, objections, failures, elements)
+
+    def _unseen(self, resolution: Resolution) -> bool:
+        """Return whether a part of a resolution could not be looked at: metadata, or a page, that cannot be read."""
+        universe = self._universe
+        asked = {requirement.name for package in resolution.packages for requirement in package.dependencies}
+        asked.update(line.requirement.name for line in self._lines)
+        return not asked.isdisjoint(universe.unreached) or any(
+            universe.metadata_of(package) is None for package in resolution.packages
+        )
 
     def _check(self, resolution: Resolution, relaxation: Relaxation) -> tuple[str, ...]:
         universe = self._universe
@@ -186,63 +186,16 @@ class Offers:
             absent=universe.excluded | frozenset(universe.unknown),
         )
 
-    def _rank(self, offer: Offer) -> tuple[object, ...]:
-        edges = sum(not self._of_project(element) for element in offer.elements)
-        cost = offer.repair.cost if offer.repair else 0
-        profile = not (offer.repair and offer.repair.from_profile)
-        lines = sorted(-element for element in offer.elements if isinstance(element, int))
-        demands = sorted(element for element in offer.elements if not isinstance(element, int))
-        return (
-            not offer.sound,
-            min(offer.broken, 1),
-            cost,
-            profile,
-            edges,
-            offer.broken,
-            self._distance(offer),
-            lines,
-            demands,
-        )
-
-    def _of_project(self, element: Element) -> bool:
-        """Return whether a line gives way; one installed without its dependencies counts as metadata overruled.
-
-        The project does that on purpose: it wants that version, and not what its metadata asks for.
-        """
-        return isinstance(element, int) and not self._lines[element].requirement.no_deps
-
-    def _distance(self, offer: Offer) -> tuple[int, int]:
-        """Return how many of the replaced demands end below what they asked for, and how many versions away."""
-        below = away = 0
-        for element in offer.elements:
-            name, wanted = self._asked(offer, element)
-            candidates = self._universe.candidates(name)
-            package = offer.resolution.get(name)
-            bits = wanted & candidates.all
-            if package is None or not bits:
-                continue
-            position = candidates.versions.index(package.version)
-            below += position < (bits & -bits).bit_length() - 1
-            away += abs(position - highest(bits)) if isinstance(element, int) else 0
-        return below, away
-
-    def _asked(self, offer: Offer, element: Element) -> tuple[NormalizedName, int]:
-        """Return the project that an element speaks of, and the positions it asked for."""
-        if isinstance(element, int):
-            requirement = self._lines[element].requirement
-            return requirement.name, self._universe.bits(requirement.name, requirement.specifier)
-        owner, name = element
-        package = offer.resolution.get(owner)
-        bits = -1
-        for requirement in package.dependencies if package else ():
-            if requirement.name == name:
-                bits &= self._universe.bits(name, requirement.specifier)
-        return name, bits
-
 
 def _count(overrides: Sequence[Override]) -> int:
     """Return how many requirements are replaced; one that is written twice counts once."""
     return sum(len(set(map(str, override.sets_aside))) for override in overrides)
+
+
+def _cautioned(universe: Universe, offer: Offer, offers: Sequence[Offer]) -> Offer:
+    if offer.repair is None:
+        return offer
+    return replace(offer, repair=replace(offer.repair, cautions=cautions_of(universe, offer, offers)))
 
 
 def _numbered(offer: Offer, number: int) -> Offer:

@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from envdoctor.resolve.engine import GaveUp, Outcome, Proof, Solved, Solver, Unsolvable
+from packaging.utils import NormalizedName
+
+from envdoctor.resolve.engine import GaveUp, Outcome, Proof, Root, Solved, Solver, Unsolvable
 from envdoctor.resolve.hitting import cheapest_hitting_sets
 from envdoctor.resolve.lines import Line
 from envdoctor.resolve.relax import Element, Relaxation, elements_of, from_elements
 from envdoctor.resolve.universe import Universe
 
 __all__ = ["Found", "RepairSearch"]
+
+_AVOIDED = -2_000_000
+"""Line numbers of bounds that keep a search away from versions start here and go down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +42,14 @@ class RepairSearch:
         lines: Sequence[Line],
         agreed: Collection[Element] = (),
         prefer: Mapping[str, int] | None = None,
+        avoid: Sequence[Root] = (),
     ) -> None:
         self._universe = universe
         self._solver = solver
         self._lines = lines
         self._agreed = frozenset(agreed)
         self._prefer = prefer or {}
+        self._avoid = tuple(avoid)
         self._proofs: list[frozenset[Element]] = []
         self._outcomes: dict[frozenset[Element], Outcome] = {}
         self.solves = 0
@@ -53,6 +60,18 @@ class RepairSearch:
     def learn(self, proof: Proof) -> None:
         """Take in a proof that was found elsewhere."""
         self._add(elements_of(self._universe, self._lines, proof))
+
+    def without(self, avoided: Mapping[NormalizedName, int]) -> RepairSearch:
+        """Return a search that never takes the positions given; what was proved without that bound holds with it."""
+        bounds = [
+            Root(_AVOIDED - number, name, candidates.all & ~bits or candidates.ghost, constraint=True)
+            for number, (name, bits) in enumerate(avoided.items())
+            for candidates in [self._universe.candidates(name)]
+        ]
+        search = RepairSearch(self._universe, self._solver, self._lines, self._agreed, self._prefer, bounds)
+        search._proofs = list(self._proofs)
+        search.hopeless = self.hopeless
+        return search
 
     def cheapest(
         self, *, limit: int, most: int, solves: int, least: int = 0, forbidden: Collection[Element] = ()
@@ -92,7 +111,7 @@ class RepairSearch:
         if known is None:
             self.solves += 1
             relaxation = self.relaxation(chosen)
-            roots = relaxation.roots(self._universe, self._lines)
+            roots = [*relaxation.roots(self._universe, self._lines), *self._avoid]
             known = self._solver.solve(roots, relaxation.view(self._universe), self._prefer)
             self._outcomes[chosen] = known
             if isinstance(known, GaveUp):

@@ -79,6 +79,8 @@ class Universe:
         """Projects that no index has."""
         self.unknown: set[NormalizedName] = set()
         """Projects of which nothing is known: direct references, and pages that could not be fetched."""
+        self.unreached: set[NormalizedName] = set()
+        """Those of them whose page could not be fetched."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
         """Versions without metadata."""
         written = (*problem.requirements, *problem.constraints, *(o.requirement for o in problem.overrides))
@@ -125,6 +127,7 @@ class Universe:
             return CandidateList(name, (), (), None)
         except IndexUnavailable as error:
             self.unknown.add(name)
+            self.unreached.add(name)
             self.incomplete[f"`{name}`: {error}"] = None
             return CandidateList(name, (), (), None, opaque=True)
         return self.selector.select(page)

@@ -6,7 +6,6 @@ right, so a reader would never learn what is wrong with the project; these findi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -18,13 +17,13 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.ports import ArchiveReader, Index
 from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
 from envdoctor.resolve.problem import Problem
+from envdoctor.workflow.failures import packages_in
 
 __all__ = ["AS_THEY_STAND", "changes_anything", "found_as_they_stand"]
 
 AS_THEY_STAND = "as the requirements stand"
 """Where the evidence of such a finding was seen."""
 
-_CODE = re.compile(r"`([A-Za-z0-9._-]+)`")
 # Second looks and advisories. That a package is old, or has no wheel, matters only for what will be installed.
 _SPEAKS_OF_WHAT_BREAKS = ("RES2", "ADV")
 
@@ -80,7 +79,6 @@ def _marked(findings: Iterable[Finding], applied: Iterable[Finding], resolution:
 
 def _taken(finding: Finding, resolution: Resolution) -> str:
     """Return what an installer would take of the packages that a finding speaks of."""
-    names = dict.fromkeys((finding.subject, *_CODE.findall(finding.message)))
-    found = [package for name in names if (package := resolution.get(name)) is not None]
+    found = [package for name in packages_in(finding, resolution) if (package := resolution.get(name)) is not None]
     taken = " and ".join(f"{package.name} {package.version}" for package in found) or "this"
     return f"without the profile, an installer would take {taken}"

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.engine import examine, judge
+from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.model.fact import Facts
 from envdoctor.model.report import Report
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.workflow.as_they_stand import changes_anything, found_as_they_stand
 from envdoctor.workflow.by_lock import holds
+from envdoctor.workflow.failures import failures_of
 from envdoctor.workflow.patient import could_be_asked
 from envdoctor.workflow.prescription import choose_python, problem_of
 from envdoctor.workflow.settings import Settings
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from envdoctor.model.resolution import Resolution
     from envdoctor.model.target import Target
     from envdoctor.ports import ArchiveReader, Index, Progress
+    from envdoctor.resolve.failure import Failure
     from envdoctor.resolve.problem import Problem
 
 __all__ = ["CheckRequest", "Prescription", "check", "prescribe", "report_of"]
@@ -199,10 +201,10 @@ def _examination(request: CheckRequest) -> Examination:
 
 
 def _diagnose(request: CheckRequest, problem: Problem, index: Index, examination: Examination) -> Diagnosis:
-    def broken(resolution: Resolution) -> int:
-        return judge(replace(examination, resolution=resolution))
+    def known(resolution: Resolution) -> tuple[Failure, ...]:
+        return failures_of(breakages(replace(examination, resolution=resolution)), resolution)
 
-    found = diagnose(problem, index, progress=request.progress, judge=broken, build_risk=request.build_risk)
+    found = diagnose(problem, index, progress=request.progress, judge=known, build_risk=request.build_risk)
     return replace(found, incomplete=(*found.incomplete, *_taken_on_trust(found)))
 
 

@@ -1,0 +1,222 @@
+"""How repairs are judged: what fails, is old, must be built or was not looked at counts against one and is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from packaging.utils import NormalizedName, canonicalize_name
+from resolve_universe import LINUX, WINDOWS, MemoryIndex, read
+
+from envdoctor.model.candidate import BuildRisk, DistributionFile, ProjectPage
+from envdoctor.model.repair import Repair
+from envdoctor.model.resolution import Resolution
+from envdoctor.model.target import Target
+from envdoctor.ports import IndexUnavailable
+from envdoctor.resolve.diagnosis import Diagnosis, diagnose
+from envdoctor.resolve.failure import Failure, Judge
+from envdoctor.resolve.problem import Problem
+
+CP313 = replace(WINDOWS, python=(3, 13))
+
+
+def _diagnose(table: Any, *lines: str, target: Target = LINUX, **more: Any) -> Diagnosis:
+    return diagnose(Problem(read(*lines), target), MemoryIndex(table), **more)
+
+
+def _pins(repair: Repair) -> list[str]:
+    return [override.requirement.pep508 for override in repair.overrides]
+
+
+def _fails(*broken: str) -> Judge:
+    """Return a judge that knows of failures of versions: ``torch==2.15.0``, or of pairs: ``a==1 b==2``."""
+
+    def judge(resolution: Resolution) -> tuple[Failure, ...]:
+        there = {f"{package.name}=={package.version}" for package in resolution.packages}
+        found = []
+        for text in broken:
+            parts = text.split()
+            if there.issuperset(parts):
+                names = frozenset(canonicalize_name(part.partition("==")[0]) for part in parts)
+                found.append(Failure("ADV1", sorted(names)[0], f"{text} fails", names))
+        return tuple(found)
+
+    return judge
+
+
+def _builds(file: DistributionFile) -> BuildRisk:
+    return BuildRisk.ANYWHERE if file.project == "easy" else BuildRisk.COMPILER
+
+
+def _wheels(*versions: str, tag: str) -> dict[str, Any]:
+    return {version: {"tags": [tag]} for version in versions}
+
+
+def _bat(**torches: Any) -> dict[str, Any]:
+    """Return what the steps of a batch file meet on Python 3.13: the pins have wheels for older ones alone."""
+    old, new = "cp312-cp312-win_amd64", "cp313-cp313-win_amd64"
+    pairs = {"2.6.0": "0.21.0", "2.7.0": "0.22.0", "2.7.1": "0.22.1"}
+    builds = {f"{torch}+cu118": {"tags": [new]} for torch in pairs}
+    return {
+        "torch": {**_wheels("2.3.0+cu118", tag=old), **builds, **torches},
+        "torchvision": {
+            **_wheels("0.18.0+cu118", tag=old),
+            **{f"{v}+cu118": {"tags": [new], "requires": [f"torch=={t}"]} for t, v in pairs.items()},
+        },
+        "torchaudio": {
+            **_wheels("2.3.0+cu118", tag=old),
+            **{f"{t}+cu118": {"tags": [new], "requires": [f"torch=={t}"]} for t in pairs},
+        },
+    }
+
+
+def test_pins_without_a_file_for_this_python_move_together_to_what_their_index_has() -> None:
+    found = _diagnose(_bat(), "torch==2.3.0", "torchvision==0.18.0", "torchaudio==2.3.0", target=CP313)
+    assert [[str(r) for r in conflict.core] for conflict in found.conflicts] == [
+        ["torch==2.3.0"],
+        ["torchvision==0.18.0"],
+        ["torchaudio==2.3.0"],
+    ]
+    (repair,) = found.repairs
+    assert _pins(repair) == ["torch==2.7.1+cu118", "torchvision==0.22.1+cu118", "torchaudio==2.7.1+cu118"]
+    assert repair.verified
+
+
+def test_where_the_newest_is_known_to_fail_the_search_goes_on_to_one_that_works() -> None:
+    newer = {f"2.{minor}.0": {"tags": ["cp313-cp313-win_amd64"]} for minor in range(8, 16)}
+    table = {"torch": _bat(**newer)["torch"]}
+    broken = _fails(*(f"torch=={version}" for version in newer))
+    found = _diagnose(table, "torch==2.3.0", target=CP313, judge=broken)
+    assert [_pins(repair) for repair in found.repairs] == [["torch==2.7.1+cu118"], ["torch==2.15.0"]]
+    works, fails = found.repairs
+    assert works.verified
+    assert works.overrides[0].because == "2.15.0 is known to fail: torch==2.15.0 fails"
+    assert works.cautions == ()
+    assert fails.cautions == ("known to fail: torch==2.15.0 fails (ADV1)",)
+    assert found.resolution is not None
+    assert found.resolution.repair == "R1"
+
+
+def test_a_search_for_one_that_works_ends_where_nothing_does() -> None:
+    table = {"torch": _wheels(*(f"2.{minor}.0" for minor in range(4, 40)), tag="cp313-cp313-win_amd64")}
+    broken = _fails(*(f"torch=={version}" for version in table["torch"]))
+    found = _diagnose(table, "torch==2.3.0", target=CP313, judge=broken)
+    assert [_pins(repair) for repair in found.repairs] == [["torch==2.39.0"]]
+    assert found.repairs[0].cautions[0].startswith("known to fail")
+
+
+def test_what_a_repair_drags_along_is_its_fault() -> None:
+    table = {
+        "app": {"1": ["core==1"], "2": ["core==2"]},
+        "core": {"1": {}, "2": {}},
+        "lib": {"1": ["app<2"], "2": ["app<3"]},
+    }
+    judge = _fails("core==1")
+    found = _diagnose(table, "app==2", "lib==1", judge=judge)
+    assert [_pins(repair) for repair in found.repairs] == [["lib==2"], ["app==2"], ["app==1"]]
+    assert "known to fail: core==1 fails (ADV1)" in found.repairs[-1].cautions
+    assert not found.repairs[0].cautions
+
+
+def test_a_failure_that_every_repair_has_counts_against_none() -> None:
+    table = {"app": {"1": {}, "2": {}}, "lib": {"1": ["app<2"], "2": ["app<3"]}, "free": {"9": {}}}
+    plain = _diagnose(table, "app==2", "lib==1", "free")
+    judged = _diagnose(table, "app==2", "lib==1", "free", judge=_fails("free==9"))
+    assert [_pins(repair) for repair in judged.repairs] == [_pins(repair) for repair in plain.repairs]
+    assert not any("known to fail" in caution for repair in judged.repairs for caution in repair.cautions)
+
+
+def test_many_failures_are_counted_by_their_rules() -> None:
+    table = {"app": {"1": {}, "2": {}}, "lib": {"1": ["app<2"]}}
+    broken = [Failure(f"ADV{n}", "app", f"reason {n}", frozenset({canonicalize_name("app")})) for n in range(5)]
+    found = _diagnose(table, "app==2", "lib==1", judge=lambda _resolution: broken)
+    said = [caution for caution in found.repairs[0].cautions if caution.startswith("known")]
+    assert said == [
+        "known to fail: reason 0 (ADV0)",
+        "known to fail: reason 1 (ADV1)",
+        "known to fail: reason 2 (ADV2)",
+        "known to fail besides: ADV3, ADV4",
+    ]
+
+
+OLDER = [
+    (("app>=3", "lib"), {"1": ["app<3"]}, "`app` 2 is older than requirements.txt:1 asks for (`app>=3`)"),
+    (("app==2", "lib"), {"1": ["app>=3"]}, "`app` 2 is older than lib 1 asks for (`app>=3`)"),
+    (("app==2", "lib"), {"1": ["app~=3.0"]}, "`app` 2 is older than lib 1 asks for (`app~=3.0`)"),
+    (("app==2", "lib"), {"1": ["app==3.*"]}, "`app` 2 is older than lib 1 asks for (`app==3.*`)"),
+]
+
+
+@pytest.mark.parametrize(("lines", "lib", "caution"), OLDER)
+def test_a_lower_bound_that_is_set_aside_is_said(lines: tuple[str, ...], lib: Any, caution: str) -> None:
+    table = {"app": {"2": {}, "3.0": {}}, "lib": lib}
+    found = _diagnose(table, *lines)
+    assert [caution] in [list(repair.cautions) for repair in found.repairs]
+
+
+def test_an_upper_bound_that_is_set_aside_is_no_caution_and_comes_first() -> None:
+    table = {"app": {"2": {}, "3": {}}, "lib": {"1": ["app<3"]}, "more": {"1": ["app>=3"]}}
+    found = _diagnose(table, "lib", "more")
+    assert [(_pins(repair), len(repair.cautions)) for repair in found.repairs] == [(["app==3"], 0), (["app==2"], 1)]
+
+
+def test_among_equals_the_one_that_needs_no_compiler_comes_first_and_the_other_says_it() -> None:
+    table = {
+        "first": {"1": ["shared<2"]},
+        "second": {"1": ["shared>=2"]},
+        "shared": {"1": ["hard"], "2": ["easy"]},
+        "hard": {"1": {"wheel": False}},
+        "easy": {"1": {"wheel": False}},
+    }
+    found = _diagnose(table, "first", "second", build_risk=_builds)
+    assert [_pins(repair) for repair in found.repairs] == [["shared==2"], ["shared==1"]]
+    assert not found.repairs[0].cautions
+    assert "`hard` 1 has no wheel for this target and needs a compiler" in found.repairs[1].cautions
+
+
+def test_what_every_repair_must_build_is_no_caution() -> None:
+    table = {"app": {"1": {}, "2": {}}, "lib": {"1": ["app<2"]}, "hard": {"1": {"wheel": False}}}
+    found = _diagnose(table, "app==2", "lib", "hard", build_risk=_builds)
+    assert not any("compiler" in caution for repair in found.repairs for caution in repair.cautions)
+
+
+class PartlyDown(MemoryIndex):
+    """An index that does not answer for one project."""
+
+    def page(self, name: NormalizedName) -> ProjectPage:
+        if name == "lost":
+            raise IndexUnavailable("default", "https://index.example", "timed out")
+        return super().page(name)
+
+
+UNSEEN: list[tuple[Iterable[str], str]] = [
+    (("app==2", "lib", "mute==1"), "mute"),
+    (("app==2", "lib", "lost"), "lost"),
+    (("app==2", "lib", "asks"), "lost"),
+]
+
+
+@pytest.mark.parametrize(("lines", "name"), UNSEEN)
+def test_a_repair_that_could_not_be_looked_at_whole_is_not_called_verified(lines: Iterable[str], name: str) -> None:
+    table: dict[str, Any] = {
+        "app": {"1": {}, "2": {}},
+        "lib": {"1": ["app<2"]},
+        "mute": {"1": {"no_metadata": True}},
+        "asks": {"1": ["lost>=1"]},
+    }
+    found = diagnose(Problem(read(*lines), LINUX), PartlyDown(table))
+    assert found.repairs
+    assert not any(repair.verified for repair in found.repairs)
+    assert any(name in text for text in found.incomplete)
+    whole = diagnose(Problem(read("app==2", "lib"), LINUX), PartlyDown(table))
+    assert all(repair.verified for repair in whole.repairs)
+
+
+def test_a_direct_reference_is_a_caution() -> None:
+    table = {"app": {"1": {}, "2": {}}, "lib": {"1": ["app<2"]}}
+    found = _diagnose(table, "app==2", "lib", "thing @ https://index.example/thing.zip")
+    assert all(
+        "`thing` is a direct reference: what it requires is not known" in repair.cautions for repair in found.repairs
+    )
