@@ -5,18 +5,21 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from envdoctor.cli import options as opt
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.indexes import IndexChoice
+from envdoctor.cli.next_step import Typed, with_whole_commands
 from envdoctor.cli.output import write_report
-from envdoctor.cli.patient import PatientChoice, open_patient
+from envdoctor.cli.patient import Patient, PatientChoice, open_patient
 from envdoctor.cli.repository import place_in_repository
 from envdoctor.cli.targets import TargetChoice
-from envdoctor.model.report import Report, Verdict
+
+if TYPE_CHECKING:
+    from envdoctor.model.report import Report
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -96,15 +99,11 @@ def check(
         from envdoctor.cli.check_patient import report_of_patient
 
         report = report_of_patient(profile, target, patient, choice)
+        report = with_whole_commands(report, Typed(profile=profile, env=env))
     else:
-        from envdoctor.cli.session import open_session
-        from envdoctor.workflow.check import check as run_check
-
         folder = project or Path()
         _refuse_patient_as_project(folder)
-        with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
-            report = run_check(session.request)
-        report = replace(report, next_command=_next(report, folder, recorded_index, offline=offline))
+        report = _report_of_project(folder, profile, target, choice, patient, quiet=quiet, env=env)
     code = write_report(
         report,
         format=format,
@@ -134,14 +133,25 @@ def _refuse_patient_as_project(folder: Path) -> None:
         raise UsageFault(f"`{folder}` describes no requirements, but an environment: use `envdoctor check {options}`")
 
 
-def _next(report: Report, project: Path, recorded: Path | None, *, offline: bool) -> str | None:
-    """Return the command to type next: what fills the cache where that was missing, else the lock."""
-    verb = "check" if offline and not report.complete else "lock"
-    if report.verdict is Verdict.HEALTHY or (verb == "lock" and report.resolution is None):
-        return None
-    words = ["envdoctor", verb, str(project)]
-    if report.profile:
-        words += ["--profile", report.profile]
-    if recorded is not None:
-        words += ["--recorded-index", str(recorded)]
-    return shlex.join(words)
+def _report_of_project(
+    folder: Path,
+    profile: str | None,
+    target: TargetChoice,
+    choice: IndexChoice,
+    patient: Patient | None,
+    *,
+    quiet: bool,
+    env: Path | None,
+) -> Report:
+    from envdoctor.cli.next_step import after_check
+    from envdoctor.cli.session import open_session
+    from envdoctor.workflow.check import prescribe, report_of
+    from envdoctor.workflow.lock_obstacles import obstacles_of
+
+    with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
+        result = prescribe(session.request)
+        report = report_of(session.request, result, command="check")
+        obstacles = obstacles_of(session.request, result)
+    typed = replace(session.typed, env=env)
+    report = replace(report, next_command=after_check(report, typed, obstacles))
+    return with_whole_commands(report, typed)

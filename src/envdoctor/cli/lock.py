@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +14,13 @@ from envdoctor.cli.composition import IndexChoice, TargetChoice
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.files import write_file
 from envdoctor.cli.messages import error, note, say
+from envdoctor.cli.next_step import Typed, mirrored_lock
 from envdoctor.cli.output import write_report
 from envdoctor.cli.session import open_session
 
 if TYPE_CHECKING:
     from envdoctor.lock.fault import LockFault
+    from envdoctor.workflow.lock import LockOutcome
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -87,34 +90,62 @@ def lock(
     folder = output_dir or (project if project.is_dir() else project.parent)
     if format is not opt.Format.HUMAN or output is not None:
         write_report(outcome.report, format=format, output=output, fail_on=opt.FailOn.NEVER, verbose=verbose)
+    chosen = _chosen(repair, upgrade, no_repair=no_repair)
+    raise typer.Exit(_settled(outcome, session.typed, folder, chosen, check=check, quiet=quiet))
+
+
+def _settled(
+    outcome: LockOutcome, typed: Typed, folder: Path, chosen: Sequence[str], *, check: bool, quiet: bool
+) -> int:
+    """Write the files, or compare them, or say why there are none; return the exit code."""
     if outcome.no_such_repair:
         raise UsageFault(f"--repair: {outcome.refusal}")
     if outcome.refusal is not None:
-        error(f"{outcome.refusal}; `envdoctor check {project}` shows what clashes")
-        raise typer.Exit(_FAILED)
+        error(typed.completed(f"{outcome.refusal}; `envdoctor check` shows what clashes"))
+        return _FAILED
     if outcome.faults:
         _say_faults(outcome.faults)
         if any(fault.wrong for fault in outcome.faults):
-            raise typer.Exit(_FAILED)
-        if offline:
-            say("next: the same command once without `--offline`, where the index can be reached, fills the cache")
-        raise typer.Exit(_COULD_NOT_CHECK)
+            return _FAILED
+        _say_next(typed, outcome.faults)
+        return _COULD_NOT_CHECK
+    again = typed.command("lock", *chosen)
     if outcome.kept:
-        raise typer.Exit(_kept(outcome.kept, folder, quiet=quiet))
+        return _kept(outcome.kept, folder, again, quiet=quiet)
     stale = _stale(folder, outcome.files)
     for text in () if quiet else outcome.notes:
-        note(text)
+        note(typed.completed(text))
     if check:
-        raise typer.Exit(_checked(stale, folder))
+        return _checked(stale, folder, again)
     _write(folder, outcome.files, stale, quiet=quiet)
+    return 0
 
 
-def _kept(names: Sequence[str], folder: Path, *, quiet: bool) -> int:
+def _chosen(repair: int | None, upgrade: Sequence[str] | None, *, no_repair: bool) -> list[str]:
+    """Return the options that say which resolution to lock, as typed."""
+    words = ["--repair", str(repair)] if repair is not None else []
+    words += ["--no-repair"] if no_repair else []
+    return words + ["--upgrade" if name == "*" else f"--upgrade={name}" for name in upgrade or ()]
+
+
+def _kept(names: Sequence[str], folder: Path, again: str, *, quiet: bool) -> int:
     """Say that the lock alone was asked; return 1 where a file that belongs to it is missing."""
     missing = [name for name in names if not (folder / name).is_file()]
     if not missing and not quiet:
         note("judged by the lock alone, for the cache does not know the projects; what is written holds with it")
-    return _checked(missing, folder)
+    return _checked(missing, folder, again)
+
+
+def _say_next(typed: Typed, faults: Sequence[LockFault]) -> None:
+    """Say which command helps where something could not be known, if one does."""
+    if typed.index.offline:
+        online = replace(typed, index=replace(typed.index, offline=False))
+        say("where the index can be reached, the same without `--offline` fills the cache")
+        say(f"next: {online.command('lock')}")
+        return
+    command = mirrored_lock(typed, faults)
+    if command is not None:
+        say(f"next: {command}")
 
 
 def _say_faults(faults: Sequence[LockFault]) -> None:
@@ -142,10 +173,12 @@ def _stale(folder: Path, files: Mapping[str, str]) -> list[str]:
     return stale
 
 
-def _checked(stale: list[str], folder: Path) -> int:
+def _checked(stale: list[str], folder: Path, again: str) -> int:
     for name in stale:
         state = "is not what would be written now" if (folder / name).exists() else "is missing"
-        error(f"`{folder / name}` {state}; run `envdoctor lock` again")
+        error(f"`{folder / name}` {state}")
+    if stale:
+        say(f"next: {again}")
     return _FAILED if stale else 0
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from envdoctor.cli import composition
 from envdoctor.cli.composition import IndexChoice, TargetChoice
+from envdoctor.cli.messages import note
+from envdoctor.cli.next_step import Typed
 from envdoctor.cli.patient import Patient, fitted
 from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
 from envdoctor.model.fact import Facts
@@ -18,6 +20,7 @@ from envdoctor.workflow.check import CheckRequest
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
+    from envdoctor.lock.reading import LockedProject
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.profile import Profile
 
@@ -33,6 +36,9 @@ class Session:
     progress: SilentProgress | StderrProgress
     index_urls: Mapping[str, str]
     """Index names to URLs, as a lock names them."""
+    typed: Typed
+    """What the user typed, for commands that are printed to be copied."""
+    quiet: bool = False
 
     def __enter__(self) -> Session:  # noqa: PYI034 - typing.Self is newer than Python 3.10
         return self
@@ -41,6 +47,10 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.progress.close()
+        if not self.quiet:
+            # Said on stderr, so that a report on stdout stays one document.
+            for text in dict.fromkeys(text for index in self.indexes for text in index.notes):
+                note(text)
         for index in self.indexes:
             index.close()
 
@@ -80,7 +90,7 @@ def open_session(
         sources=composition.sources_of(project),
         profile=chosen,
         settings=settings,
-        locked=composition.read_lock(lock_folder or project, chosen.name if chosen else None),
+        locked=_lock(lock_folder or project, chosen, patient),
         index=index,
         archives=index,
         plain_index=plain,
@@ -95,7 +105,23 @@ def open_session(
         offline=index_choice.offline,
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
     )
-    return Session(request, (index, plain), progress, composition.index_urls(index_choice, chosen, read))
+    named = None if settings.profile or chosen is None else chosen.name
+    return Session(
+        request,
+        (index, plain),
+        progress,
+        composition.index_urls(index_choice, chosen, read),
+        Typed(project, profile or named, target_choice, index_choice, output_dir=lock_folder),
+        quiet,
+    )
+
+
+def _lock(folder: Path, profile: Profile | None, patient: Patient | None) -> LockedProject | None:
+    """Return the lock beside the project, else the one that a fix has left in the environment that is looked at."""
+    from envdoctor.cli.patient_lock import locked_of
+
+    name = profile.name if profile is not None else None
+    return composition.read_lock(folder, name) or locked_of(patient.environment if patient is not None else None, name)
 
 
 def _beside(patient: Patient, project: Path, profile: Profile | None) -> InstalledEnvironment | None:

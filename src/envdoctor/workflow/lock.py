@@ -17,6 +17,7 @@ from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.workflow.by_lock import holds, unchanged
 from envdoctor.workflow.check import CheckRequest, prescribe, report_of
+from envdoctor.workflow.lock_demands import demands_told_apart
 from envdoctor.workflow.lock_notes import lock_notes
 from envdoctor.workflow.lock_obstacles import amiss, obstacles, repair_in_use
 from envdoctor.workflow.lock_refusals import nothing_there, with_hashes
@@ -76,8 +77,17 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
     if resolution is None:
         return LockOutcome(report, {}, refusal=refusal, no_such_repair=choice.repair is not None)
     resolution = with_hashes(request.project, resolution, result.target)
+    resolution, repair = demands_told_apart(resolution, repair)
     outcome = _written(request, choice, report, resolution, repair, result.target, index_urls)
-    return replace(outcome, notes=lock_notes(outcome.report, resolution, repair, left_open(result.diagnosis)))
+    return replace(outcome, notes=_notes(request, choice, outcome, resolution, result.diagnosis))
+
+
+def _notes(
+    request: CheckRequest, choice: LockChoice, outcome: LockOutcome, resolution: Resolution, diagnosis: Diagnosis
+) -> tuple[str, ...]:
+    """Return what is said of a lock that is written."""
+    again = choice == LockChoice() and _chosen(request, choice)
+    return lock_notes(outcome.report, resolution, outcome.repair, left_open(diagnosis), from_lock=again)
 
 
 def _faults(
@@ -92,7 +102,12 @@ def _faults(
     nowhere = nothing_there(diagnosis, resolution, request.index, index_urls.get("default"))
     if nowhere is not None:
         return (nowhere,)
-    return obstacles(request, diagnosis, resolution, repair, target, asked_for=choice.repair is not None)
+    return obstacles(request, diagnosis, resolution, repair, target, asked_for=_chosen(request, choice))
+
+
+def _chosen(request: CheckRequest, choice: LockChoice) -> bool:
+    """Return whether a person chose the repair, now or when the lock on disk was written."""
+    return choice.repair is not None or (choice == LockChoice() and bool(request.locked and request.locked.chosen))
 
 
 def _written(
@@ -113,7 +128,7 @@ def _written(
         profile=name,
         repair=repair,
         index_urls=index_urls,
-        chosen=choice.repair is not None or (choice == LockChoice() and bool(request.locked and request.locked.chosen)),
+        chosen=_chosen(request, choice),
     )
     label = name or "project"
     texts = lock_text(document), constraints_text(resolution, label), overrides_text(repair, resolution, label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from envdoctor.model.finding import Severity
+from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.repair import Override, Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
@@ -17,19 +17,25 @@ _NOWHERE = "python_version < '0'"
 
 
 def lock_notes(
-    report: Report, resolution: Resolution, repair: Repair | None, left_open: Sequence[str] = ()
+    report: Report,
+    resolution: Resolution,
+    repair: Repair | None,
+    left_open: Sequence[str] = (),
+    *,
+    from_lock: bool = False,
 ) -> tuple[str, ...]:
     """Return the repair that is locked with what it sets aside, errors that stay open, and what pip refuses.
 
     ``report`` already counts as accepted what the lock settles. ``left_open``: what is not known of what is locked.
+    ``from_lock``: the repair is the one that the lock on disk has.
     """
-    return (*_repair(repair), *_errors(report), *_mended(resolution), *_unknown(left_open))
+    return (*_repair(repair, from_lock=from_lock), *_known(report), *_mended(resolution), *_unknown(left_open))
 
 
-def _repair(repair: Repair | None) -> Iterator[str]:
+def _repair(repair: Repair | None, *, from_lock: bool) -> Iterator[str]:
     if repair is None:
         return
-    source = " (the profile's)" if repair.from_profile else ""
+    source = " (the one chosen before)" if from_lock else " (the profile's)" if repair.from_profile else ""
     yield f"locked with repair {repair.id}{source}, which sets aside what was asked for:"
     lines = [line for override in repair.overrides for line in _aside(override)]
     yield from (f"  {line}" for line in lines[:_MOST])
@@ -43,10 +49,17 @@ def _aside(override: Override) -> Iterator[str]:
     yield from (f"`{aside}` ({aside.origin}): {instead}" for aside in override.sets_aside)
 
 
-def _errors(report: Report) -> Iterator[str]:
+def _known(report: Report) -> Iterator[str]:
     errors = [item for item in report.open_findings if item.severity is Severity.ERROR]
-    if not errors:
-        return
+    warnings = sum(item.severity is Severity.WARNING for item in report.open_findings)
+    if errors:
+        yield from _listed(errors)
+    if warnings:
+        number, them = (f"{warnings} warnings are", "them") if warnings > 1 else ("1 warning is", "it")
+        yield f"{number} known of what is locked; `envdoctor check` shows {them}"
+
+
+def _listed(errors: Sequence[Finding]) -> Iterator[str]:
     number = f"{len(errors)} errors are" if len(errors) > 1 else "1 error is"
     yield f"{number} known of what is locked:"
     for item in errors[:_MOST_ERRORS]:

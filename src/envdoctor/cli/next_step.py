@@ -1,0 +1,135 @@
+"""The commands that are printed to be copied: they carry what the user typed, quoted for the shell."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from envdoctor.cli.indexes import IndexChoice
+from envdoctor.cli.targets import TargetChoice
+
+if TYPE_CHECKING:
+    from envdoctor.lock.fault import LockFault
+    from envdoctor.model.report import Report
+
+__all__ = ["Typed", "after_check", "mirrored_lock", "with_whole_commands"]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What a verb over a project was given, so that another command can be given the same."""
+
+    project: Path = Path()
+    profile: str | None = None
+    """As typed, else the one that recognised the project; None where the project's own settings name it."""
+    target: TargetChoice = TargetChoice()  # noqa: RUF009 - immutable
+    index: IndexChoice = IndexChoice()  # noqa: RUF009 - immutable
+    output_dir: Path | None = None
+    env: Path | None = None
+
+    def command(self, verb: str, *more: str, variables: Mapping[str, str] | None = None) -> str:
+        """Return the command line of a verb for the same project, profile, target and index."""
+        words = ["envdoctor", verb, _path(self.project), *more, *self._profile(), *self._target(verb), *self._index()]
+        return _shell(words, variables or {})
+
+    def treatment(self, verb: str) -> str:
+        """Return the command line of ``fix``, or of ``undo``, which takes the environment alone."""
+        words = ["envdoctor", verb]
+        words += [_path(self.project), *self._profile()] if verb == "fix" else []
+        words += ["--env", str(self.env)] if self.env is not None else []
+        return _shell(words, {})
+
+    def completed(self, text: str) -> str:
+        """Return a sentence with its bare ```envdoctor check``` completed."""
+        return text.replace("`envdoctor check", f"`{self.command('check')}")
+
+    def _profile(self) -> list[str]:
+        return ["--profile", self.profile] if self.profile else []
+
+    def _target(self, verb: str) -> list[str]:
+        target = self.target
+        words: list[str] = []
+        for option, value in (
+            ("--target-os", target.os and target.os.value),
+            ("--target-arch", target.arch and target.arch.value),
+            ("--target-python", target.python),
+            ("--target-backend", target.backend and target.backend.value),
+        ):
+            words += [option, value] if value else []
+        if verb == "lock" and self.output_dir is not None:
+            words += ["--output-dir", str(self.output_dir)]
+        return words
+
+    def _index(self) -> list[str]:
+        index = self.index
+        words = ["--offline"] if index.offline else []
+        for option, value, variable in (
+            ("--index-url", index.index_url, "ENVDOCTOR_INDEX_URL"),
+            ("--recorded-index", index.recorded, ""),
+            ("--cache-dir", index.cache_dir, "ENVDOCTOR_CACHE_DIR"),
+            ("--exclude-newer", index.exclude_newer, ""),
+        ):
+            # What came from a variable comes from there again.
+            if value is not None and str(value) != os.environ.get(variable):
+                words += [option, str(value)]
+        return words
+
+
+def after_check(report: Report, typed: Typed, obstacles: Sequence[LockFault]) -> str | None:
+    """Return the command to type after ``check``: what fills the cache where that was missing, else a lock that works.
+
+    None where nothing is to be done, and where a person must first correct what no command can.
+    """
+    if typed.index.offline and not report.complete:
+        return replace(typed, index=replace(typed.index, offline=False)).command("check")
+    if report.verdict.value == "healthy" or report.resolution is None:
+        return None
+    if obstacles:
+        return mirrored_lock(typed, obstacles)
+    return typed.command("lock")
+
+
+def mirrored_lock(typed: Typed, obstacles: Iterable[LockFault]) -> str | None:
+    """Return the lock command with the variables that name mirrors, where nothing but unreached indexes prevents it."""
+    from envdoctor.diagnose.mirrors import mirror_variable
+
+    found = list(obstacles)
+    if not found or not all(fault.index for fault in found) or typed.index.recorded is not None:
+        return None
+    return typed.command("lock", variables={mirror_variable(fault.index): "URL" for fault in found})
+
+
+def with_whole_commands(report: Report, typed: Typed) -> Report:
+    """Return the report with the bare commands of its remedies completed: project, profile and environment as typed."""
+    whole = {
+        "envdoctor lock": typed.command("lock"),
+        "envdoctor fix": typed.treatment("fix"),
+        "envdoctor undo": typed.treatment("undo"),
+    }
+    findings = []
+    for finding in report.findings:
+        remedy = finding.remedy
+        if remedy is not None and any(command in whole for command in remedy.commands):
+            commands = tuple(whole.get(command, command) for command in remedy.commands)
+            finding = replace(finding, remedy=replace(remedy, commands=commands))
+        findings.append(finding)
+    return replace(report, findings=tuple(findings))
+
+
+def _path(path: Path) -> str:
+    """Return a path that no parser takes for an option."""
+    return f".{os.sep}{path}" if str(path).startswith("-") else str(path)
+
+
+def _shell(words: Sequence[str], variables: Mapping[str, str]) -> str:
+    """Return a line for the shell of this system."""
+    if os.name == "nt":
+        import subprocess
+
+        sets = "".join(f'set "{name}={value}" && ' for name, value in variables.items())
+        return sets + subprocess.list2cmdline(words)
+    return "".join(f"{name}={value} " for name, value in variables.items()) + shlex.join(words)
