@@ -78,6 +78,18 @@ def mentioned(page: Path) -> Iterator[Command]:
             yield from (Command(page, number, _REST.sub("", text)) for text in _INLINE.findall(line))
 
 
+def loose(page: Path) -> Iterator[str]:
+    """Yield the lines that nothing runs though a command may stand there: code that does not say of what it is."""
+    inside = ""
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        fence = _FENCE.match(line)
+        if fence:
+            inside = "" if inside else fence[1] or "nothing"
+        wrong = inside in ("nothing", "sh", "bash", "shell") if fence else not inside and re.match(r" {4,}\S|\t", line)
+        if wrong:
+            yield f"{number}: {line.strip()}"
+
+
 def faults(command: str) -> list[str]:
     """Return what is wrong with a command line, without running it: verbs and options that do not exist."""
     words = shlex.split(command)[1:]

@@ -114,7 +114,8 @@ class Target:
         return _tag_priorities(self)
 
     def __str__(self) -> str:
-        return f"{self.os.value} {self.arch.value}, Python {self.python_version}, {self.backend.value}"
+        backend = "no GPU backend named" if self.backend is Backend.UNKNOWN else self.backend.value
+        return f"{self.os.value} {self.arch.value}, Python {self.python_version}, {backend}"
 
 
 def _platforms(target: Target) -> Iterator[str]:
