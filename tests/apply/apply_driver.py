@@ -22,7 +22,7 @@ def main() -> int:
     world = World(root)
     with hold_environment(world.environment, wait_s=30, say=sys.stderr.write) as held:
         if verb == "recover":
-            done = recover(world.environment)
+            done = recover(world.environment, world.project)
             problems = [problem for _, restored in done for problem in restored.problems]
             sys.stdout.write(json.dumps({"points": faults.passed(), "problems": problems}) + "\n")
             return 0

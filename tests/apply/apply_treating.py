@@ -28,6 +28,7 @@ def only(world: World, *files: PlannedFile) -> Plan:
 
 def undo(world: World) -> list[str]:
     with hold_environment(world.environment, wait_s=5, say=lambda _text: None):
-        done = take_back(world.environment, [record.id for record in reversed(list_journals(world.environment))])
+        ids = [record.id for record in reversed(list_journals(world.environment))]
+        done = take_back(world.environment, ids, world.project)
     assert [problem for _, restored in done for problem in restored.problems] == []
     return [place for _, restored in done for place in restored.kept]

@@ -208,7 +208,7 @@ def test_backups_that_were_damaged_are_said(world: World, served: Served) -> Non
     for copy in (world.environment / ".envdoctor/journal" / applied.journal / "backups").iterdir():
         copy.write_bytes(b"rot")
     with hold_environment(world.environment, wait_s=5, say=lambda _text: None):
-        ((_, restored),) = take_back(world.environment, [applied.journal])
+        ((_, restored),) = take_back(world.environment, [applied.journal], world.project)
     assert any("missing or damaged" in problem for problem in restored.problems)
 
 

@@ -16,6 +16,7 @@ from envdoctor.adapters.apply.host_tools import disk_free, missing_needs
 from envdoctor.adapters.apply.installer_pip import legacy_metadata_refused
 from envdoctor.adapters.apply.installers import Installer, NoInstaller, choose_installer
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_python, python_of
+from envdoctor.adapters.apply.journal import fault_of_own
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.planning.refusals import EnvironmentState
@@ -59,6 +60,11 @@ class Machine:
         from envdoctor.adapters.probe.environment_files import with_files
 
         path = Path(environment)
+        fault = fault_of_own(path)
+        if fault is not None:
+            return EnvironmentState(environment, exists=True, fault=fault)
+        if path.is_symlink() and not path.exists():
+            return EnvironmentState(environment, exists=True, fault=f"`{environment}` is a link that leads nowhere")
         if is_blank(path):
             return EnvironmentState(environment, exists=False)
         try:
@@ -66,7 +72,6 @@ class Machine:
         except EnvironmentNotFound as error:
             return EnvironmentState(environment, exists=True, fault=str(error))
         facts = ask_python(python_of(path))
-        fault = None
         if facts is None:
             fault = f"`{environment}` has no Python that runs; remove it, or name another place"
         elif facts.managed:

@@ -156,17 +156,18 @@ class Treatment:
     def _recover(self, environment: Path) -> None:
         from envdoctor.adapters.apply.holding import hold_environment
         from envdoctor.adapters.apply.lock_file import Busy
+        from envdoctor.adapters.apply.reach import OutOfReach
         from envdoctor.adapters.apply.undoing import recover
         from envdoctor.cli.errors import UsageFault
 
         try:
             with hold_environment(environment, wait_s=_WAIT_S, say=self.say):
-                for name, restored in recover(environment):
+                for name, restored in recover(environment, self.options.project):
                     self.say(f"note: the fix {name} was cut short; the state of before it was brought back")
                     for problem in restored.problems:
                         self.say(f"warning: {problem}")
-        except Busy as error:
-            raise UsageFault(str(error)) from error
+        except (Busy, OutOfReach) as error:
+            raise UsageFault(str(getattr(error, "strerror", None) or error)) from error
 
     def _apply(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
         outcome = self._carried_out(part, plan)

@@ -42,6 +42,14 @@ def undo(
             "last fix here has treated.",
         ),
     ] = None,
+    project: Annotated[
+        Path | None,
+        typer.Option(
+            "--project",
+            metavar="DIR",
+            help="The project whose patched files come back too, where the environment does not lie in it.",
+        ),
+    ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show the fixes and change nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --list: as JSON.")] = False,
     quiet: opt.QuietOption = False,
@@ -54,7 +62,7 @@ def undo(
     chosen = [_chosen(name, entries, fix) for name, entries in _meant(found, fix).items()]
     # The last that was treated goes first: what all of them patch, the first had patched.
     chosen.sort(key=lambda item: item[1], reverse=True)
-    raise typer.Exit(max([_take_back(path, ids, quiet=quiet) for path, ids in chosen]))
+    raise typer.Exit(max([_take_back(path, ids, project, quiet=quiet) for path, ids in chosen]))
 
 
 def _meant(found: Mapping[str, list[FixEntry]], fix: str | None) -> Mapping[str, list[FixEntry]]:
@@ -129,19 +137,24 @@ def _list(found: Mapping[str, list[FixEntry]], *, as_json: bool) -> None:
         sys.stdout.write("no fixes\n")
 
 
-def _take_back(environment: Path, ids: tuple[str, ...], *, quiet: bool) -> int:
+def _take_back(environment: Path, ids: tuple[str, ...], project: Path | None, *, quiet: bool) -> int:
     from envdoctor.adapters.apply.holding import hold_environment
     from envdoctor.adapters.apply.lock_file import Busy
+    from envdoctor.adapters.apply.reach import OutOfReach
     from envdoctor.adapters.apply.undoing import take_back
 
     problems = False
     try:
         with hold_environment(environment, wait_s=_WAIT_S, say=_say):
-            for name, restored in take_back(environment, ids):
+            here = None if environment.is_relative_to(Path.cwd()) else Path.cwd()
+            for name, restored in take_back(environment, ids, project or here):
                 problems = problems or bool(restored.problems)
                 for line in _lines(name, restored):
                     if not quiet or restored.problems:
                         _say(line)
+    except OutOfReach as error:
+        _say(f"error: {error.strerror}; nothing was changed")
+        return _FAILED
     except Busy as error:
         _say(f"error: {error}")
         return _FAILED

@@ -24,6 +24,9 @@ from envdoctor.workflow.undeclared import Undeclared, undeclared_imports
 __all__ = ["FixLock", "distribution_file", "lock_for_fix"]
 
 
+_SHOWN = 4
+
+
 @dataclass(frozen=True, slots=True)
 class FixLock:
     """A lock on its way into a plan."""
@@ -96,7 +99,9 @@ def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
     if outcome.refusal is not None or outcome.faults:
         faults = [str(fault) for fault in outcome.faults]
         complete = any(fault.wrong for fault in outcome.faults) or (outcome.report.complete and not outcome.faults)
-        return Prepared(outcome.report, refusal=outcome.refusal or "; ".join(faults), complete=complete)
+        more = [f"and {len(faults) - _SHOWN} more, see `envdoctor check`"] if len(faults) > _SHOWN else []
+        refusal = outcome.refusal or "; ".join([*faults[:_SHOWN], *more])
+        return Prepared(outcome.report, refusal=refusal, complete=complete)
     text = next(text for name, text in outcome.files.items() if name.startswith("pylock."))
     document = Pylock.from_dict(tomllib.loads(text))
     names = {url.rstrip("/"): name for name, url in request.index_urls.items()}

@@ -78,9 +78,9 @@ def apply_plan(plan: Plan, held: Held, installer: Installer, fetch: Fetch, progr
     except (ChildFailed, DownloadFailed, WrongFile, NotAsExpected, OSError) as error:
         failure = error
     except BaseException:
-        roll_back(environment, read_journal(journal.folder))
+        roll_back(environment, read_journal(journal.folder), Path(plan.project))
         raise
-    restored = roll_back(environment, read_journal(journal.folder))
+    restored = roll_back(environment, read_journal(journal.folder), Path(plan.project))
     return Applied(
         outcomes=tuple(treatment.outcomes),
         journal=journal.id,

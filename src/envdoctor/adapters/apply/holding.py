@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from envdoctor.adapters.apply.journal import own_folder
+from envdoctor.adapters.apply.journal import fault_of_own, own_folder
 from envdoctor.adapters.apply.lock_file import locked
 
-__all__ = ["Held", "hold_environment", "is_blank"]
+__all__ = ["Held", "folders_made", "hold_environment", "is_blank"]
 
 _MADE = "made"
 
@@ -30,12 +32,17 @@ class Held:
 def hold_environment(environment: Path, *, wait_s: float, say: Callable[[str], None]) -> Iterator[Held]:
     """Lock an environment, or the place where it will be. Raises Busy or OSError."""
     own = own_folder(environment)
+    fault = fault_of_own(environment)
+    if fault is not None:
+        raise OSError(errno.ELOOP, fault)
     if not environment.exists():
+        missing = [str(folder) for folder in environment.parents if not folder.exists()]
         own.mkdir(parents=True)
-        # Whoever comes after a power cut must know that nobody else made the folder.
-        (own / _MADE).touch()
+        # Whoever comes after a power cut must know that nobody else made the folder, nor those above it.
+        (own / _MADE).write_text(json.dumps(missing), encoding="utf-8")
     with locked(own, wait_s=wait_s, say=say) as descriptor:
         made = (own / _MADE).exists()
+        above = folders_made(environment)
         try:
             yield Held(environment, descriptor, made)
         finally:
@@ -46,10 +53,22 @@ def hold_environment(environment: Path, *, wait_s: float, say: Callable[[str], N
                     own.rmdir()
                     if made:
                         environment.rmdir()
+                        for folder in above:
+                            folder.rmdir()
+
+
+def folders_made(environment: Path) -> list[Path]:
+    """Return the folders above an environment that were made for it, the innermost first."""
+    try:
+        names = json.loads((own_folder(environment) / _MADE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    listed = set(names) if isinstance(names, list) else set()
+    return [folder for folder in environment.parents if str(folder) in listed]
 
 
 def is_blank(environment: Path) -> bool:
     """Return whether there is nothing at a place but what this tool may have left there."""
     if not environment.exists():
-        return True
+        return not environment.is_symlink()
     return environment.is_dir() and {child.name for child in environment.iterdir()} <= {".envdoctor"}

@@ -22,7 +22,7 @@ from envdoctor.adapters.apply import faults
 from envdoctor.adapters.apply.backups import Backups
 from envdoctor.adapters.apply.durable import digest_of, sync_folder, write_whole
 
-__all__ = ["JOURNALS", "Journal", "JournalRecord", "list_journals", "own_folder", "read_journal"]
+__all__ = ["JOURNALS", "Journal", "JournalRecord", "fault_of_own", "list_journals", "own_folder", "read_journal"]
 
 JOURNALS = "journal"
 _EVENTS = "events.jsonl"
@@ -31,6 +31,17 @@ _EVENTS = "events.jsonl"
 def own_folder(environment: Path) -> Path:
     """Return the folder that this tool keeps in an environment."""
     return environment / ".envdoctor"
+
+
+def fault_of_own(environment: Path) -> str | None:
+    """Return what keeps this tool from its folder in an environment: a link would lead its files elsewhere."""
+    own = own_folder(environment)
+    for path in (own, own / JOURNALS):
+        if path.is_symlink():
+            return f"`{path}` is a link; what is written there would end up elsewhere"
+        if path.exists() and not path.is_dir():
+            return f"`{path}` is no folder"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +173,6 @@ def read_journal(folder: Path) -> JournalRecord:
 def list_journals(environment: Path) -> list[JournalRecord]:
     """Return the journals of an environment, oldest first."""
     folder = own_folder(environment) / JOURNALS
-    if not folder.is_dir():
+    if not folder.is_dir() or fault_of_own(environment) is not None:
         return []
-    return [read_journal(child) for child in sorted(folder.iterdir()) if child.is_dir()]
+    return [read_journal(child) for child in sorted(folder.iterdir()) if child.is_dir() and not child.is_symlink()]

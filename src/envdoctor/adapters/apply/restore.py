@@ -16,7 +16,9 @@ from typing import Any
 from envdoctor.adapters.apply import faults
 from envdoctor.adapters.apply.backups import Backups, MissingBackup
 from envdoctor.adapters.apply.durable import digest_of, partial_of
+from envdoctor.adapters.apply.holding import folders_made
 from envdoctor.adapters.apply.journal import Journal, JournalRecord, own_folder
+from envdoctor.adapters.apply.reach import check_reach
 from envdoctor.adapters.apply.snapshot import Entry, load_listing, take_listing
 
 __all__ = ["Restored", "roll_back"]
@@ -34,10 +36,11 @@ class Restored:
     problems: list[str] = field(default_factory=list)
 
 
-def roll_back(environment: Path, record: JournalRecord) -> Restored:
+def roll_back(environment: Path, record: JournalRecord, project: Path | None = None) -> Restored:
     """Undo everything that a journal speaks of. Raises OSError where the disk does not let it.
 
-    What a person changed or added after a finished fix is put aside, never thrown away.
+    What a person changed or added after a finished fix is put aside, never thrown away. ``project``: the folder whose
+    files may be touched besides the environment's; raises OutOfReach, before any change, where the journal has others.
     """
     restored = Restored()
     if record.state == "empty":
@@ -45,6 +48,7 @@ def roll_back(environment: Path, record: JournalRecord) -> Restored:
         with suppress(OSError):
             record.folder.parent.rmdir()
         return restored
+    check_reach(environment, record, project)
     finished = any(event["event"] == "end" for event in record.events)
     journal = Journal(record.folder)
     try:
@@ -238,7 +242,7 @@ def _remove_tree(path: Path) -> None:
 
 def _last_folder(environment: Path, record: JournalRecord) -> None:
     """Remove this tool's folder, the journal's events last, then the environment's own folder."""
-    own = own_folder(environment)
+    own, above = own_folder(environment), folders_made(environment)
     for child in own.iterdir():
         if child.name not in ("journal", "lock", "made"):
             _remove_tree(child)
@@ -258,3 +262,5 @@ def _last_folder(environment: Path, record: JournalRecord) -> None:
         own.rmdir()
         if record.begin.get("folder_made", True):
             environment.rmdir()
+            for folder in above:
+                folder.rmdir()

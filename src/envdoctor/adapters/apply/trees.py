@@ -48,7 +48,7 @@ class FolderTree:
         if fault:
             raise PathEscape(f"`{pattern}` {fault}")
         if not _WILD.search(pattern):
-            return [pattern] if resolve_inside(self.root, pattern).is_file() else []
+            return [self._own_name(pattern)] if resolve_inside(self.root, pattern).is_file() else []
         expression = _expression(pattern)
         found = []
         for folder, names, files in os.walk(self.root):
@@ -59,8 +59,12 @@ class FolderTree:
                 if expression.fullmatch(relative):
                     if not inside(here / name, self.root):
                         raise PathEscape(f"`{relative}` is a link that leads out of `{self.root}`")
-                    found.append(relative)
-        return sorted(found)
+                    found.append(self._own_name(relative))
+        return sorted(set(found))
+
+    def _own_name(self, relative: str) -> str:
+        """Return the file's own name in the folder, by which one file is one whatever leads to it."""
+        return resolve_inside(self.root, relative).relative_to(os.path.realpath(self.root)).as_posix()
 
     def read(self, path: str) -> bytes:
         """Return a file's bytes."""
