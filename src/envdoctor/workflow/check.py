@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -13,10 +12,12 @@ from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.model.fact import Facts
 from envdoctor.model.report import Report
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
+from envdoctor.resolve.memory import collector_paused
 from envdoctor.workflow.as_they_stand import changes_anything, found_as_they_stand
 from envdoctor.workflow.by_lock import holds
 from envdoctor.workflow.failures import failures_of
 from envdoctor.workflow.patient import could_be_asked
+from envdoctor.workflow.phases import Phases
 from envdoctor.workflow.prescription import choose_python, problem_of
 from envdoctor.workflow.settings import Settings
 from envdoctor.workflow.waivers import accepted_by_lock, expired_waivers, waive
@@ -78,8 +79,8 @@ class Prescription:
     target: Target
     diagnosis: Diagnosis | None
     findings: tuple[Finding, ...]
-    resolve_s: float
-    rules_s: float
+    timings: Mapping[str, float]
+    """Seconds by phase, as the report has them."""
     by_lock: tuple[NormalizedName, ...] = ()
     """Projects that could not be read, where the lock alone was asked; the diagnosis is empty then."""
 
@@ -103,17 +104,17 @@ def report_of(request: CheckRequest, result: Prescription, *, command: str) -> R
         resolution=diagnosis.resolution if diagnosis else None,
         findings=_accepted(request, diagnosis, result.findings),
         facts=tuple(request.facts),
-        timings={
-            "total_s": round(result.resolve_s + result.rules_s, 3),
-            "resolve_s": round(result.resolve_s, 3),
-            "rules_s": round(result.rules_s, 3),
-        },
+        timings=result.timings,
     )
 
 
 def prescribe(request: CheckRequest) -> Prescription:
     """Resolve, find conflicts and repairs, and run the rules over what came out."""
-    started = time.perf_counter()
+    with collector_paused():
+        return _prescribe(request, Phases(request.index, request.plain_index))
+
+
+def _prescribe(request: CheckRequest, phases: Phases) -> Prescription:
     examination = _examination(request)
     problem = _problem(request)
     diagnosis = None
@@ -124,7 +125,7 @@ def prescribe(request: CheckRequest) -> Prescription:
     if unread:
         diagnosis = Diagnosis()
         examination = replace(examination, by_lock=unread, project=_without_set_aside(request))
-    resolved = time.perf_counter()
+    phases.end("resolve_s")
     if diagnosis is not None:
         examination = replace(
             examination,
@@ -139,9 +140,9 @@ def prescribe(request: CheckRequest) -> Prescription:
     settled = unread or diagnosis is None or diagnosis.conflicts
     if problem is not None and not settled and changes_anything(request.profile):
         findings = (*findings, *_as_they_stand(request, problem, examination, findings))
-    done = time.perf_counter()
+    phases.end("rules_s")
     target = problem.target if problem else request.target
-    return Prescription(target, diagnosis, findings, resolved - started, done - resolved, by_lock=unread)
+    return Prescription(target, diagnosis, findings, phases.timings(), by_lock=unread)
 
 
 def _without_set_aside(request: CheckRequest) -> Project | None:
