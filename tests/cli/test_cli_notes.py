@@ -1,0 +1,47 @@
+"""What an index has to say of how it was asked: on stderr, once, and not at all with ``--quiet``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from envdoctor.cli.main import main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
+NOTE = "takes the place of"
+
+
+@pytest.fixture
+def arguments(tmp_path: Path) -> list[str]:
+    project = Path(shutil.copytree(EXAMPLE, tmp_path / "songs"))
+    file = project / "requirements.txt"
+    lines = "--index-url https://one.index.example/simple\n--index-url https://two.index.example/simple\n"
+    file.write_text(lines + file.read_text(encoding="utf-8"), encoding="utf-8")
+    return [str(project), "--profile", "diffrhythm2-directml", "--recorded-index", str(project / "recorded-index")]
+
+
+@pytest.mark.parametrize("verb", ["check", "lock", "explain"])
+def test_notes_of_the_index_are_said_once_on_stderr(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], verb: str
+) -> None:
+    main([verb, *arguments])
+    said = capsys.readouterr()
+    assert NOTE not in said.out
+    (line,) = (line for line in said.err.splitlines() if NOTE in line)
+    assert line.startswith("note: index two.index.example/simple of requirements.txt:2 takes the place of one.")
+
+
+def test_a_document_on_stdout_stays_alone(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    main(["check", *arguments, "--format", "json"])
+    said = capsys.readouterr()
+    json.loads(said.out)
+    assert said.err.count(NOTE) == 1
+
+
+@pytest.mark.parametrize("verb", ["check", "lock", "explain"])
+def test_quiet_says_no_note(capsys: pytest.CaptureFixture[str], arguments: list[str], verb: str) -> None:
+    main([verb, *arguments, "--quiet"])
+    assert capsys.readouterr().err == ""
