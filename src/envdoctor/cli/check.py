@@ -67,7 +67,7 @@ def check(
     ] = False,
     import_timeout: Annotated[
         float, typer.Option("--import-timeout", metavar="S", help="Seconds that such an import may take.", min=0.1)
-    ] = 60.0,
+    ] = 30.0,
     offline: opt.OfflineOption = False,
     index_url: opt.IndexUrlOption = None,
     recorded_index: opt.RecordedOption = None,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from envdoctor.lock.reading import LockedProject
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["with_lock"]
+__all__ = ["locked_of", "with_lock"]
 
 
 def with_lock(environment: InstalledEnvironment, *beside: Path) -> InstalledEnvironment:
@@ -26,6 +26,23 @@ def with_lock(environment: InstalledEnvironment, *beside: Path) -> InstalledEnvi
             if found is not None:
                 return replace(environment, details={**environment.details, **found})
     return environment
+
+
+def locked_of(environment: InstalledEnvironment | None, profile: str | None) -> LockedProject | None:
+    """Return the lock that a fix left in the environment, for the same profile; None where there is none.
+
+    It stands for the lock beside the project where that was not written or not kept.
+    """
+    if environment is None or not environment.root:
+        return None
+    from envdoctor.lock.reading import LockError, parse_lock
+
+    path = Path(environment.root, ".envdoctor", "pylock.toml")
+    try:
+        locked = parse_lock(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError, LockError):
+        return None
+    return locked if locked.profile == profile else None
 
 
 def _read(path: Path) -> dict[str, object] | None:
