@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 __all__ = ["Settings", "SettingsError", "WaiverSetting", "parse_settings"]
@@ -118,6 +118,8 @@ def _date(table: Mapping[str, Any], path: str, faults: list[str]) -> date | None
     value = table.get("expires")
     if value is None:
         return None
+    if isinstance(value, datetime):
+        return value.date()  # TOML has dates and moments; a waiver ends with a day
     if isinstance(value, date):
         return value
     try:

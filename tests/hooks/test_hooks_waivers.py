@@ -1,0 +1,142 @@
+"""Waivers of ``[tool.envdoctor]``: accepted with a reason and until a day, in every format that has a word for it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import junitparser
+import pytest
+
+from envdoctor.cli.main import main
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "song-maker"
+TODAY = datetime.now(tz=timezone.utc).date()
+LATER, GONE = TODAY + timedelta(days=30), TODAY - timedelta(days=2)
+SETTINGS = '[tool.envdoctor]\nprofile = "diffrhythm2-directml"\n'
+CONFLICTS = 'rule = "conflicting-requirements"\nreason = "the target image brings its own torch"'
+INFERENCE = 'rule = "ADV062"\nsubject = "torch.inference_mode"\nreason = "the launcher patches it"'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ENVDOCTOR_INDEX_RECORDED", str(EXAMPLE / "recorded-index"))
+    monkeypatch.setenv("ENVDOCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "songs"
+    folder.mkdir()
+    for name in ("requirements.txt", "generate.py"):
+        shutil.copy(EXAMPLE / name, folder)
+    return folder
+
+
+def accept(project: Path, *waivers: str) -> None:
+    tables = "".join(f"\n[[tool.envdoctor.waive]]\n{waiver}\n" for waiver in waivers)
+    (project / "pyproject.toml").write_text(SETTINGS + tables, encoding="utf-8")
+
+
+def say(project: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
+    capsys.readouterr()
+    code = main(["check", str(project), "--quiet", *options])
+    return code, capsys.readouterr().out
+
+
+def findings(project: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, list[dict[str, Any]]]]:
+    code, text = say(project, capsys, "--format", "json")
+    by_rule: dict[str, list[dict[str, Any]]] = {}
+    for finding in json.loads(text)["findings"]:
+        by_rule.setdefault(finding["rule"], []).append(finding)
+    return code, by_rule
+
+
+def test_hooks_what_is_waived_does_not_fail_and_keeps_its_reason_and_place(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    accept(project, CONFLICTS, f"{INFERENCE}\nexpires = {LATER}")
+    code, found = findings(project, capsys)
+    assert code == 0
+    assert [bool(finding["waived"]) for finding in found["RES001"]] == [True, True]
+    waived = found["ADV062"][0]["waived"]
+    assert waived == {
+        "reason": "the launcher patches it",
+        "source": "pyproject.toml: tool.envdoctor.waive[1]",
+        "expires": LATER.isoformat(),
+    }
+
+
+def test_hooks_what_no_waiver_names_still_fails(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    accept(project, CONFLICTS, 'rule = "ADV062"\nsubject = "another"\nreason = "elsewhere"')
+    code, found = findings(project, capsys)
+    assert code == 1
+    assert [finding["waived"] for finding in found["ADV062"]] == [None]
+
+
+@pytest.mark.parametrize("written", ["{}", '"{}"', "{}T08:30:00Z"])
+def test_hooks_a_waiver_holds_through_its_last_day(
+    project: Path, capsys: pytest.CaptureFixture[str], written: str
+) -> None:
+    today = datetime.now(tz=timezone.utc).date()
+    accept(project, CONFLICTS, f"{INFERENCE}\nexpires = {written.format(today)}")
+    code, found = findings(project, capsys)
+    assert code == 0
+    assert "RES091" not in found
+
+
+@pytest.mark.parametrize("day", [str(GONE), f'"{GONE}"', f"{GONE}T08:30:00"])
+def test_hooks_an_expired_waiver_is_a_finding_and_accepts_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str], day: str
+) -> None:
+    accept(project, CONFLICTS, f"{INFERENCE}\nexpires = {day}")
+    code, found = findings(project, capsys)
+    assert code == 1
+    assert found["ADV062"][0]["waived"] is None
+    assert found["RES091"][0]["message"] == f"the waiver of `ADV062` ended on {GONE}: the launcher patches it"
+    assert say(project, capsys, "--fail-on", "warning")[0] == 1
+
+
+def test_hooks_what_is_waived_is_shown_on_request(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    accept(project, CONFLICTS, f"{INFERENCE}\nexpires = {LATER}")
+    _, told = say(project, capsys)
+    assert "3 findings accepted; --show-waived lists them" in told
+    assert "the launcher patches it" not in told
+    _, told = say(project, capsys, "--show-waived")
+    said = " ".join(told.split())
+    assert "ADV062 directml-inference-mode: torch.inference_mode" in said
+    assert f"because the launcher patches it (pyproject.toml: tool.envdoctor.waive[1], until {LATER})" in said
+
+
+def test_hooks_ci_formats_say_what_is_waived_in_their_own_words(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    accept(project, CONFLICTS, f"{INFERENCE}\nexpires = {LATER}")
+    results = json.loads(say(project, capsys, "--format", "sarif")[1])["runs"][0]["results"]
+    suppressed = {result["ruleId"]: result["suppressions"] for result in results if result["suppressions"]}
+    assert {rule.partition("/")[0] for rule in suppressed} == {"RES001", "ADV062"}
+    assert all(one["justification"] for suppressions in suppressed.values() for one in suppressions)
+    junit = junitparser.JUnitXml.fromstring(say(project, capsys, "--format", "junit")[1].encode("utf-8"))
+    assert (junit.failures, junit.skipped) == (0, 3)
+    annotations = say(project, capsys, "--format", "github")[1]
+    assert "ADV062" not in annotations
+    assert "::error" not in annotations
+
+
+@pytest.mark.parametrize(
+    ("waiver", "fault"),
+    [
+        ('rule = "ADV062"', "tool.envdoctor.waive[0].reason: missing"),
+        ('reason = "because"', "tool.envdoctor.waive[0].rule: missing"),
+        ('rule = "ADV062"\nreason = " "', "tool.envdoctor.waive[0].reason: must be a non-empty string"),
+        ('rule = "ADV062"\nreason = "x"\nexpires = "soon"', "tool.envdoctor.waive[0].expires: `soon` is not a date"),
+        ('rule = "ADV062"\nreason = "x"\nexpires = 08:30:00', "tool.envdoctor.waive[0].expires"),
+        ('rule = "ADV062"\nreason = "x"\nuntil = 2027-01-31', "tool.envdoctor.waive[0].until: unknown key"),
+    ],
+)
+def test_hooks_a_waiver_that_is_not_one_is_a_usage_fault(
+    project: Path, capsys: pytest.CaptureFixture[str], waiver: str, fault: str
+) -> None:
+    accept(project, waiver)
+    capsys.readouterr()
+    assert main(["check", str(project), "--quiet"]) == 2
+    assert fault in capsys.readouterr().err
