@@ -98,3 +98,24 @@ def test_rocm_cards_of_collect_env_are_read(by_mail):
         "[pip3] torch==2.5.1+rocm6.2\n"
     )
     assert by_mail(text) == [("error", "RES208", "torch")]
+
+
+@pytest.mark.parametrize(
+    ("facts", "more", "kept"),
+    [
+        (LAPTOP, (), "onnxruntime-gpu"),
+        (None, ("--target-os", "windows", "--target-backend", "directml"), "onnxruntime-directml"),
+        (None, ("--target-backend", "cpu"), "onnxruntime"),
+        (None, (), "THE-ONE-TO-KEEP"),
+    ],
+)
+def test_which_onnxruntime_to_keep_follows_from_the_backend(tmp_path, capsys, facts, more, kept):
+    (tmp_path / "installed.txt").write_text("onnxruntime==1.20.1\nonnxruntime-gpu==1.20.1\n", encoding="utf-8")
+    arguments = ["check", "--offline", "--format", "json", "--installed", str(tmp_path / "installed.txt"), *more]
+    if facts is not None:
+        (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+        arguments += ["--facts", str(tmp_path / "facts.json")]
+    assert main(arguments) == 1
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    (finding,) = [item for item in findings if item["rule"] == "ENV005"]
+    assert finding["remedy"]["commands"][1].endswith(f" {kept}")

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["PACKAGE_ATOMS", "table_atom"]
 
-_PLACES: dict[str, tuple[Place, ...]] = {"plan": (Place.PLAN, Place.ASKED), "installed": (Place.INSTALLED,)}
+_PLACES: dict[str, tuple[Place, ...]] = {
+    "plan": (Place.PLAN, Place.ASKED),
+    "asked": (Place.ASKED,),
+    "installed": (Place.INSTALLED,),
+}
 _FLAGS = ("yanked", "source_only", "asked")
 
 
@@ -83,7 +87,7 @@ def _package(row: Row) -> Atom:
     question = _PackageQuestion(
         names=row.texts("package", required=True),
         version=row.specifier("version"),
-        places=_PLACES.get(row.choice("in", ("plan", "installed", "any"), "any"), ()),
+        places=_PLACES.get(row.choice("in", ("plan", "asked", "installed", "any"), "any"), ()),
         label=row.texts("label"),
         extra=row.text("extra"),
         index=row.text("index"),

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.families import SAME_PACKAGE, rivals
+from envdoctor.diagnose.family_choice import family_of, one_to_keep, what_to_keep
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
@@ -65,8 +66,8 @@ def find(examination: Examination) -> Iterator[Finding]:
     told: set[str] = set()
     for group, overlaps in _groups(_overlaps(environment.distributions)):
         told.update(item.name for item in group)
-        yield _finding(environment, group, overlaps)
-    yield from _known_rivals(environment, told)
+        yield _finding(examination, environment, group, overlaps)
+    yield from _known_rivals(examination, environment, told)
 
 
 _Pair = tuple[InstalledDistribution, InstalledDistribution, _Overlap]
@@ -107,7 +108,9 @@ def _groups(pairs: list[_Pair]) -> Iterator[tuple[_Group, list[_Overlap]]]:
     yield from groups
 
 
-def _finding(environment: InstalledEnvironment, group: _Group, overlaps: list[_Overlap]) -> Finding:
+def _finding(
+    examination: Examination, environment: InstalledEnvironment, group: _Group, overlaps: list[_Overlap]
+) -> Finding:
     shared = {path for overlap in overlaps for path in (*overlap.same, *overlap.different)}
     different = sorted({path for overlap in overlaps for path in overlap.different})
     severity = min((overlap.severity or Severity.INFO for overlap in overlaps), key=lambda item: item.rank)
@@ -123,11 +126,11 @@ def _finding(environment: InstalledEnvironment, group: _Group, overlaps: list[_O
         subject=group[0].name,
         message=f"{_names(group)} own the same {count}{content}",
         evidence=tuple(evidence),
-        remedy=_remedy(environment, group) if severity is not Severity.INFO else None,
+        remedy=_remedy(examination, environment, group) if severity is not Severity.INFO else None,
     )
 
 
-def _known_rivals(environment: InstalledEnvironment, told: set[str]) -> Iterator[Finding]:
+def _known_rivals(examination: Examination, environment: InstalledEnvironment, told: set[str]) -> Iterator[Finding]:
     """Yield families of which two are installed, where no file lists showed it."""
     installed: dict[str, InstalledDistribution] = {item.name: item for item in environment.distributions}
     for package in SAME_PACKAGE:
@@ -144,7 +147,7 @@ def _known_rivals(environment: InstalledEnvironment, told: set[str]) -> Iterator
             subject=group[0].name,
             message=f"{_names(group)} own the same import package `{package}`",
             evidence=tuple(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in group),
-            remedy=_remedy(environment, group),
+            remedy=_remedy(examination, environment, group),
         )
 
 
@@ -153,13 +156,19 @@ def _names(group: _Group) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _remedy(environment: InstalledEnvironment, group: _Group) -> Remedy:
+def _remedy(examination: Examination, environment: InstalledEnvironment, group: _Group) -> Remedy:
     names = sorted(item.name for item in group)
+    backend = examination.target.backend.value if examination.target else ""
+    family = family_of(names)
+    keep = one_to_keep(family, backend) if family is not None else None
+    advice = f"; {what_to_keep(family, names, backend)}" if family is not None else ""
     return Remedy(
-        "Uninstall all of them, then install the one that fits this machine; keep the others out with an override",
+        f"Uninstall all of them, then install the one that fits this machine{advice}",
         Applicability.DISPLAY,
         installer_commands(
-            environment, ("uninstall", "-y", *names), ("install", "--force-reinstall", "--no-deps", "THE-ONE-TO-KEEP")
+            environment,
+            ("uninstall", "-y", *names),
+            ("install", "--force-reinstall", "--no-deps", keep or "THE-ONE-TO-KEEP"),
         ),
     )
 

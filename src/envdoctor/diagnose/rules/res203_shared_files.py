@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.family_choice import what_to_keep
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import Family, shipped_wheel_facts
 from envdoctor.model.candidate import FileKind
@@ -83,16 +84,8 @@ def _different(examination: Examination, packages: list[ResolvedPackage], shared
 
 
 def _kept(examination: Examination, family: Family, found: list[ResolvedPackage]) -> str:
-    """Return which one to keep: by the backend where the table knows, else in general words."""
     backend = examination.target.backend.value if examination.target else ""
-    name = family.by_backend.get(backend)
-    if name is None:
-        return f"keep {family.keep}"
-    others = [item.name for item in found if item.name != name]
-    away = " and ".join(f"`{item}`" for item in others)
-    if len(others) < len(found):
-        return f"keep `{name}`, which is the one for {backend}, and drop {away}"
-    return f"take `{name}`, which is the one for {backend}, in place of {away}"
+    return what_to_keep(family, [item.name for item in found], backend)
 
 
 def _finding(
