@@ -18,6 +18,8 @@ from apply_world import (
     UV,
     World,
     full_plan,
+    site_of,
+    tree_state,
 )
 
 from envdoctor.adapters.apply.archives import BadArchive, check_sdist, wheel_targets
@@ -78,6 +80,67 @@ def test_a_script_name_that_leaves_the_folder_is_refused(tmp_path: Path) -> None
     (tmp_path / name).write_bytes(data)
     with pytest.raises(BadArchive, match="leaves its folder"):
         wheel_targets(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        "data/pyvenv.cfg",
+        "data/.envdoctor/environment.json",
+        "data/bin/python3.11",
+        "scripts/python",
+        "scripts/Activate",
+    ],
+)
+def test_a_wheel_that_would_write_over_the_environment_itself_is_refused(tmp_path: Path, member: str) -> None:
+    name, data = make_wheel("evil", "1.0", {"evil.py": "", f"evil-1.0.data/{member}": "x"})
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(BadArchive, match="the environment's own"):
+        wheel_targets(tmp_path / name)
+
+
+def test_a_script_that_is_called_after_python_is_fine(tmp_path: Path) -> None:
+    name, data = make_wheel("fine", "1.0", {"fine.py": "", "fine-1.0.data/scripts/python-argcomplete": ""})
+    (tmp_path / name).write_bytes(data)
+    assert ("scripts", "python-argcomplete") in wheel_targets(tmp_path / name)
+
+
+@pytest.mark.parametrize("row", ["../../../../etc/hosts,,", "/etc/hosts,,", '"../x,y",sha256=x,1'])
+def test_a_list_of_files_that_leads_out_is_refused(tmp_path: Path, row: str) -> None:
+    name, data = make_wheel("evil", "1.0", {"evil.py": ""})
+    path = tmp_path / name
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(path, "w") as new:
+        for item in old.infolist():
+            own = item.filename.endswith("RECORD")
+            new.writestr(item.filename, old.read(item) + (row.encode() + b"\n" if own else b""))
+    with pytest.raises(BadArchive, match="its RECORD names"):
+        wheel_targets(path)
+
+
+def test_a_package_whose_folder_is_a_link_out_is_left_alone(world: World, served: Served, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    package = site_of(world.environment) / "alpha"
+    package.rename(mine)
+    package.symlink_to(mine)
+    before, theirs = world.state(), tree_state(mine)
+    applied = apply(world, only(world, planned("alpha", "2.0", *ALPHA_2, served.url)))
+    assert applied.refused
+    assert "out of the environment" in str(applied.failure) or "outside it" in str(applied.failure)
+    assert (world.state(), tree_state(mine)) == (before, theirs)
+
+
+def test_an_installed_list_of_files_that_leads_out_is_not_followed(
+    world: World, served: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "letter").write_text("dear")
+    site = site_of(world.environment)
+    record = site / "alpha-1.0.dist-info/RECORD"
+    record.write_text(record.read_text() + f"{os.path.relpath(tmp_path / 'letter', site)},,\n")
+    before = world.state()
+    applied = apply(world, only(world, planned("alpha", "2.0", *ALPHA_2, served.url)))
+    assert applied.refused
+    assert (tmp_path / "letter").read_text() == "dear"
+    assert world.state() == before
 
 
 @pytest.mark.parametrize(

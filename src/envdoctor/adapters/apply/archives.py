@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import configparser
+import csv
+import re
 import stat
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path
 
 from envdoctor.adapters.apply.paths import fault_of_relative
@@ -13,6 +16,10 @@ from envdoctor.adapters.apply.paths import fault_of_relative
 __all__ = ["BadArchive", "check_sdist", "wheel_targets"]
 
 _SCHEMES = ("purelib", "platlib", "scripts", "data", "headers")
+
+
+_RESERVED = frozenset({"pyvenv.cfg", ".envdoctor", "conda-meta"})
+_OWN_SCRIPT = re.compile(r"(pythonw?[0-9.]*|activate(\.[a-z0-9]+)?)(\.exe)?")
 
 
 class BadArchive(Exception):
@@ -32,10 +39,14 @@ def wheel_targets(path: Path) -> list[tuple[str, str]]:
                     targets.append(_scheme(item.filename))
                 if item.filename.endswith(".dist-info/entry_points.txt"):
                     targets += _scripts(archive.read(item).decode("utf-8", "replace"))
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
+                if item.filename.endswith(".dist-info/RECORD"):
+                    _check_record(path.name, archive.read(item).decode("utf-8", "replace"))
+    except (zipfile.BadZipFile, zlib.error, csv.Error, RuntimeError, OSError, EOFError) as error:
+        # RuntimeError: an encrypted member, or a compression that nobody knows.
         raise BadArchive(f"{path.name}: not a wheel: {error}") from None
-    for _, relative in targets:
+    for scheme, relative in targets:
         _check_member(path.name, relative)
+        _check_reserved(path.name, scheme, relative)
     return targets
 
 
@@ -55,7 +66,7 @@ def check_sdist(path: Path) -> None:
                     _check_link(path.name, item.name, base, item.linkname)
                 elif not (item.isfile() or item.isdir()):
                     raise BadArchive(f"{path.name}: `{item.name}` is neither a file nor a folder")
-    except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError) as error:
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
         raise BadArchive(f"{path.name}: not a source distribution: {error}") from None
 
 
@@ -63,6 +74,22 @@ def _check_member(archive: str, name: str) -> None:
     fault = fault_of_relative(name)
     if fault:
         raise BadArchive(f"{archive}: member `{name}` {fault}")
+
+
+def _check_record(archive: str, text: str) -> None:
+    """Refuse a list of files that an uninstall would follow out of the environment."""
+    for row in csv.reader(text.splitlines()):
+        fault = fault_of_relative(row[0]) if row else None
+        if fault:
+            raise BadArchive(f"{archive}: its RECORD names `{row[0]}`, which {fault}")
+
+
+def _check_reserved(archive: str, scheme: str, relative: str) -> None:
+    """Refuse files that make an environment what it is, and our own."""
+    parts = [part.lower() for part in relative.replace("\\", "/").split("/") if part not in ("", ".")]
+    script = parts[-1] if scheme == "scripts" or (scheme == "data" and parts[:1] in (["bin"], ["scripts"])) else ""
+    if (scheme == "data" and parts[:1] and parts[0] in _RESERVED) or _OWN_SCRIPT.fullmatch(script):
+        raise BadArchive(f"{archive}: it would write over the environment's own `{relative}`")
 
 
 def _check_link(archive: str, name: str, base: str, target: str) -> None:

@@ -14,7 +14,7 @@ from envdoctor.adapters.apply.installers import Installer
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, python_of
 from envdoctor.adapters.apply.journal import Journal
 from envdoctor.adapters.apply.snapshot import save_listing, take_listing
-from envdoctor.adapters.apply.touched import touched_files
+from envdoctor.adapters.apply.touched import LeadsOut, touched_files
 from envdoctor.model.plan import BuildSdist, CreateEnvironment, DownloadFiles, InstallFromLock, RemoveDistribution
 from envdoctor.ports import Progress
 
@@ -134,7 +134,10 @@ class PackageSteps:
             from envdoctor.adapters.apply.archives import wheel_targets
 
             written += wheel_targets(path)
-        names = touched_files(self.environment, self.facts(), listing, leaving, written)
+        try:
+            names = touched_files(self.environment, self.facts(), listing, leaving, written)
+        except LeadsOut as error:
+            raise WrongFile(f"{error}; nothing was changed") from None
         activity = "keeping copies"
         self.progress.start(activity, len(names))
         copies = {}

@@ -12,7 +12,11 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.apply.interpreters import PythonFacts
 from envdoctor.adapters.apply.snapshot import Entry
 
-__all__ = ["touched_files"]
+__all__ = ["LeadsOut", "touched_files"]
+
+
+class LeadsOut(Exception):
+    """An installer would change what lies outside the environment, of which no copy is made; the text says what."""
 
 
 def touched_files(
@@ -24,7 +28,8 @@ def touched_files(
 ) -> set[str]:
     """Return the relative paths of files that may change.
 
-    ``leaving``: distributions that go or are replaced. ``written``: what the new wheels write, by scheme.
+    ``leaving``: distributions that go or are replaced. ``written``: what the new wheels write, by scheme. Raises
+    LeadsOut, for links in the environment that lead out of it, and for lists of files that do.
     """
     touched = {name for name in listing if name.endswith(".pth") or _in(name, python.scripts, environment)}
     for site in dict.fromkeys((python.purelib, python.platlib)):
@@ -40,9 +45,11 @@ def touched_files(
         "headers": python.data,
     }
     for scheme, relative in written:
-        name = _relative(Path(roots[scheme]) / relative, environment)
-        if name is not None:
-            touched.add(name)
+        path = Path(roots[scheme]) / relative
+        name = _relative(path, environment)
+        if name is None:
+            raise LeadsOut(f"`{path}` would be written, and a link leads from there out of the environment")
+        touched.add(name)
     caches = {cache for name in touched if name.endswith(".py") for cache in _caches(name, listing)}
     return {name for name in touched | caches if name in listing and listing[name].kind == "f"}
 
@@ -59,7 +66,12 @@ def _of_distribution(
         for name in top:
             yield from _known(_relative(site / f"{name}.py", environment))
     for file in distribution.files or ():
-        yield from _known(_relative(Path(os.path.normpath(site / str(file))), environment))
+        path = Path(os.path.normpath(site / str(file)))
+        relative = _relative(path, environment)
+        if relative is None and os.path.lexists(path):
+            whose = distribution.metadata["Name"]
+            raise LeadsOut(f"`{whose}` would be taken away, and its list of files names `{path}`, outside it")
+        yield from _known(relative)
     for folder in folders:
         prefix = _relative(folder, environment)
         if prefix is not None:
