@@ -46,7 +46,8 @@ class Command:
 def shown(page: Path) -> list[Command]:
     """Return the commands of a page's ``console`` blocks, in order."""
     found: list[Command] = []
-    inside, comments = "", {}
+    inside = ""
+    comments: dict[str, str] = {}
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         fence = _FENCE.match(line)
         if fence:
