@@ -233,7 +233,7 @@ def test_gpu101_judges_the_list_that_torch_gave_elsewhere(diagnose, site):
     assert finding.message == (
         "no kernel of `torch` 2.6.0+cu124 runs on sm_120: it has sm_50 to sm_90 and no PTX to fall back on"
     )
-    assert finding.remedy.summary.startswith("take the cu128 build or a later one (torch>=2.7)")
+    assert finding.remedy.summary.startswith("take torch>=2.7 from the cu128 index or a newer one")
     assert diagnose("GPU101", facts={**facts, "torch.arch_list": ["sm_90", "compute_90"]}) == []
     site.add("torch", "2.6.0+cu124")
     assert diagnose("GPU101", facts=facts) == []

@@ -100,6 +100,37 @@ def test_rocm_cards_of_collect_env_are_read(by_mail):
     assert by_mail(text) == [("error", "RES208", "torch")]
 
 
+def test_facts_that_speak_of_torch_stand_for_an_environment_with_it(tmp_path, capsys):
+    card = {"name": "NVIDIA GeForce RTX 5080"}
+    facts = {"os": "windows", "python": "3.10", "gpu": [card], "driver": "580.97", "torch": {"version": "2.6.0+cu124"}}
+    (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    assert main(["check", "--facts", str(tmp_path / "facts.json"), "--format", "json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    (finding,) = report["findings"]
+    assert (finding["rule"], report["target"]["os"], report["target"]["python"]) == ("RES208", "windows", "3.10")
+    assert finding["remedy"]["summary"].startswith("take torch>=2.7 from the cu128 index or a newer one, and the torch")
+
+
+@pytest.mark.parametrize(
+    ("torch", "facts", "fires"),
+    [
+        ("2.6.0+cu124", {"torch": {"is_available": False}}, True),
+        ("2.6.0+cu124", {"torch": {"is_available": True}}, False),
+        ("2.6.0+cpu", {"torch": {"is_available": False}}, False),
+        ("2.11.0+cu130", {"torch": {"is_available": False}, "driver": "550.54"}, False),
+    ],
+)
+def test_a_torch_that_sees_no_card_where_nothing_else_explains_it(by_mail, torch, facts, fires):
+    found = by_mail(f"torch=={torch}\n", {**LAPTOP, **facts})
+    assert (("warning", "GPU103", "torch") in found) is fires
+
+
+def test_what_a_choice_of_distributions_leaves_out_is_not_absent(by_mail):
+    whole = "faster-whisper==1.0.3\nctranslate2==4.4.0\n"
+    assert ("error", "ADV112", "faster-whisper") in by_mail(whole)
+    assert by_mail("PyTorch version: N/A\n[pip3] faster-whisper==1.0.3\n") == []
+
+
 @pytest.mark.parametrize(
     ("facts", "more", "kept"),
     [

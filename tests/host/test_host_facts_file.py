@@ -103,3 +103,28 @@ def test_host_report_is_not_complete_where_time_ran_out():
     )
     assert not host_report(lambda: read_facts(timed_out, "x")).complete
     assert host_report(lambda: read_facts('{"os": "linux"}', "x")).complete
+
+
+@pytest.mark.parametrize(
+    ("name", "vendor", "architecture"),
+    [
+        ("NVIDIA GeForce RTX 5080", "nvidia", "sm_120"),
+        ("NVIDIA GB10", "nvidia", "sm_121"),
+        ("NVIDIA Thor", "nvidia", "sm_110"),
+        ("Orin (nvgpu)", "nvidia", "sm_87"),
+        ("GeForce GT 210", "nvidia", None),
+        ("AMD Radeon RX 9070 XT", "amd", "gfx1201"),
+        ("Radeon RX 580 Series", "amd", "gfx803"),
+        ("AMD Instinct MI300X", "amd", "gfx942"),
+        ("AMD Radeon(TM) Graphics", "amd", None),
+        ("Intel Arc A770", None, None),
+    ],
+)
+def test_a_cards_name_tells_what_is_not_said(name, vendor, architecture):
+    found = read_facts(json.dumps({"gpu": {"name": name}}), "x")
+    assert (found.value("gpu[0].vendor"), found.value("gpu[0].architecture")) == (vendor, architecture)
+
+
+def test_what_the_file_says_of_a_card_counts_for_more_than_its_name():
+    found = read_facts('{"gpu": {"name": "RTX 4090", "vendor": "other", "compute_capability": "7.0"}}', "x")
+    assert (found.value("gpu[0].vendor"), found.value("gpu[0].architecture")) == ("other", "sm_70")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from envdoctor.cli.patient_target import fitted, with_assumed
+from envdoctor.cli.patient_target import fitted, torch_of_facts, with_assumed
 from envdoctor.cli.targets import TargetChoice, pick_target
 from envdoctor.diagnose.examination import Examination
 from envdoctor.workflow.patient import check_patient
@@ -27,6 +27,8 @@ def report_of_patient(
 
     The index is asked for one thing: what the distributions of a listing require.
     """
+    if patient.environment is None:
+        patient = replace(patient, environment=torch_of_facts(patient.facts))
     profile = _profile(named)
     target, _ = pick_target(target_choice, profile, None)
     environment = patient.environment

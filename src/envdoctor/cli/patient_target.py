@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.fact import Facts
 
-__all__ = ["fitted", "with_assumed"]
+__all__ = ["fitted", "torch_of_facts", "with_assumed"]
 
 _OLDEST, _NEWEST = (3, 8), (3, 14)
 _OF_ARM = re.compile(r"\b(GB10|GH200|GB200|GB300|Thor|Orin|Xavier|Tegra)\b")
@@ -24,10 +24,12 @@ _SYSTEMS = {"win32": "windows", "linux": "linux", "darwin": "macos"}
 def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
     """Return the target with what environment and facts say of it, wherever the user has typed nothing else."""
     environment = patient.environment
-    if environment is not None and environment.python is not None and choice.python is None:
-        if _OLDEST <= environment.python <= _NEWEST:
-            target = replace(target, python=environment.python, python_full=environment.python_full)
-        target = replace(target, probed=environment.executable is not None)
+    python = _python(patient)
+    if python is not None and choice.python is None:
+        if _OLDEST <= python <= _NEWEST:
+            full = environment.python_full if environment is not None and environment.python is not None else None
+            target = replace(target, python=python, python_full=full)
+        target = replace(target, probed=environment is not None and environment.executable is not None)
     system = _system(patient)
     if system is not None and choice.os is None and system in {item.value for item in OperatingSystem}:
         target = replace(target, os=OperatingSystem(system))
@@ -45,13 +47,34 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
 def with_assumed(environment: InstalledEnvironment, patient: Patient, choice: TargetChoice) -> InstalledEnvironment:
     """Return the environment with ``details["assumed"]``: what of the target nothing and nobody tells."""
     told = {
-        "python": choice.python or environment.python,
+        "python": choice.python or _python(patient),
         "os": choice.os or _system(patient),
         "arch": choice.arch or _machine(patient),
         "backend": choice.backend,
     }
     assumed = frozenset(kind for kind, value in told.items() if not value)
     return replace(environment, details={**environment.details, "assumed": assumed})
+
+
+def torch_of_facts(facts: Facts) -> InstalledEnvironment | None:
+    """Return an environment of the one distribution that facts speak of, None where they do not."""
+    version = str(facts.value("torch.version") or "")
+    if not version[:1].isdigit():
+        return None
+    from packaging.utils import canonicalize_name
+
+    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+
+    torch = InstalledDistribution(canonicalize_name("torch"), version)
+    return InstalledEnvironment((torch,), source="facts", details={"kind": "listing"})
+
+
+def _python(patient: Patient) -> tuple[int, int] | None:
+    """Return the interpreter's version: the environment's own, else as facts tell it."""
+    if patient.environment is not None and patient.environment.python is not None:
+        return patient.environment.python
+    told = re.match(r"(\d+)\.(\d+)", str(patient.facts.value("python.version") or patient.facts.value("python") or ""))
+    return (int(told[1]), int(told[2])) if told else None
 
 
 def _system(patient: Patient) -> str | None:

@@ -37,7 +37,7 @@ def builds_for(card: str, arch: str | None = None) -> tuple[str, ...]:
 
 
 def advice_for_torch(card: str, arch: str | None = None) -> str:
-    """Return what to install: ``take the cu128 build or a later one (torch>=2.7), with ...``."""
+    """Return what to install: ``take torch>=2.7 from the cu128 index or a newer one, and ...``."""
     labels = builds_for(card, arch)
     together = "and the torchaudio and torchvision of the same release and label"
     if not labels and card.startswith("gfx"):
@@ -49,4 +49,5 @@ def advice_for_torch(card: str, arch: str | None = None) -> str:
     if not labels:
         return f"take a build of torch with {card}, {together}"
     first = _FIRST_TORCH.get(labels[0])
-    return f"take the {labels[0]} build or a later one{f' (torch>={first})' if first else ''}, {together}"
+    which = f"torch>={first}" if first else "torch"
+    return f"take {which} from the {labels[0]} index or a newer one, {together}"

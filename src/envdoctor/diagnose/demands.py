@@ -14,7 +14,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.assumed import assumed_of
+from envdoctor.diagnose.assumed import assumed_of, left_out
 from envdoctor.model.marker import may_hold
 
 if TYPE_CHECKING:
@@ -144,16 +144,6 @@ def _host_markers(environment: InstalledEnvironment) -> dict[str, str]:
     return markers
 
 
-# `pip freeze` leaves out what it takes for a part of Python.
-_NOT_FROZEN = frozenset({"pip", "setuptools", "wheel", "distribute"})
-
-
-def _left_out(environment: InstalledEnvironment) -> Callable[[str], bool]:
-    if environment.source == "collect_env":
-        return lambda _: True
-    return _NOT_FROZEN.__contains__ if environment.source == "pip freeze" else lambda _: False
-
-
 def _dotted(python: tuple[int, int]) -> str:
     return f"{python[0]}.{python[1]}"
 
@@ -181,7 +171,7 @@ class _Collector:
     def __init__(self, environment: InstalledEnvironment, target: Target | None) -> None:
         self.possible = _possible_environments(environment, target)
         self.verdicts: dict[tuple[str, str], bool] = {}
-        self.result = Demands(may_be_there=_left_out(environment))
+        self.result = Demands(may_be_there=left_out(environment))
         for distribution in environment.distributions:
             self.result.installed.setdefault(distribution.name, distribution)
         self.waiting: list[tuple[str, str]] = []

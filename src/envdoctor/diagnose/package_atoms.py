@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.assumed import is_assumed
+from envdoctor.diagnose.assumed import is_assumed, left_out
 from envdoctor.diagnose.package_view import PackageView, Place
 from envdoctor.diagnose.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.toml_row import Row
@@ -125,7 +125,8 @@ def _absent(row: Row) -> Atom:
         scene = situation.scene
         if scene.get(name) is not None:
             return FALSE
-        if scene.place in (None, Place.ASKED):
+        environment = scene.examination.environment if scene.place is Place.INSTALLED else None
+        if scene.place in (None, Place.ASKED) or (environment is not None and left_out(environment)(name)):
             return _unknown(f"whether {name} is there")
         return yes(f"{name} is not there", "the resolution" if scene.place is Place.PLAN else "the environment")
 

@@ -52,7 +52,7 @@ _GATES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("res2", ("resolution",)),
     ("gpu0", ()),
     ("gpu101", ("facts", "profile", "binaries")),
-    ("gpu102", ("facts",)),
+    ("gpu10", ("facts",)),
 )
 
 

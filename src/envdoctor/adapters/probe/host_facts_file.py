@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from envdoctor.adapters.probe.card_names import architecture_of_amd_name, capability_of_name, vendor_of_name
 from envdoctor.model.fact import Fact, Facts, FactState
 
 __all__ = ["FactsFileError", "read_facts", "read_facts_file"]
@@ -145,8 +146,25 @@ def _text(value: Any) -> Any:
 
 
 def _derived(facts: list[Fact]) -> Iterator[Fact]:
-    """Yield the architecture that a card's capability means; what the file says itself counts for more."""
+    """Yield what a card's name and capability mean; what the file says itself counts for more."""
+    said = {fact.name for fact in facts}
     for fact in facts:
-        match = re.fullmatch(r"(gpu\[\d+\]\.)compute_capability", fact.name)
-        if match and fact.state is FactState.KNOWN:
+        match = re.fullmatch(r"(gpu\[\d+\]\.)(compute_capability|name)", fact.name)
+        if match is None or fact.state is not FactState.KNOWN:
+            continue
+        if match[2] == "compute_capability":
             yield Fact(f"{match[1]}architecture", FactState.KNOWN, f"sm_{fact.value.replace('.', '')}", fact.source)
+        elif not {f"{match[1]}compute_capability", f"{match[1]}architecture"} & said:
+            yield from _of_name(match[1], str(fact.value), fact.source)
+
+
+def _of_name(prefix: str, name: str, source: str) -> Iterator[Fact]:
+    vendor, capability = vendor_of_name(name), capability_of_name(name)
+    told = f"{source}: the card's name"
+    if vendor is not None:
+        yield Fact(f"{prefix}vendor", FactState.KNOWN, vendor, told)
+    if vendor == "nvidia" and capability is not None:
+        yield Fact(f"{prefix}compute_capability", FactState.KNOWN, capability, told)
+        yield Fact(f"{prefix}architecture", FactState.KNOWN, f"sm_{capability.replace('.', '')}", told)
+    elif vendor == "amd" and (architecture := architecture_of_amd_name(name)):
+        yield Fact(f"{prefix}architecture", FactState.KNOWN, architecture, told)

@@ -1,6 +1,6 @@
 """The machine that torch's collect_env text describes, as facts.
 
-Source: ``torch/utils/collect_env.py`` for the headings; NVIDIA, "CUDA GPUs", for capabilities by name.
+Source: ``torch/utils/collect_env.py`` for the headings.
 """
 
 from __future__ import annotations
@@ -8,34 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from envdoctor.adapters.probe.card_names import capability_of_name
 from envdoctor.adapters.probe.gpu_nvidia import cuda_of_driver
 from envdoctor.model.fact import Fact, Facts, FactState
 
-__all__ = ["capability_of_name", "facts_of_collect_env"]
+__all__ = ["facts_of_collect_env"]
 
 _CARD = re.compile(r"^GPU (\d+): (.+?)(?: \(UUID.*)?$", re.MULTILINE)
-# By name alone, where the name leaves no doubt.
-_CAPABILITIES = (
-    (r"RTX 50\d\d|RTX PRO \d+ (?:\w+ )*Blackwell", "12.0"),
-    (r"GB10\b", "12.1"),
-    (r"\bB300\b|\bGB300\b", "10.3"),
-    (r"\bB200\b|\bGB200\b", "10.0"),
-    (r"\bH100\b|\bH200\b|\bGH200\b|\bH20\b|\bH800\b", "9.0"),
-    (r"RTX 40\d\d|\bL40S?\b|\bL4\b|RTX \d000 Ada|RTX \d000 SFF Ada", "8.9"),
-    (r"RTX 30\d\d|\bA10G?\b|\bA40\b|\bA16\b|\bA2\b|RTX A\d000", "8.6"),
-    (r"\bA100\b|\bA800\b|\bA30\b", "8.0"),
-    (r"RTX 20\d\d|GTX 16\d\d|\bT4\b|TITAN RTX|Quadro RTX", "7.5"),
-    (r"\bV100S?\b|TITAN V\b", "7.0"),
-    (r"GTX 10\d\d|\bP40\b|\bP4\b|TITAN X[Pp]\b", "6.1"),
-    (r"\bP100\b", "6.0"),
-    (r"GTX 9\d\d|\bM40\b|\bM60\b", "5.2"),
-)
 _SYSTEMS = (("windows", "windows"), ("mac", "macos"), ("darwin", "macos"), ("linux", "linux"), ("ubuntu", "linux"))
-
-
-def capability_of_name(name: str) -> str | None:
-    """Return the compute capability of a card by its marketing name, None where the name is not known."""
-    return next((value for pattern, value in _CAPABILITIES if re.search(pattern, name)), None)
 
 
 def facts_of_collect_env(fields: Mapping[str, str]) -> Facts:
