@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,6 +98,33 @@ def test_a_changed_file_on_the_index_is_refused_before_any_change(
         assert fix("--yes", index=f"{other.url}simple/") in (1, 3)
     assert not (project / ".venv").exists()
     assert (project / "app.py").read_text() == "import deepspeed\n"
+
+
+def test_bytes_that_the_lock_beside_the_project_does_not_know_are_refused_before_any_change(
+    fix: Fix, project: Path, served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--profile", profile(project), "--index-url", f"{served.url}simple/"]
+    assert main(["lock", str(project), *arguments]) == 0
+    lock = project / "pylock.small.toml"
+    lock.write_text(re.sub(r'(sha256 = ")[0-9a-f]{8}', r"\g<1>00000000", lock.read_text(), count=1))
+    capsys.readouterr()
+    assert fix("--yes") == 1
+    said = capsys.readouterr().err
+    assert "refused (wrong-hash): `alpha-2.0-py3-none-any.whl` is not what `pylock.small.toml` says" in said
+    assert "`envdoctor lock --upgrade=alpha` takes the index's" in said
+    assert not (project / ".venv").exists()
+    assert main(["lock", str(project), *arguments, "--upgrade=alpha"]) == 0
+    assert fix("--yes") == 0
+
+
+def test_a_project_that_cannot_be_written_is_refused_before_any_change(
+    fix: Fix, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: real(path, mode) and (mode != os.W_OK or path != project))
+    assert fix("--yes") == 1
+    assert f"`app.py` would be patched, and `{project}` cannot be written to" in capsys.readouterr().err
+    assert not (project / ".venv").exists()
 
 
 @pytest.mark.parametrize("path", ["../outside.py", "/etc/hosts", "C:/windows/x.py"])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,13 +19,14 @@ from envdoctor.adapters.apply.installers import Installer, NoInstaller, choose_i
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_python, python_of
 from envdoctor.adapters.apply.journal import fault_of_own
 from envdoctor.adapters.apply.records import read_record
+from envdoctor.model.plan import PatchFile, Refusal, RemoveFile
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.planning.refusals import EnvironmentState
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.transport import Transport
     from envdoctor.model.candidate import DistributionFile
-    from envdoctor.model.plan import PatchPreview, Refusal, WriteStub
+    from envdoctor.model.plan import PatchPreview, WriteStub
     from envdoctor.model.profile import Patch
     from envdoctor.ports import ArchiveReader
 
@@ -145,7 +147,8 @@ class Machine:
             for row in changed
             if not wanted & set(row.patches)
         )
-        return replace(made, skipped=(*made.skipped, *left))
+        refused = (*made.refusals, *_unwritable(made, self.project))
+        return replace(made, refusals=refused, skipped=(*made.skipped, *left))
 
     def stubs(
         self,
@@ -182,6 +185,16 @@ class Machine:
             return None
         here = f"{system.value if system else sys.platform} {platform.machine()}"
         return f"the target is {target.os.value} {target.arch.value}, and this machine is {here}"
+
+
+def _unwritable(made: PatchPreview, project: Path) -> Iterator[Refusal]:
+    """Yield a refusal for each file of the project that would be patched and cannot be written."""
+    for step in made.steps:
+        if isinstance(step, PatchFile | RemoveFile) and step.root == "project":
+            folder = (project / step.path).parent
+            if folder.is_dir() and not os.access(folder, os.W_OK):
+                message = f"`{step.path}` would be patched, and `{folder}` cannot be written to"
+                yield Refusal("path", step.path, message, "make it writable, or copy the project")
 
 
 class IndexFetch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -199,10 +200,17 @@ class Treatment:
         except (Busy, NoInstaller) as error:
             return Treated((f"error: {error}; nothing was changed",), _FAILED)
         except OSError as error:
-            hint = "`envdoctor undo` brings the state of before back once there is room"
-            return Treated((f"error: {error}; {hint}",), _FAILED)
+            return Treated((f"error: {self._half_done(part, error)}",), _FAILED)
         finally:
             fetch.close()
+
+    def _half_done(self, part: EnvironmentPart, error: OSError) -> str:
+        """Return what the disk did not let us do, and what of it is left to be taken back."""
+        place = f" (`{error.filename}`)" if error.filename else ""
+        if not self._cut_short(part.environment):
+            return f"{error.strerror or error}{place}; nothing was changed"
+        once = " once there is room" if error.errno == errno.ENOSPC else ""
+        return f"{error.strerror or error}{place}; `envdoctor undo` brings the state of before back{once}"
 
     def _changed(self, plan: Plan) -> str | None:
         """Return what has changed since the plan was made."""

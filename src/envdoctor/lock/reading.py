@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from packaging.pylock import Pylock, PylockValidationError
+from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock, PylockValidationError
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
@@ -50,6 +50,8 @@ class LockedProject:
     profile: str | None = None
     hashes: Mapping[NormalizedName, frozenset[str]] = field(default_factory=dict)
     """``algorithm:hex`` digests of each package's files."""
+    files: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The same digests by file name."""
     python: str | None = None
     """``3.11``, as the lock's own table says it."""
     os: str | None = None
@@ -79,7 +81,8 @@ def parse_lock(text: str, path: str) -> LockedProject:
         overrides=tuple(_overrides(tool)),
         chosen=tool.get("chosen") is True,
         profile=tool.get("profile") if isinstance(tool.get("profile"), str) else None,
-        hashes={package.name: _digests(package) for package in document.packages},
+        hashes={package.name: _digests(_files(package)) for package in document.packages},
+        files={file.filename: _digests([file]) for package in document.packages for file in _files(package)},
         python=_string(_table(tool, "target"), "python"),
         os=_string(_table(tool, "target"), "os"),
         arch=_string(_table(tool, "target"), "arch"),
@@ -118,8 +121,11 @@ def _texts(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
-def _digests(package: Any) -> frozenset[str]:
-    files = [*(package.wheels or ()), *([package.sdist] if package.sdist else ())]
+def _files(package: Package) -> list[PackageWheel | PackageSdist]:
+    return [*(package.wheels or ()), *([package.sdist] if package.sdist else ())]
+
+
+def _digests(files: Iterable[PackageWheel | PackageSdist]) -> frozenset[str]:
     return frozenset(f"{name}:{digest}" for file in files for name, digest in file.hashes.items())
 
 

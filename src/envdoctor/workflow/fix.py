@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from packaging.version import InvalidVersion
@@ -103,7 +103,7 @@ def _planned(
             variables=variables,
             records=_records(request, project, variables, locked, chosen, _brought(state, locked, stale, gone)),
             disk_free=ports.disk_free(request.environment),
-            refusals=(*refusals, *taken),
+            refusals=(*refusals, *taken, *_other_files(locked, check.locked)),
             skipped=chosen.skipped,
             notes=(*locked.notes, *chosen.notes),
             label=request.label,
@@ -122,6 +122,22 @@ def _installer(
     except RuntimeError as error:
         return "", [Refusal("environment", request.environment, str(error))]
     return name, _legacy(locked.files, request.check) if strict else []
+
+
+def _other_files(locked: FixLock, beside: LockedProject | None) -> Iterator[Refusal]:
+    """Yield the files of which the index has other bytes by now than the lock beside the project says."""
+    if beside is None:
+        return
+    for file in locked.files:
+        known = dict(text.partition(":")[::2] for text in beside.files.get(file.filename, ()))
+        for algorithm, digest in file.hashes:
+            if known.get(algorithm, digest).lower() != digest.lower():
+                message = (
+                    f"`{file.filename}` is not what `{beside.path}` says: {algorithm} is {digest} on "
+                    f"index `{file.index}`, and {known[algorithm]} in the lock"
+                )
+                remedy = f"find out which of them is right; `envdoctor lock --upgrade={file.name}` takes the index's"
+                yield Refusal("wrong-hash", file.name, message, remedy)
 
 
 def _arriving(locked: FixLock, state: EnvironmentState) -> list[DistributionFile]:

@@ -86,7 +86,7 @@ def _leftovers(record: JournalRecord) -> None:
 
 def _file(event: Mapping[str, Any], backups: Backups, restored: Restored, *, finished: bool) -> None:
     path = Path(event["real"])
-    with suppress(FileNotFoundError, NotADirectoryError):
+    if os.path.lexists(partial_of(path)):
         partial_of(path).unlink()
     current = digest_of(path)
     wanted = event["digest"]
