@@ -15,6 +15,7 @@ from envdoctor.model.conflict import Clash, ClashSide
 from envdoctor.model.requirement import Requirement
 from envdoctor.resolve.engine import Proof
 from envdoctor.resolve.lines import Line
+from envdoctor.resolve.meeting import Meeting
 from envdoctor.resolve.positions import highest, positions_of
 from envdoctor.resolve.universe import Universe, base_name
 
@@ -37,11 +38,15 @@ class _Demand:
     owner_bits: int = 0
 
 
-def find_clash(universe: Universe, core: Sequence[Line], proof: Proof | None) -> Clash:
-    """Return where the members of a minimal core meet, from a proof that speaks of them alone."""
-    demands = [*_line_demands(universe, core), *_edge_demands(universe, proof)]
-    chains = _chains(core, demands)
-    sides = _meeting(universe, core, demands, chains)
+def find_clash(universe: Universe, core: Sequence[Line], proof: Proof | None, meeting: Meeting | None = None) -> Clash:
+    """Return where the members of a minimal core meet: at a known meeting, else from a proof that speaks of them."""
+    if meeting is not None:
+        demands, chains = _known(universe, meeting)
+        sides = demands
+    else:
+        demands = [*_line_demands(universe, core), *_edge_demands(universe, proof)]
+        chains = _chains(core, demands)
+        sides = _meeting(universe, core, demands, chains)
     package = sides[0].package
     lacking = [side for side in sides if not side.bits & universe.candidates(package).all]
     candidates = universe.candidates(package)
@@ -54,6 +59,14 @@ def find_clash(universe: Universe, core: Sequence[Line], proof: Proof | None) ->
         available=available,
         rejections=_rejections(universe, package, sides, demands, chains),
     )
+
+
+def _known(universe: Universe, meeting: Meeting) -> tuple[list[_Demand], Chains]:
+    requirement = meeting.line.requirement
+    line = _Demand(requirement.name, universe.bits(requirement.name, requirement.specifier), meeting.line)
+    end = _Demand(requirement.name, meeting.bits, owner=meeting.node, owner_bits=meeting.owner_bits)
+    sides = [line, end] if meeting.line.id < meeting.start.id else [end, line]
+    return sides, {base_name(meeting.node): {meeting.start.id: meeting.chain}}
 
 
 def _line_demands(universe: Universe, core: Sequence[Line]) -> Iterable[_Demand]:

@@ -18,7 +18,7 @@ from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores
 from envdoctor.resolve.engine import Solved, Solver
 from envdoctor.resolve.failure import Judge
 from envdoctor.resolve.ground import Ground, go_on_from, leave
-from envdoctor.resolve.lines import Line
+from envdoctor.resolve.meeting import Meetings
 from envdoctor.resolve.memory import collector_paused
 from envdoctor.resolve.offer import Offer
 from envdoctor.resolve.offers import Offers
@@ -117,12 +117,12 @@ def _diagnose(
 ) -> Diagnosis:
     _say(progress, "reading the index")
     ground = go_on_from(problem, index, solver)
-    universe, lines = ground.universe, ground.lines
+    universe = ground.universe
     _done(progress, "reading the index")
     _say(progress, "looking for conflicts")
     oracle = Oracle(ground)
     cores = minimal_cores(oracle, problem.limits.conflicts, problem.limits.conflict_solves)
-    conflicts = _conflicts(universe, lines, oracle, cores)
+    conflicts = _conflicts(ground, oracle, cores)
     _done(progress, "looking for conflicts")
     _say(progress, "looking for repairs")
     offers = Offers(ground, conflicts, judge=judge, build_risk=build_risk)
@@ -195,11 +195,14 @@ def _doubtful(universe: Universe, resolution: Resolution | None) -> list[str]:
     ]
 
 
-def _conflicts(universe: Universe, lines: Sequence[Line], oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:
+def _conflicts(ground: Ground, oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:
     found: list[Conflict] = []
+    meetings = Meetings(ground.universe, ground.solver)
     for number, core in enumerate(cores.cores, 1):
-        members = [lines[member] for member in sorted(core)]
-        clash = find_clash(universe, members, oracle.proof(core))
+        members = [ground.lines[member] for member in sorted(core)]
+        # Two members meet where a proof that speaks of them alone says it.
+        meeting = meetings.of(members) if len(members) > 2 else None
+        clash = find_clash(ground.universe, members, oracle.proof(core), meeting)
         found.append(Conflict(f"C{number}", tuple(line.requirement for line in members), clash))
     return tuple(found)
 

@@ -1,0 +1,107 @@
+"""Where three lines or more meet: the demand that is named bears the conflict, against brute force too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from packaging.requirements import Requirement as Pep508
+from resolve_universe import LINUX, MemoryIndex, read
+from test_resolve_properties import Table, _possible, universes
+
+from envdoctor.resolve.conflicts import Oracle, minimal_cores
+from envdoctor.resolve.diagnosis import diagnose
+from envdoctor.resolve.ground import Ground
+from envdoctor.resolve.meeting import Meetings
+from envdoctor.resolve.problem import Problem
+from envdoctor.resolve.universe import base_name
+
+CLONE: dict[str, dict[str, Any]] = {
+    "torch": {"2.1.1": {}, "2.2.0": {}, "2.7.1": {}, "2.8.0": {}},
+    "torchaudio": {v: [f"torch=={v}"] for v in ("2.1.1", "2.2.0", "2.7.1", "2.8.0")},
+    "coqui-tts": {"0.24.2": ["transformers<4.43", "torch", "torchaudio"]},
+    "transformers": {"4.42.4": ["tokenizers>=0.19"], "4.50.0": ["tokenizers>=0.19"]},
+    "faster-whisper": {"1.0.0": ["tokenizers<0.16"], "1.1.0": {}, "1.2.0": {}},
+    "tokenizers": {"0.15.2": {}, "0.19.1": {}},
+    "speechbrain": {"1.0.0": {}, "1.1.2": ["torch>=2.2"]},
+    "pyannote-audio": {"3.1.1": ["torchaudio", "speechbrain"], "3.3.2": ["torchaudio>=2.2", "speechbrain"]},
+    "whisperx": {
+        "3.2.0": ["faster-whisper==1.0.0", "pyannote-audio==3.1.1"],
+        "3.3.1": ["faster-whisper==1.1.0", "pyannote-audio==3.3.2"],
+        "3.8.6": ["torch~=2.8.0", "transformers>=4.48"],
+    },
+}
+
+
+def _without(table: Table, owner: str, name: str) -> Table:
+    """Return the table in which a project's demands on another are struck out."""
+    return {
+        project: {
+            version: [d for d in demands if project != owner or Pep508(d).name != name]
+            for version, demands in versions.items()
+        }
+        for project, versions in table.items()
+    }
+
+
+def _asks(table: Mapping[str, Mapping[str, Sequence[str]]], owner: str, name: str) -> bool:
+    return any(Pep508(demand).name == name for demands in table[owner].values() for demand in demands)
+
+
+@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+@given(universes())
+def test_without_the_demand_that_is_named_the_lines_hold_together(given_: tuple[Table, list[str]]) -> None:
+    table, texts = given_
+    ground = Ground(Problem(read(*texts), LINUX), MemoryIndex(table), None)
+    meetings = Meetings(ground.universe, ground.solver)
+    for core in minimal_cores(Oracle(ground), 32, 400).cores:
+        members = [ground.lines[number] for number in sorted(core)]
+        meeting = meetings.of(members)
+        if meeting is None:
+            continue
+        lines = [str(line.requirement) for line in members]
+        assert meeting.line in members
+        assert meeting.start in members
+        assert meeting.start is not meeting.line
+        assert meeting.chain[0] == meeting.start.requirement.name
+        assert meeting.chain[-1] == base_name(meeting.node)
+        assert meeting.owner_bits
+        links = [*meeting.chain, meeting.line.requirement.name]
+        for owner, name in pairwise(links):
+            assert _asks(table, owner, name)
+            assert _possible(_without(table, owner, name), lines)
+
+
+def test_three_lines_meet_where_the_versions_that_are_left_disagree() -> None:
+    found = diagnose(Problem(read("torch==2.1.1", "coqui-tts==0.24.2", "whisperx"), LINUX), MemoryIndex(CLONE))
+    (conflict,) = found.conflicts
+    assert len(conflict.core) == 3
+    line, end = conflict.clash.sides
+    assert conflict.clash.package == "torch"
+    assert str(line.requirement) == "torch==2.1.1"
+    assert end.via == ("whisperx", "pyannote-audio", "torchaudio")
+    assert end.versions_considered
+    assert set(end.versions_considered) <= {"2.2.0", "2.7.1", "2.8.0"}
+    assert str(end.requirement.origin) == f"torchaudio {end.versions_considered[-1]}"
+
+
+def test_asking_ends_where_it_gets_too_dear_and_the_proof_tells_the_clash() -> None:
+    ground = Ground(Problem(read("torch==2.1.1", "coqui-tts==0.24.2", "whisperx"), LINUX), MemoryIndex(CLONE), None)
+    for solves in range(5):
+        meetings = Meetings(ground.universe, ground.solver, solves)
+        assert meetings.of(ground.lines) is None
+        assert meetings.of(ground.lines) is None
+    assert Meetings(ground.universe, ground.solver).of(ground.lines) is not None
+
+
+def test_where_no_single_demand_bears_the_conflict_none_is_named() -> None:
+    table = {
+        "hub": {"1": {}, "2": {}, "3": {}},
+        "left": {"1": ["hub<3", "bridge"], "2": ["hub<3", "bridge"]},
+        "right": {"1": ["hub>2"]},
+        "bridge": {"1": ["hub<3"]},
+    }
+    ground = Ground(Problem(read("hub==3", "left", "right"), LINUX), MemoryIndex(table), None)
+    assert Meetings(ground.universe, ground.solver).of([ground.lines[0], ground.lines[1]]) is None
