@@ -32,6 +32,7 @@ INTERNAL = re.compile(r"ENVDOCTOR_(ANSWER|COLLECTIVE|PLANT|CRASH_\w+|FULL_\w+|PY
 """Between envdoctor and its own child processes, or for its own tests."""
 OTHERS = {
     "NO_COLOR": "Set to anything: no colour.",
+    "FORCE_COLOR": "Set to anything but `0`: colour also where the output is no terminal, as in the log of a CI job.",
     "XDG_CACHE_HOME": "On Linux, where the cache lies when `ENVDOCTOR_CACHE_DIR` does not say.",
     "TERM": "`dumb`: no colour and no moving progress line.",
     "COLUMNS": "The width of the page, at most 100.",

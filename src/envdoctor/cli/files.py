@@ -6,11 +6,12 @@ import contextlib
 import os
 import secrets
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 from envdoctor.cli.errors import UsageFault
 
-__all__ = ["write_file"]
+__all__ = ["write_file", "write_together"]
 
 _STREAMS = ("/dev/", "/proc/")
 
@@ -21,14 +22,28 @@ def write_file(path: Path, text: str) -> None:
     A link is followed. What is no regular file (a device, a pipe) is written to as it is: a rename would put a plain
     file in its place.
     """
+    write_together({path: text})
+
+
+def write_together(files: Mapping[Path, str]) -> None:
+    """Write files that belong together: where one cannot be written, all stay as they were. Raises UsageFault."""
+    staged: list[tuple[Path, Path]] = []
+    path = Path()
     try:
-        if _is_stream(path):
-            path.write_text(text, encoding="utf-8", newline="\n")
-        else:
-            _replace(Path(os.path.realpath(path)), text)
+        for path, text in files.items():
+            if _is_stream(path):
+                path.write_text(text, encoding="utf-8", newline="\n")
+            else:
+                real = Path(os.path.realpath(path))
+                staged.append((_stage(real, text), real))
+        for partial, path in staged:
+            partial.replace(path)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageFault(f"cannot write `{path}`: {reason}") from error
+        raise UsageFault(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error
+    finally:
+        for partial, _ in staged:
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
 
 
 def _is_stream(path: Path) -> bool:
@@ -42,7 +57,8 @@ def _is_stream(path: Path) -> bool:
     return not stat.S_ISREG(mode) or str(path.absolute()).startswith(_STREAMS)
 
 
-def _replace(path: Path, text: str) -> None:
+def _stage(path: Path, text: str) -> Path:
+    """Write beside a file what will take its place, and return where."""
     partial = path.with_name(f".envdoctor-{secrets.token_hex(4)}.partial")
     try:
         # Exclusively: in a folder that others may write to, nobody has put a link there.
@@ -50,8 +66,8 @@ def _replace(path: Path, text: str) -> None:
             stream.write(text)
         with contextlib.suppress(OSError):
             partial.chmod(stat.S_IMODE(path.stat().st_mode))
-        partial.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         raise
+    return partial

@@ -6,12 +6,16 @@ Nothing here imports a verb's module, so that a hook pays only for what it runs.
 from __future__ import annotations
 
 import importlib
+import os
+import shutil
+import textwrap
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from envdoctor import __version__
+from envdoctor.cli.completion import in_short
 from envdoctor.cli.main import VERBS
 from envdoctor.cli.streams import StreamFault, reader_gone, stream_error
 
@@ -36,6 +40,7 @@ class LazyGroup(TyperGroup):
         module = importlib.import_module(f"envdoctor.cli.{cmd_name}")
         command = typer.main.get_command(module.app)
         command.name = cmd_name
+        _fit(command)
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
@@ -70,6 +75,20 @@ class LazyGroup(TyperGroup):
             raise StreamFault(reason) from error
 
 
+def _fit(command: Any) -> None:
+    """Wrap the examples where no command breaks at a hyphen; while a shell completes, say of an option the least."""
+    if command.epilog:
+        width = max(50, min(80, shutil.get_terminal_size().columns)) - 4
+        lines = textwrap.wrap(command.epilog, width, break_on_hyphens=False, break_long_words=False)
+        command.epilog = "\b\n" + "\n".join(lines)
+    if "_ENVDOCTOR_COMPLETE" in os.environ:
+        for item in command.params:
+            if getattr(item, "help", None):
+                item.help = in_short(item.help)
+    for below in getattr(command, "commands", {}).values():
+        _fit(below)
+
+
 app = typer.Typer(
     cls=LazyGroup,
     name="envdoctor",
@@ -86,7 +105,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(epilog="Example: `envdoctor check ~/xtts-webui --profile xtts-zluda`, on any machine.")
 def _root(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)

@@ -12,7 +12,7 @@ import typer
 from envdoctor.cli import options as opt
 from envdoctor.cli.composition import IndexChoice, TargetChoice
 from envdoctor.cli.errors import UsageFault
-from envdoctor.cli.files import write_file
+from envdoctor.cli.files import write_together
 from envdoctor.cli.messages import error, note, say
 from envdoctor.cli.next_step import Typed, mirrored_lock
 from envdoctor.cli.output import write_report
@@ -113,12 +113,14 @@ def _settled(
     if outcome.kept:
         return _kept(outcome.kept, folder, again, quiet=quiet)
     stale = _stale(folder, outcome.files)
-    for text in () if quiet else outcome.notes:
-        note(typed.completed(text))
-    if check:
-        return _checked(stale, folder, again)
-    _write(folder, outcome.files, stale, quiet=quiet)
-    return 0
+    if not check:
+        _write(folder, {name: outcome.files[name] for name in stale})
+    if not quiet:
+        for text in outcome.notes:
+            note(typed.completed(text))
+        for name in () if check else outcome.files:
+            say(f"{'wrote' if name in stale else 'unchanged'} {folder / name}")
+    return _checked(stale, folder, again) if check else 0
 
 
 def _chosen(repair: int | None, upgrade: Sequence[str] | None, *, no_repair: bool) -> list[str]:
@@ -182,13 +184,9 @@ def _checked(stale: list[str], folder: Path, again: str) -> int:
     return _FAILED if stale else 0
 
 
-def _write(folder: Path, files: Mapping[str, str], stale: list[str], *, quiet: bool) -> None:
+def _write(folder: Path, files: Mapping[str, str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise UsageFault(f"cannot write into `{folder}`: {fault.strerror or fault}") from fault
-    for name in stale:
-        write_file(folder / name, files[name])
-    if not quiet:
-        for name in files:
-            say(f"{'wrote' if name in stale else 'unchanged'} {folder / name}")
+    write_together({folder / name: text for name, text in files.items()})

@@ -32,6 +32,10 @@ def main(argv: list[str] | None = None) -> int:
     if sys.stderr is None:
         # Closed by the caller (`2>&-`): what would be said there is lost, and the exit code still counts.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives as long as the process
+    if sys.stdout is None:
+        from envdoctor.cli.streams import ClosedStdout
+
+        sys.stdout = ClosedStdout()
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
@@ -75,7 +79,7 @@ def _run(arguments: list[str]) -> int:
 
     from envdoctor.cli.errors import UsageFault
     from envdoctor.cli.group import Interrupted, app, usage_error
-    from envdoctor.cli.streams import StreamFault, flush, silence_stdout
+    from envdoctor.cli.streams import StreamFault, flush, reader_gone, silence_stdout, stream_error
 
     try:
         outcome = app(_arguments(arguments), standalone_mode=False, prog_name="envdoctor")
@@ -89,9 +93,18 @@ def _run(arguments: list[str]) -> int:
         return _FAULT
     except (Interrupted, typer.Abort):
         return _interrupted()
+    except BrokenPipeError:
+        # Help is written before a verb is invoked, and so are the errors of the parser.
+        reader_gone()
+        return 0
     except typer.Exit as leave:
         return leave.exit_code
     except Exception as error:
+        reason = stream_error(error) if isinstance(error, OSError) else None
+        if reason is not None:
+            silence_stdout()
+            _say_fault([str(StreamFault(reason))])
+            return _FAULT
         code = usage_error(error)
         if code is None:
             raise

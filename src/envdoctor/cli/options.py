@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from envdoctor.cli.completion import profile_names
+
 __all__ = [
     "BackendOption",
     "CacheDirOption",
@@ -110,6 +112,7 @@ ProfileOption = Annotated[
         metavar="NAME|FILE",
         help="The stack and target to judge for: a shipped profile's name (`envdoctor profiles list`) or a TOML file. "
         "Default: [tool.envdoctor] profile in pyproject.toml, then the profile that recognises the project.",
+        autocompletion=profile_names,
     ),
 ]
 TargetOsOption = Annotated[TargetOs | None, typer.Option("--target-os", help="Operating system to judge for.")]

@@ -34,9 +34,8 @@ def write_report(
     """Write the report and return the exit code of the command."""
     from envdoctor.render import RenderOptions, render
 
-    to_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
     options = RenderOptions(
-        colour=to_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",
+        colour=output is None and _wants_colour(),
         width=_width() if output is None else _WIDEST,
         unicode=output is not None or _speaks_unicode(),
         verbose=verbose,
@@ -60,6 +59,18 @@ def _summaries(report: Report) -> dict[str, str]:
     codes = {finding.rule for finding in report.findings}
     known = {code: rule(code) for code in sorted(codes)}
     return {code: found.summary for code, found in known.items() if found is not None}
+
+
+def _wants_colour() -> bool:
+    """Return whether colours are shown: on a terminal, unless ``NO_COLOR`` is set; elsewhere where ``FORCE_COLOR`` is.
+
+    Source: https://no-color.org and https://force-color.org; a variable that is set to nothing counts as not set.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _width() -> int:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from envdoctor.cli.completion import profile_names
 from envdoctor.cli.errors import UsageFault
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 
@@ -15,7 +16,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=N
 _INVALID = 2
 
 
-@app.callback()
+@app.callback(epilog="Example: `envdoctor profiles new my-stack > my-stack.toml` makes one to start from.")
 def _profiles() -> None:
     """List, show, validate and create profiles: one stack on one kind of target, as a TOML file."""
 
@@ -35,7 +36,7 @@ def list_profiles() -> None:
 
 @app.command(epilog="Example: `envdoctor profiles show xtts-zluda`.")
 def show(
-    name: Annotated[str, typer.Argument(help="A shipped profile's name or a TOML file.")],
+    name: Annotated[str, typer.Argument(help="A shipped profile's name or a TOML file.", autocompletion=profile_names)],
 ) -> None:
     """Show what a profile asks for, sets aside and patches, each with its reason."""
     from envdoctor.profile import ProfileError, load_profile

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from envdoctor.cli.completion import rule_names
 from envdoctor.cli.errors import UsageFault
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -14,7 +15,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command(epilog="Examples: `envdoctor rule` lists all; `envdoctor rule RES102` and `envdoctor rule source-only`.")
 def rule(
-    code: Annotated[str | None, typer.Argument(help="A rule's code or name, or an advisory's code or id.")] = None,
+    code: Annotated[
+        str | None,
+        typer.Argument(help="A rule's code or name, or an advisory's code or id.", autocompletion=rule_names),
+    ] = None,
 ) -> None:
     """Show what a rule or advisory does, why it matters, and where the fact comes from; without CODE, list all."""
     from envdoctor.diagnose.documentation import catalogue, documentation

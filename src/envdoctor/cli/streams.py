@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import sys
 
-__all__ = ["StreamFault", "flush", "reader_gone", "silence_stdout", "stream_error", "write_out"]
+__all__ = ["ClosedStdout", "StreamFault", "flush", "reader_gone", "silence_stdout", "stream_error", "write_out"]
 
 # Of a file that a verb opens the error names the file; of a stream it names none.
 _OF_STREAMS = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG)
@@ -20,10 +21,22 @@ class StreamFault(Exception):
         super().__init__(f"cannot write to standard output: {reason}")
 
 
+class ClosedStdout(io.TextIOBase):
+    """Stands for a standard output that the caller has closed (`>&-`): what is written there is not lost in silence."""
+
+    def __init__(self) -> None:
+        # Holds the descriptor, so that no file or socket that is opened later is taken for standard output.
+        self._held = os.open(os.devnull, os.O_WRONLY)
+
+    def write(self, text: str) -> int:
+        """Refuse all but nothing. Raises StreamFault."""
+        if text:
+            raise StreamFault("it is closed; where a verb has it, `--output FILE` writes a file")
+        return 0
+
+
 def write_out(text: str) -> None:
     """Write to standard output and flush it; a reader that has gone is no fault. Raises StreamFault."""
-    if sys.stdout is None:
-        raise StreamFault("it is closed; `--output FILE` writes a file")
     try:
         try:
             sys.stdout.write(text)
@@ -39,8 +52,7 @@ def write_out(text: str) -> None:
 
 def flush() -> None:
     """Flush standard output while a failure can still be told. Raises StreamFault."""
-    if sys.stdout is not None:
-        write_out("")
+    write_out("")
 
 
 def stream_error(error: OSError) -> str | None:
@@ -55,8 +67,6 @@ def reader_gone() -> None:
 
 def silence_stdout() -> None:
     """Point standard output at nothing, together with what its buffer still holds."""
-    if sys.stdout is None:
-        return
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

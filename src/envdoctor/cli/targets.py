@@ -28,6 +28,10 @@ class TargetChoice:
     python: str | None = None
     backend: TargetBackend | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a Python that nobody can judge for, before anything is read. Raises UsageFault."""
+        _python(self.python)
+
 
 def pick_target(
     choice: TargetChoice, profile: Profile | None, settings: Settings | None

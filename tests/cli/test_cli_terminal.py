@@ -1,0 +1,171 @@
+"""Manners: streams that are closed or full, Ctrl-C, colours, encodings, narrow terminals, unwritable places."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from envdoctor.cli.errors import UsageFault
+from envdoctor.cli.files import write_together
+from envdoctor.cli.main import VERBS, main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
+PROGRAM = [sys.executable, "-m", "envdoctor"]
+CHECK = [
+    "check",
+    str(EXAMPLE),
+    "--profile",
+    "diffrhythm2-directml",
+    "--recorded-index",
+    str(EXAMPLE / "recorded-index"),
+]
+SPEAKING = [["--help"], ["check", "--help"], ["rule"], ["profiles", "list"], ["compare", "A", "A"], CHECK]
+posix = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
+full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+
+
+def shell(command: str, *arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run envdoctor as ``"$@"`` of a shell command."""
+    return subprocess.run(
+        ["sh", "-c", command, "sh", *PROGRAM, *arguments],
+        env={**os.environ, **variables}, cwd=cwd, capture_output=True, text=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def listings(tmp_path: Path) -> Path:
+    (tmp_path / "A").write_text("torch==2.4.1\n", encoding="utf-8")
+    return tmp_path
+
+
+@posix
+@pytest.mark.parametrize("arguments", SPEAKING, ids=lambda words: words[0] + words[-1][-8:])
+def test_an_output_that_is_closed_is_one_message(listings: Path, arguments: list[str]) -> None:
+    done = shell('"$@" >&-', *arguments, cwd=listings)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: cannot write to standard output: it is closed")
+    assert done.stderr.count("\n") == 1
+
+
+@full
+@pytest.mark.parametrize("arguments", SPEAKING, ids=lambda words: words[0] + words[-1][-8:])
+def test_an_output_that_is_full_is_one_message(listings: Path, arguments: list[str]) -> None:
+    done = shell('"$@" >/dev/full', *arguments, cwd=listings)
+    assert (done.returncode, done.stderr) == (2, "error: cannot write to standard output: No space left on device\n")
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["--help"], ["rule"], CHECK, [*CHECK, "--format", "json"]])
+def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path: Path, arguments: list[str]) -> None:
+    done = shell('"$@" | head -1', *arguments, cwd=tmp_path)
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+@posix
+def test_ctrl_c_is_answered_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch\n", encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        index = f"http://127.0.0.1:{silent.getsockname()[1]}/simple/"
+        process = subprocess.Popen(
+            [*PROGRAM, "check", str(tmp_path), "--index-url", index, "--cache-dir", str(tmp_path / "cache")],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        asked, _ = silent.accept()  # It waits for an answer now, which never comes.
+        with asked:
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, "", "interrupted; nothing half-done is left behind\n")
+
+
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "0"}, False),
+        ({"FORCE_COLOR": ""}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": ""}, True),
+    ],
+)
+def test_colours_are_for_terminals_and_for_those_who_ask(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], coloured: bool
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    main(CHECK)
+    assert ("\x1b[" in capsys.readouterr().out) is coloured
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "junit", "github", "markdown", "html"])
+def test_formats_for_machines_are_never_coloured(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    main([*CHECK, "--format", form])
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_forty_columns_are_enough(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    main(CHECK)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("next: ")) <= 40
+
+
+@posix
+@pytest.mark.parametrize("variables", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
+def test_a_terminal_without_unicode_gets_ascii(tmp_path: Path, variables: dict[str, str]) -> None:
+    done = shell('PYTHONCOERCECLOCALE=0 "$@"', *CHECK, cwd=tmp_path, **variables)
+    assert done.returncode == 1
+    assert done.stdout.isascii()
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("place", ["no-such-folder/report.json", ".", "file/report.json"])
+def test_a_report_that_cannot_be_written_is_one_message(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    assert main([*CHECK, "--output", place]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"error: cannot write `{Path(place)}`: ")
+
+
+def test_files_that_belong_together_are_all_written_or_none(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text("old", encoding="utf-8")
+    (tmp_path / "constraints").mkdir()
+    with pytest.raises(UsageFault, match="it is a directory"):
+        write_together({tmp_path / "lock": "new", tmp_path / "constraints": "new", tmp_path / "overrides": "new"})
+    assert (tmp_path / "lock").read_text(encoding="utf-8") == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["constraints", "lock"]
+
+
+@pytest.mark.parametrize("words", [[], *([verb] for verb in VERBS), *(["profiles", name] for name in ("list", "show"))])
+def test_every_page_of_help_has_an_example_that_breaks_at_no_hyphen(
+    capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    assert main([*words, "--help"]) == 0
+    page = capsys.readouterr().out
+    _, found, examples = page.rpartition("\n  Example")
+    assert found
+    assert not [line for line in examples.splitlines() if line.endswith("-")]
+
+
+def test_a_python_that_nobody_can_judge_for_is_refused_before_anything_is_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["check", str(tmp_path / "nowhere"), "--target-python", "4.0"]) == 2
+    assert "--target-python: `4.0` is not a CPython from 3.8 to 3.14" in capsys.readouterr().err
