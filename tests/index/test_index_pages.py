@@ -191,7 +191,7 @@ def test_prefetched_pages_are_asked_once(server, opened: Open) -> None:
 
 
 def test_bad_cutoff_is_refused(opened: Open) -> None:
-    with pytest.raises(ValueError, match="Invalid isoformat"):
+    with pytest.raises(ValueError, match="no date of ISO 8601"):
         opened(exclude_newer="yesterday")
 
 

@@ -32,7 +32,7 @@ def open_ports(choice: IndexChoice, profile: Profile | None, project: Project | 
     """Return the index for a profile and a project; no request is made yet."""
     from envdoctor.adapters.index.opening import open_index
     from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of
-    from envdoctor.adapters.index.settings import IndexSettings
+    from envdoctor.adapters.index.settings import IndexSettings, IndexSettingsError
     from envdoctor.ports import IndexUnavailable
 
     if choice.recorded is not None and not choice.recorded.is_dir():
@@ -52,10 +52,8 @@ def open_ports(choice: IndexChoice, profile: Profile | None, project: Project | 
     )
     try:
         index = open_index(settings, progress)
-    except IndexUnavailable as error:
+    except (IndexUnavailable, IndexSettingsError) as error:
         raise UsageFault(str(error)) from error
-    except ValueError as error:
-        raise UsageFault(f"--exclude-newer: {error}") from error
     for text in named.notes:
         index.note(text)
     return index
@@ -69,7 +67,7 @@ def index_urls(choice: IndexChoice, profile: Profile | None, project: Project | 
     from envdoctor.adapters.index.credentials import split_credentials
     from envdoctor.adapters.index.opening import default_index_url
     from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of
-    from envdoctor.adapters.index.settings import IndexSettings
+    from envdoctor.adapters.index.settings import IndexSettings, IndexSettingsError
     from envdoctor.ports import IndexUnavailable
 
     named = indexes_of(project) if project else ProjectIndexes()
@@ -81,6 +79,6 @@ def index_urls(choice: IndexChoice, profile: Profile | None, project: Project | 
     if choice.recorded is None:
         try:
             urls["default"] = default_index_url(IndexSettings(choice.index_url, named_default=named.default))
-        except IndexUnavailable as error:
+        except (IndexUnavailable, IndexSettingsError) as error:
             raise UsageFault(str(error)) from error
     return urls

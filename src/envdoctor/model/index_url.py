@@ -1,33 +1,71 @@
-"""Whether the URL of an index option can be one, said where it is written and not where it is first used."""
+"""Whether the URL of an index or a proxy can be one, said where it is written and not where it is first used."""
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
+from collections.abc import Collection
+from urllib.parse import SplitResult, urlsplit
 
-__all__ = ["url_fault"]
+__all__ = ["INDEX_SCHEMES", "bare_url", "url_fault"]
 
-_SCHEMES = frozenset({"http", "https", "file"})
+INDEX_SCHEMES = ("http", "https", "file")
 _LONGEST_LABEL = 63
+_LABEL = re.compile(r"[A-Za-z0-9_-]+")
+_USERINFO = re.compile(r"(?<=//)[^/?#]*@")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_SHOWN = 80
+"""Characters of a name that are quoted."""
 
 
-def url_fault(text: str) -> str | None:
-    """Return what is wrong with an index's URL, None where it can be opened. Text without a scheme is a path."""
+def url_fault(text: str, schemes: Collection[str] = INDEX_SCHEMES) -> str | None:
+    """Return what is wrong with a URL, None where it can be opened. Text without a scheme is a path.
+
+    What is quoted of it holds no user and password.
+    """
+    if _CONTROL.search(text) or not _encodable(text):
+        return "it holds a character that no URL can have"
     try:
         parts = urlsplit(text)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        return str(error)[:1].lower() + str(error)[1:]
+        # What Python says may quote the part that a password stands in.
+        return "its port is not a number from 0 to 65535" if "ort" in str(error)[:4] else "its host cannot be read"
     # A one-letter scheme is a Windows drive.
     if len(parts.scheme) < 2 and "://" not in text:
         return None
     scheme = parts.scheme.rpartition("+")[2]
-    if scheme not in _SCHEMES:
-        return f"`{scheme}` is not a scheme that an index can have"
+    if scheme not in schemes:
+        return f"`{scheme or bare_url(text)[:_SHOWN]}` is not a scheme that can be asked; {_one_of(schemes)}"
     if scheme == "file":
         return None
-    if not host:
-        return "it names no host"
-    return _host_fault(host)
+    return _host_fault(host) if host else "it names no host"
+
+
+def bare_url(text: str) -> str:
+    """Return a URL without user information, query and fragment, for messages and keys; a malformed one as far."""
+    text = _USERINFO.sub("", text)
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return re.split(r"[?#]", text, maxsplit=1)[0]
+    if len(parts.scheme) < 2:
+        return text
+    if not parts.query and not parts.fragment:
+        return text
+    bare = SplitResult(parts.scheme, parts.netloc, parts.path, "", "")
+    return bare.geturl()
+
+
+def _one_of(schemes: Collection[str]) -> str:
+    return "use " + ", ".join(f"`{scheme}:`" for scheme in schemes)
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _host_fault(host: str) -> str | None:
@@ -36,7 +74,17 @@ def _host_fault(host: str) -> str | None:
     try:
         labels = host.encode("idna").decode("ascii").rstrip(".").split(".")
     except UnicodeError:
-        return f"`{host[:80]}` is not a host name"
-    if any(not label or len(label) > _LONGEST_LABEL or label == "xn--" or " " in label for label in labels):
-        return f"`{host[:80]}` is not a host name"
+        labels = [""]
+    if any(len(label) > _LONGEST_LABEL or not _LABEL.fullmatch(label) or _hollow(label) for label in labels):
+        return f"`{host[:_SHOWN]}` is not a host name"
     return None
+
+
+def _hollow(label: str) -> bool:
+    """Return True for a label that says it is an internationalised one and is none."""
+    if not label.lower().startswith("xn--"):
+        return False
+    try:
+        return not label[4:].encode("ascii").decode("punycode")
+    except UnicodeError:
+        return True

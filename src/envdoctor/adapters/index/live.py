@@ -214,6 +214,16 @@ class LiveIndex:
                 self._progress.start(_ACTIVITY)
             self._progress.advance(_ACTIVITY, note=name)
 
+    def waits_for(self, host: str) -> None:
+        """Tell Progress which host keeps a request waiting."""
+        if self._progress is None:
+            return
+        with self._lock:
+            if not self._started:
+                self._started = True
+                self._progress.start(_ACTIVITY)
+            self._progress.advance(_ACTIVITY, by=0, note=f"waiting for {host}")
+
     def close(self) -> None:
         """Leave outstanding work, close connections and the cache."""
         self._workers.close()

@@ -5,18 +5,25 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.cache import Cache, default_cache_dir
 from envdoctor.adapters.index.credentials import Credentials, split_credentials
+from envdoctor.adapters.index.given_urls import as_url, checked, refuse_proxies
 from envdoctor.adapters.index.labelled_builds import carries
 from envdoctor.adapters.index.live import LiveIndex, Sources
 from envdoctor.adapters.index.pip_settings import PipSettings, builtin_index_url, read_pip_settings
 from envdoctor.adapters.index.recorded import RecordedIndex
 from envdoctor.adapters.index.recording import RecordingIndex
-from envdoctor.adapters.index.settings import IndexSettings, cutoff_text, label_of, replaced_url
+from envdoctor.adapters.index.settings import (
+    IndexSettings,
+    IndexSettingsError,
+    cutoff_text,
+    label_of,
+    patience_of,
+    replaced_url,
+)
 from envdoctor.adapters.index.source import FlatSource, PageSource, Source
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.ports import IndexUnavailable, Progress
@@ -33,14 +40,22 @@ AnyIndex = LiveIndex | RecordedIndex | RecordingIndex
 def open_index(settings: IndexSettings, progress: Progress | None = None) -> AnyIndex:
     """Return an index. Makes no request yet.
 
-    Raises IndexUnavailable where no default index is known, and ValueError for a bad ``exclude_newer``.
+    Raises IndexUnavailable where no default index is known or a recording is none, and IndexSettingsError for an
+    option, a variable or a value of pip's configuration that cannot be what it stands for.
     """
     recorded = settings.recorded or _directory("ENVDOCTOR_INDEX_RECORDED")
     if recorded is not None:
         return RecordedIndex(recorded, settings)
     live = _live(settings, progress)
     record_to = settings.record_to or _directory("ENVDOCTOR_INDEX_RECORD")
-    return live if record_to is None else RecordingIndex(live, record_to)
+    if record_to is None:
+        return live
+    try:
+        record_to.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        live.close()
+        raise IndexSettingsError(f"cannot record into `{record_to}`: {error.strerror or error}") from None
+    return RecordingIndex(live, record_to)
 
 
 def default_index_url(settings: IndexSettings) -> str:
@@ -54,7 +69,7 @@ def default_index_url(settings: IndexSettings) -> str:
 
 def _default_url(settings: IndexSettings, pip: PipSettings) -> str:
     named = settings.named_default.url if settings.named_default else None
-    url = _users_url(settings) or named or pip.index_url or builtin_index_url()
+    url = _users_url(settings) or named or _pips_url(pip) or builtin_index_url()
     if not url:
         reason = "no pip was found to ask for its default; set `ENVDOCTOR_INDEX_URL` or give `--index-url`"
         raise IndexUnavailable("default", "", reason)
@@ -62,7 +77,13 @@ def _default_url(settings: IndexSettings, pip: PipSettings) -> str:
 
 
 def _users_url(settings: IndexSettings) -> str | None:
-    return settings.default_url or os.environ.get("ENVDOCTOR_INDEX_URL")
+    if settings.default_url:
+        return checked(settings.default_url, "the index's URL")
+    return checked(os.environ.get("ENVDOCTOR_INDEX_URL"), "`ENVDOCTOR_INDEX_URL`")
+
+
+def _pips_url(pip: PipSettings) -> str | None:
+    return checked(pip.index_url, "pip's `index-url`")
 
 
 def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
@@ -71,7 +92,8 @@ def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
     early: list[str] = [f"pip's configuration {text}" for text in pip.unreadable]
     cache = Cache((settings.cache_dir or default_cache_dir()) if settings.use_cache else None, early.append)
     credentials = Credentials()
-    transport = Transport(pip, credentials, settings.timeout, settings.concurrency)
+    patience = patience_of(settings)
+    transport = Transport(pip, credentials, min(settings.timeout, patience), settings.concurrency, patience)
     maker = _SourceMaker(settings, transport, cache, credentials)
     default, fallback = _defaults(settings, pip, maker, early)
     bound: dict[NormalizedName, tuple[Source, str | None]] = {}
@@ -91,6 +113,9 @@ def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
     live = LiveIndex(settings, sources, transport, cache, progress)
     for each in sources.every:
         each.fetched = live.fetched
+    if not settings.offline:
+        refuse_proxies(pip, (each.url for each in sources.every))
+    transport.waiting = live.waits_for
     transport.note = cache.note = live.note
     for text in early:
         live.note(text)
@@ -132,7 +157,7 @@ class _SourceMaker:
     def page_source(self, name: str, url: str, *, patient: bool = False) -> PageSource:
         """Return a simple index."""
         settings = self.settings
-        clean = self.credentials.take(_as_url(url)).rstrip("/") + "/"
+        clean = self.credentials.take(as_url(url)).rstrip("/") + "/"
         absence = _LABELLED_ABSENCE if label_of(url) else None
         return PageSource(
             name, clean, self.transport, self.cache, settings.offline, patient, settings.freshness, absence
@@ -143,14 +168,7 @@ class _SourceMaker:
         url = replaced_url(name, url, self.settings.replacements)
         if not flat:
             return self.page_source(name, url)
-        return FlatSource(name, self.credentials.take(_as_url(url)), self.transport, self.cache, self.settings.offline)
-
-
-def _as_url(text: str) -> str:
-    """Return a URL; a path of this machine becomes ``file:``. A one-letter scheme is a Windows drive."""
-    if len(urlsplit(text).scheme) > 1:
-        return text
-    return Path(text).expanduser().resolve().as_uri()
+        return FlatSource(name, self.credentials.take(as_url(url)), self.transport, self.cache, self.settings.offline)
 
 
 def _directory(variable: str) -> Path | None:

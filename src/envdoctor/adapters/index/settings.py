@@ -13,9 +13,26 @@ from packaging.utils import NormalizedName
 
 from envdoctor.model.profile import BoundIndex
 
-__all__ = ["ExtraIndex", "IndexSettings", "NamedDefault", "cutoff_text", "label_of", "replaced_url"]
+__all__ = [
+    "PATIENCE_VARIABLE",
+    "ExtraIndex",
+    "IndexSettings",
+    "IndexSettingsError",
+    "NamedDefault",
+    "cutoff_text",
+    "label_of",
+    "patience_of",
+    "replaced_url",
+    "variable_of",
+]
 
+PATIENCE_VARIABLE = "ENVDOCTOR_INDEX_TIMEOUT"
+_PATIENCE = 60.0
 _LABEL = re.compile(r"(?:cu\d{2,3}|rocm\d+(?:\.\d+)*|cpu|xpu)$")
+
+
+class IndexSettingsError(ValueError):
+    """An option, a variable or a configured value with which no index can be opened; the text names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +60,8 @@ class IndexSettings:
     """Which indexes are asked, and how. Times are in seconds.
 
     Environment: ``ENVDOCTOR_INDEX_URL`` (the default index), ``ENVDOCTOR_INDEX_<NAME>`` (replaces the URL of a
-    profile's index), ``ENVDOCTOR_CACHE_DIR``, ``ENVDOCTOR_INDEX_RECORDED`` and ``ENVDOCTOR_INDEX_RECORD``
-    (directories: answer from a recording; write one).
+    profile's index), ``ENVDOCTOR_INDEX_TIMEOUT`` (see ``patience``), ``ENVDOCTOR_CACHE_DIR``,
+    ``ENVDOCTOR_INDEX_RECORDED`` and ``ENVDOCTOR_INDEX_RECORD`` (directories: answer from a recording; write one).
     """
 
     default_url: str | None = None
@@ -64,7 +81,10 @@ class IndexSettings:
     exclude_newer: str | datetime | None = None
     """ISO 8601. A date takes in that whole day (UTC)."""
     timeout: float = 20.0
-    """Of one request."""
+    """Of one attempt: to connect, and between two pieces of an answer."""
+    patience: float | None = None
+    """How long a host may go without one answer before it is left alone, all attempts together; None: what
+    ``ENVDOCTOR_INDEX_TIMEOUT`` says, else 60."""
     freshness: float = 600.0
     """How long a cached page is taken without asking the index."""
     concurrency: int = 24
@@ -78,8 +98,28 @@ class IndexSettings:
 
 def replaced_url(name: str, url: str, replacements: Mapping[str, str]) -> str:
     """Return the URL to use for a named index: an explicit replacement, the environment's, or its own."""
-    variable = "ENVDOCTOR_INDEX_" + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
-    return replacements.get(name) or os.environ.get(variable) or url
+    return replacements.get(name) or os.environ.get(variable_of(name)) or url
+
+
+def variable_of(name: str) -> str:
+    """Return the variable that replaces a named index's URL."""
+    return "ENVDOCTOR_INDEX_" + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
+
+
+def patience_of(settings: IndexSettings) -> float:
+    """Return how long a silent host is waited for. Raises IndexSettingsError."""
+    if settings.patience is not None:
+        return settings.patience
+    text = os.environ.get(PATIENCE_VARIABLE, "").strip()
+    if not text:
+        return _PATIENCE
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise IndexSettingsError(f"`{PATIENCE_VARIABLE}` is `{text}`; it takes a number of seconds above 0")
+    return seconds
 
 
 def label_of(url: str) -> str | None:
@@ -91,10 +131,17 @@ def label_of(url: str) -> str | None:
 def cutoff_text(value: str | datetime | None) -> str | None:
     """Return ``YYYY-MM-DDTHH:MM:SS`` (UTC), the first moment that is too new.
 
-    Raises ValueError for a text that is not an ISO 8601 date or time.
+    Raises IndexSettingsError for a text that is not an ISO 8601 date or time.
     """
     if value is None:
         return None
+    try:
+        return _first_too_new(value)
+    except (ValueError, OverflowError):
+        raise IndexSettingsError(f"`{value}` is no date of ISO 8601, such as 2026-01-31") from None
+
+
+def _first_too_new(value: str | datetime) -> str:
     if isinstance(value, str):
         text = value.strip()
         if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):

@@ -1,8 +1,7 @@
-"""HTTP, the only module that knows httpx: retries with back-off, proxies, certificates, limits on what is read."""
+"""HTTP for many threads: retries with back-off, hosts that are left alone, and an end to all patience."""
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import time
@@ -10,16 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from envdoctor.adapters.index.credentials import Credentials, origin_of, without_credentials
+from envdoctor.adapters.index.client import ClientFault, new_client
+from envdoctor.adapters.index.credentials import Credentials, origin_of
+from envdoctor.adapters.index.exchange import Exchange, Reply, TransportError, host_of, watched
 from envdoctor.adapters.index.pip_settings import PipSettings
+from envdoctor.adapters.index.proxies import proxy_variable
+from envdoctor.adapters.index.settings import PATIENCE_VARIABLE
 
 if TYPE_CHECKING:
-    import ssl
-
     import httpx
 
 __all__ = ["PAGE_LIMIT", "Reply", "Transport", "TransportError"]
@@ -27,50 +27,35 @@ __all__ = ["PAGE_LIMIT", "Reply", "Transport", "TransportError"]
 PAGE_LIMIT = 256 * 1024 * 1024
 """Bytes of a page beyond which something is wrong."""
 _ATTEMPTS = 4
-_AGAIN = frozenset({408, 429, 500, 502, 503, 504})
+_BUSY = frozenset({429, 503})
+_AGAIN = _BUSY | {408, 500, 502, 504}
 _SHORT_CONNECT = 4.0
 """Seconds that one attempt to reach an extra index may take."""
-_LONGEST_WAIT = 30.0
-_CERTIFICATE = "CERTIFICATE_VERIFY_FAILED"
-
-
-class TransportError(Exception):
-    """No answer could be had; the text is the reason, without URL and credentials."""
-
-    def __init__(self, reason: str, unreachable: bool = False, lasting: bool = False) -> None:
-        super().__init__(reason)
-        self.lasting = lasting
-        """Asking again would not help."""
-        self.unreachable = unreachable
-        """The host itself did not answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer. Header names are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    content: bytes
-    url: str
-    cut: bool = False
-    """The body is longer than the limit and was not read to the end."""
 
 
 @dataclass(slots=True)
 class Transport:
-    """One pool of connections, shared by all threads; made when the first request needs it."""
+    """One pool of connections, shared by all threads; made when the first request needs it. Times are in seconds.
+
+    A host that gives no usable answer for ``patience``, all requests and attempts together, is not asked again.
+    """
 
     pip: PipSettings
     credentials: Credentials
     timeout: float = 20.0
     concurrency: int = 24
+    patience: float = 60.0
     sleep: Callable[[float], None] = time.sleep
     note: Callable[[str], None] = lambda _text: None
+    waiting: Callable[[str], None] = lambda _host: None
+    """Told, about once a second, which host keeps a request waiting."""
     _client: httpx.Client | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _dead: dict[str, str] = field(default_factory=dict)
-    _alive: set[str] = field(default_factory=set)
+    _dead: dict[str, TransportError] = field(default_factory=dict)
+    _silent_since: dict[str, float] = field(default_factory=dict)
+    """By origin: when the oldest request began of those after its last sign of life."""
+    _served: dict[str, float] = field(default_factory=dict)
+    """By origin: when it last answered to the end."""
     _closed: bool = False
 
     def get(
@@ -82,24 +67,25 @@ class Transport:
         reached is not tried again by this object. A busy or failing answer is asked for again in any case.
         """
         origin = origin_of(url)
-        if origin in self._dead:
-            raise TransportError(self._dead[origin], unreachable=True)
+        begun = time.monotonic()
+        with self._lock:
+            stop = self._silent_since.setdefault(origin, begun) + self.patience
         for attempt in range(_ATTEMPTS):
-            last = attempt + 1 == _ATTEMPTS
-            patient = patient or origin in self._alive
-            try:
-                reply = self._once(url, headers, limit, patient)
-                self._alive.add(origin)
-            except TransportError as error:
-                if last or error.lasting or not patient:
-                    if error.unreachable or not patient:
-                        self._dead[origin] = str(error)
-                    raise
-                self.sleep(_delay(attempt, None))
-                continue
-            if reply.status not in _AGAIN or last:
-                return reply
-            self.sleep(_delay(attempt, reply.headers.get("retry-after")))
+            if origin in self._dead:
+                raise self._dead[origin].again()
+            patient = patient or origin in self._served
+            outcome = self._tried(url, headers, limit, patient, stop)
+            if isinstance(outcome, Reply) and outcome.status not in _AGAIN:
+                with self._lock:
+                    self._served[origin] = time.monotonic()
+                return outcome
+            wait = _delay(attempt, outcome.headers.get("retry-after") if isinstance(outcome, Reply) else None)
+            hopeless = isinstance(outcome, TransportError) and (outcome.lasting or not patient)
+            late = time.monotonic() + wait >= stop
+            if hopeless or late or attempt + 1 == _ATTEMPTS:
+                return self._given_up(outcome, url, patient, begun, late)
+            self.waiting(host_of(url))
+            self.sleep(wait)
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     def close(self) -> None:
@@ -110,122 +96,97 @@ class Transport:
                 self._client.close()
                 self._client = None
 
-    def _once(self, url: str, headers: Mapping[str, str] | None, limit: int, patient: bool) -> Reply:
-        import ssl
-
-        import httpx
-
+    def _tried(
+        self, url: str, headers: Mapping[str, str] | None, limit: int, patient: bool, stop: float
+    ) -> Reply | TransportError:
+        """Return the answer, or why there is none, of one attempt."""
         sent = dict(headers or {})
         authorization = self.credentials.authorization(url)
         if authorization:
             sent["Authorization"] = authorization
-        timeout = httpx.Timeout(self.timeout, connect=self.timeout if patient else min(_SHORT_CONNECT, self.timeout))
+        connect = self.timeout if patient else min(_SHORT_CONNECT, self.timeout)
+        answered = threading.Event()
+
+        def alive() -> None:
+            with self._lock:
+                self._silent_since.pop(origin_of(url), None)
+            answered.set()
+
         try:
-            with self._open().stream("GET", url, headers=sent, timeout=timeout) as response:
-                final = str(response.url)
-                if url.startswith("https://") and final.startswith("http://"):
-                    raise TransportError("it redirects from https to http", lasting=True)
-                content, cut = _body(response, limit)
-                return Reply(response.status_code, response.headers, content, final, cut)
-        except httpx.TooManyRedirects:
-            raise TransportError("it redirects without end", lasting=True) from None
-        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError, OSError, RuntimeError) as error:
-            unreachable = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError))
-            wrong = isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL)) or _CERTIFICATE in str(error)
-            raise TransportError(_reason(error), unreachable, lasting=wrong) from None
+            client = self._open()
+            exchange = Exchange(client, url, sent, limit, self.timeout, connect, alive)
+            seconds = min(connect + self.timeout, max(0.0, stop - time.monotonic()))
+            return watched(exchange.perform, answered, seconds, lambda: self.waiting(host_of(url)))
+        except TransportError as error:
+            return error
+
+    def _given_up(self, outcome: Reply | TransportError, url: str, patient: bool, begun: float, late: bool) -> Reply:
+        """Return the last answer or raise the last error; leave the host alone from now on where it is at fault."""
+        origin = origin_of(url)
+        with self._lock:
+            self._silent_since.pop(origin, None)
+            served = self._served.get(origin, 0.0) >= begun
+        if isinstance(outcome, Reply):
+            if outcome.status not in _BUSY:
+                return outcome
+            error, final = TransportError(f"{_busy(outcome)}{self._given()}"), not served
+        else:
+            late = late and outcome.silent
+            error = self._explained(outcome, url, late)
+            final = outcome.unreachable or not patient or (late and not served)
+        if final:
+            self._dead.setdefault(origin, error)
+        raise error
+
+    def _explained(self, error: TransportError, url: str, late: bool) -> TransportError:
+        """Return the error with what a person can change about it."""
+        text = str(error)
+        if late:
+            text += self._given()
+        proxy = proxy_variable(self.pip.proxy, urlsplit(url).scheme) if error.unreachable else None
+        if proxy:
+            text += f"; {proxy} names a proxy for it"
+        return TransportError(text, error.unreachable, error.lasting, error.silent)
+
+    def _given(self) -> str:
+        return f"; it was given {self.patience:g} s, which `{PATIENCE_VARIABLE}` changes"
 
     def _open(self) -> httpx.Client:
         with self._lock:
             if self._closed:
                 raise TransportError("it was closed", lasting=True)
             if self._client is None:
-                self._client = self._new_client()
+                try:
+                    self._client = new_client(self.pip, self.concurrency, self.note)
+                except ClientFault as error:
+                    raise TransportError(str(error), lasting=True) from None
             return self._client
 
-    def _new_client(self) -> httpx.Client:
-        import httpx
 
-        context = _tls_context(self.pip)
-        limits = httpx.Limits(max_connections=self.concurrency + 8, max_keepalive_connections=self.concurrency + 8)
-        mounts: dict[str, httpx.BaseTransport | None] = {}
-        for host in self.pip.trusted_hosts:
-            self.note(f"pip's configuration trusts `{host}` without checking its certificate; so it is done here")
-            mounts[f"https://{host}"] = httpx.HTTPTransport(verify=False, limits=limits)
-        proxy = self.pip.proxy
-        if proxy and "://" not in proxy:
-            proxy = "http://" + proxy
-        return httpx.Client(
-            verify=context, proxy=proxy, mounts=mounts, limits=limits, follow_redirects=True, max_redirects=10,
-            headers={"User-Agent": "envdoctor"},
-        )  # fmt: skip
-
-
-def _body(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
-    announced = response.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > limit:
-        return b"", True
-    chunks: list[bytes] = []
-    size = 0
-    for chunk in response.iter_bytes():
-        size += len(chunk)
-        if size > limit:
-            return b"", True
-        chunks.append(chunk)
-    return b"".join(chunks), False
+def _busy(reply: Reply) -> str:
+    asked = reply.headers.get("retry-after", "")
+    seconds = _seconds(asked)
+    later = f" and asks to be left alone for {seconds:.0f} s" if seconds is not None and seconds < 1e9 else ""
+    return f"{host_of(reply.url)} is busy (it answered {reply.status}){later}"
 
 
 def _delay(attempt: int, retry_after: str | None) -> float:
     """Return the seconds to wait: what the server asks for, else exponential with jitter."""
-    if retry_after:
-        if retry_after.strip().isdigit():
-            return min(float(retry_after), _LONGEST_WAIT)
-        try:
-            until = parsedate_to_datetime(retry_after)
-        except (TypeError, ValueError):
-            until = None
-        if until is not None and until.tzinfo is not None:
-            return min(max((until - datetime.now(timezone.utc)).total_seconds(), 0.0), _LONGEST_WAIT)
+    asked = _seconds(retry_after) if retry_after else None
+    if asked is not None:
+        return asked
     return float(0.3 * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, no secret
 
 
-@lru_cache(maxsize=4)
-def _tls_context(pip: PipSettings) -> ssl.SSLContext:
-    """Return the certificates that pip would check against: its option, the usual variables, else the system's."""
-    import ssl
-
-    named = pip.cert
-    for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
-        named = named or os.environ.get(variable)
+def _seconds(retry_after: str) -> float | None:
+    """Return the seconds that a ``Retry-After`` asks for, None where it cannot be read."""
+    text = retry_after.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:300])
     try:
-        if named and os.path.isdir(named):  # noqa: PTH112 - a bare string from the environment
-            context = ssl.create_default_context(capath=named)
-        else:
-            context = ssl.create_default_context(cafile=named or None)
-        if not named:
-            import certifi
-
-            context.load_verify_locations(certifi.where())
-        if pip.client_cert:
-            context.load_cert_chain(pip.client_cert)
-    except (OSError, ssl.SSLError) as error:
-        raise TransportError(
-            f"certificates `{named or pip.client_cert}` cannot be read: {error}", lasting=True
-        ) from None
-    return context
-
-
-def _reason(error: Exception) -> str:
-    import httpx
-
-    if isinstance(error, httpx.ConnectTimeout):
-        return "no connection within the time limit"
-    if isinstance(error, httpx.TimeoutException):
-        return "no answer within the time limit"
-    text = without_credentials(str(error)).strip() or type(error).__name__
-    if _CERTIFICATE in text:
-        return "its certificate cannot be verified; name the right authorities in `SSL_CERT_FILE` or pip's `cert`"
-    if isinstance(error, httpx.ConnectError):
-        return f"cannot connect ({text})"
-    if isinstance(error, httpx.UnsupportedProtocol):
-        return f"not a URL that can be fetched ({urlsplit(text).scheme or text})"
-    return f"the connection broke ({text})"
+        until = parsedate_to_datetime(text)
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None
+    if until.tzinfo is None:
+        return None
+    return max((until - datetime.now(timezone.utc)).total_seconds(), 0.0)

@@ -1,0 +1,221 @@
+"""Options, variables and hosts that are not what they should be: one message, and an end to the waiting."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from envdoctor.adapters.index import AnyIndex, IndexSettings, open_index
+from envdoctor.adapters.index.settings import IndexSettingsError
+from envdoctor.ports import IndexUnavailable
+
+Open = Callable[..., AnyIndex]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://exa mple/", "http://xn--\x01/", "http://xn--/", "http://\xe9..x/simple", "http://[::1", "http://h:x/",
+        "http:///simple", "ftp://far.example/simple", "far.example/simple", f"http://{'a' * 70}.example/",
+        "http://\ud800/", "javascript:x", "~nobody-of-this-name/simple",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["option", "ENVDOCTOR_INDEX_URL", "PIP_INDEX_URL"])
+def test_what_is_no_index_is_refused_at_once(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, url: str, place: str
+) -> None:
+    if place != "option":
+        try:
+            monkeypatch.setenv(place, url)
+        except UnicodeEncodeError:
+            return
+    with pytest.raises(IndexSettingsError, match="is not an index: "):
+        opened(default_url=url if place == "option" else None)
+
+
+def test_a_refusal_shows_no_credentials(opened: Open) -> None:
+    with pytest.raises(IndexSettingsError) as caught:
+        opened(default_url="http://user:hidden@[bad/simple?token=hidden")
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("http://user:hidden@[bad", "its host cannot be read"),
+        ("http://[bad]", "its host cannot be read"),
+        ("far.example:abc", "its port is not a number"),
+        ("http://", "it names no host"),
+        ("ftp://far.example", "`ftp` is not a scheme"),
+        ("socks4://far.example", "`socks4` is not a scheme"),
+        ("socks5://far.example:1080", "`socksio`"),
+    ],
+)
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY", "https_proxy", "PIP_PROXY"])
+def test_what_is_no_proxy_is_refused_at_once(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, value: str, reason: str, variable: str
+) -> None:
+    monkeypatch.setattr("envdoctor.adapters.index.proxies.find_spec", lambda _name: None)
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(IndexSettingsError) as caught:
+        opened()
+    said = str(caught.value)
+    assert reason in said
+    assert "hidden" not in said
+    assert ("pip's `proxy`" if variable == "PIP_PROXY" else f"`{variable}`") in said
+    opened(offline=True)
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "inf", "nan"])
+def test_patience_is_a_number_of_seconds(opened: Open, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("ENVDOCTOR_INDEX_TIMEOUT", text)
+    with pytest.raises(IndexSettingsError, match="ENVDOCTOR_INDEX_TIMEOUT"):
+        opened()
+
+
+def test_recording_into_what_is_no_directory_is_refused(server, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(IndexSettingsError, match="cannot record into"):
+        open_index(IndexSettings(default_url=server.url, cache_dir=tmp_path, record_to=tmp_path / "file"))
+
+
+Behaviour = Callable[[socket.socket], None]
+
+
+def _silence(connection: socket.socket) -> None:
+    connection.recv(1)
+
+
+def _drip(start: bytes) -> Behaviour:
+    def serve(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(start)
+        for _ in range(400):
+            connection.sendall(b"x")
+            time.sleep(0.02)
+
+    return serve
+
+
+@pytest.fixture
+def slow() -> Iterator[Callable[[Behaviour], str]]:
+    """Serve connections by hand; returns an index URL."""
+    listeners: list[socket.socket] = []
+
+    def make(behaviour: Behaviour) -> str:
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def serve(connection: socket.socket) -> None:
+            with connection:
+                try:
+                    behaviour(connection)
+                    time.sleep(3)
+                except OSError:
+                    pass
+
+        def accept() -> None:
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}/simple/"
+
+    yield make
+    for listener in listeners:
+        listener.close()
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        pytest.param(_silence, id="never answers"),
+        pytest.param(_drip(b"HTTP/1.1 200 OK\r\nX-Long: "), id="a head byte by byte"),
+        pytest.param(_drip(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"), id="a body byte by byte"),
+    ],
+)
+def test_a_host_that_gives_nothing_is_left_alone_after_its_time(slow, opened: Open, behaviour: Behaviour) -> None:
+    index = opened(default_url=slow(behaviour), timeout=0.3, patience=0.5)
+    names = [f"p{number}" for number in range(40)]
+    started = time.monotonic()
+    index.prefetch_pages(names)
+    for name in names:
+        with pytest.raises(IndexUnavailable, match=r"it was given 0.5 s, which `ENVDOCTOR_INDEX_TIMEOUT` changes"):
+            index.page(name)
+    # All forty together: nothing near the hundreds of seconds of as many single waits.
+    assert time.monotonic() - started < 10
+
+
+def test_a_busy_host_is_not_waited_for_longer_than_patience(server, opened: Open) -> None:
+    server.page("demo", [], before=[503] * 9).headers["Retry-After"] = "3600"
+    with pytest.raises(IndexUnavailable, match="asks to be left alone for 3600 s"):
+        opened().page("demo")
+    assert server.count() == 1
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "Fri, 99 Foo", "-5", "\u00b2"])
+def test_a_retry_after_that_cannot_be_read_is_not_waited_for_for_ever(server, opened: Open, text: str) -> None:
+    server.page("demo", [], before=[503] * 9).headers["Retry-After"] = text
+    with pytest.raises(IndexUnavailable, match="is busy"):
+        opened().page("demo")
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("file:///etc/hostname", "redirects to a `file:` URL, which is refused"),
+        ("ftp://far.example/", "redirects to a `ftp:` URL, which is refused"),
+        ("/simple/demo/", "redirects without end"),
+    ],
+)
+def test_redirects_that_are_refused(server, opened: Open, target: str, reason: str) -> None:
+    answer = server.page("demo", [])
+    answer.status, answer.headers["Location"] = 302, target
+    with pytest.raises(IndexUnavailable, match=reason):
+        opened().page("demo")
+
+
+def test_a_redirect_from_https_to_http_is_refused() -> None:
+    import httpx
+
+    from envdoctor.adapters.index.exchange import Exchange, TransportError
+
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        return httpx.Response(302, headers={"Location": "http://far.example/"})
+
+    client = httpx.Client(transport=httpx.MockTransport(answer))
+    with pytest.raises(TransportError, match="from https to http"):
+        Exchange(client, "https://far.example/simple/", {}, 1000, 1.0, 1.0).perform()
+    assert asked == ["https://far.example/simple/"], "the second is not even asked"
+
+
+def test_progress_names_the_host_that_keeps_us_waiting(slow, tmp_path: Path) -> None:
+    told: list[str] = []
+
+    class Telling:
+        def start(self, activity: str, total: int | None = None) -> None:
+            pass
+
+        def advance(self, activity: str, by: int = 1, note: str = "") -> None:
+            told.append(note)
+
+        def finish(self, activity: str) -> None:
+            pass
+
+    url = slow(_silence)
+    settings = IndexSettings(default_url=url, cache_dir=tmp_path / "cache", timeout=1.3, patience=1.3)
+    with open_index(settings, Telling()) as index, pytest.raises(IndexUnavailable):
+        index.page("demo")
+    assert f"waiting for {url.split('/')[2]}" in told
