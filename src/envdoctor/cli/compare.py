@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envdoctor.cli.errors import UsageFault
+from envdoctor.cli.messages import printable
 from envdoctor.cli.patient import PatientChoice, open_patient
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def compare(
 
     one, other = _report(before), _report(after)
     if (one is None) != (other is None):
-        raise UsageFault(f"`{before}` and `{after}` are not of one kind: give two reports, or two environments")
+        report, other_one = (before, after) if other is None else (after, before)
+        raise UsageFault(f"`{report}` is a report and `{other_one}` is none: give two reports, or two environments")
     if one is not None and other is not None:
         changes = between_reports(one, other)
     else:
@@ -46,22 +48,34 @@ def compare(
         typer.echo(json.dumps({"schema": "envdoctor.comparison/1", "changes": [asdict(item) for item in changes]}))
         return
     for line in _lines(changes, verbose=verbose):
-        typer.echo(line)
+        typer.echo(printable(line))
 
 
 def _report(path: Path) -> Mapping[str, Any] | None:
-    """Return a report's document, None where the path is something else."""
+    """Return a report's document, None where the path is something else. Raises UsageFault."""
+    from envdoctor.workflow.report_shape import is_report, shape_fault
+
     if not path.exists():
         raise UsageFault(f"`{path}`: there is no such file or directory")
-    if path.is_dir() or path.suffix != ".json":
+    if not path.is_file():
         return None
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise UsageFault(f"`{path}` is not JSON: {error}") from error
-    if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("envdoctor.report/"):
+        content = path.read_bytes()
+    except OSError as error:
+        raise UsageFault(f"`{path}`: it cannot be read: {error.strerror or error}") from error
+    if path.suffix != ".json" and not content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         return None
-    return document
+    try:
+        document = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise UsageFault(f"`{path}` is not JSON: {error}") from error
+    if not is_report(document):
+        return None
+    fault = shape_fault(document)
+    if fault is not None:
+        raise UsageFault(f"`{path}`: {fault}")
+    report: Mapping[str, Any] = document
+    return report
 
 
 def _environment(path: Path) -> InstalledEnvironment:
@@ -87,9 +101,13 @@ def _lines(changes: Sequence[Change], *, verbose: bool) -> Iterator[str]:
         yield "the rest"
         yield from (f"  {_line(change)}" for change in rest)
     elif rest:
-        yield f"{len(rest)} further differences that hardly matter; --verbose shows them"
+        more, them = ("1 further difference that hardly matters", "it")
+        if len(rest) > 1:
+            more, them = (f"{len(rest)} further differences that hardly matter", "them")
+        yield f"{more}; --verbose shows {them}"
 
 
 def _line(change: Change) -> str:
     because = f" ({change.because})" if change.because else ""
-    return f"{change.about} {change.name}: {change.before or 'absent'} -> {change.after or 'absent'}{because}"
+    what = change.about if change.about == change.name else f"{change.about} {change.name}"
+    return f"{what}: {change.before or 'absent'} -> {change.after or 'absent'}{because}"

@@ -20,7 +20,8 @@ class Change:
     """One point in which the second differs from the first."""
 
     about: str
-    """``package``, ``python``, ``fact``, ``finding``, ``conflict``, ``kernel``, ``verdict`` or ``target``."""
+    """``package``, ``python``, ``fact``, ``finding``, ``conflict``, ``kernel``, ``verdict``, ``complete``, ``profile``,
+    ``target`` or ``resolution``."""
     name: str
     before: str | None
     after: str | None
@@ -44,28 +45,38 @@ def between_environments(before: InstalledEnvironment, after: InstalledEnvironme
 
 
 def between_reports(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change, ...]:
-    """Return the differences of two reports (the JSON documents), what matters most first."""
+    """Return the differences of two reports (JSON documents of the shape of ``report_shape``), what matters first."""
     found = [*_plain(before, after), *_packages(before, after), *_facts(before, after), *_kernels(before, after)]
     found += [*_findings(before, after), *_conflicts(before, after)]
     return tuple(sorted(found, key=lambda change: not change.matters))
 
 
 def _plain(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
-    if before.get("verdict") != after.get("verdict"):
-        yield Change("verdict", "verdict", _text(before.get("verdict")), _text(after.get("verdict")), matters=True)
-    one, other = before.get("target") or {}, after.get("target") or {}
+    for key in ("verdict", "complete", "profile"):
+        if before.get(key) != after.get(key):
+            yield Change(key, key, _text(before.get(key)), _text(after.get(key)), matters=True)
+    one, other = before.get("target"), after.get("target")
+    if one is None or other is None:
+        return  # One of them judged no target: that is no difference of targets.
     for key in sorted({*one, *other} - {"probed"}):
         if one.get(key) != other.get(key):
             yield Change("target", key, _text(one.get(key)), _text(other.get(key)), matters=True)
 
 
 def _packages(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
-    for name, left, right in _pairs(_versions(before), _versions(after)):
+    one, other = before.get("resolution"), after.get("resolution")
+    if one is None or other is None:
+        if one is not other and before.get("command") == after.get("command"):
+            yield Change("resolution", "resolution", _size(one), _size(other), matters=True)
+        return
+    for name, left, right in _pairs(_versions(one), _versions(other)):
         matters = name.startswith(_BINARY_PACKAGES)
         yield Change("package", name, left, right, matters, "binaries are built for each other" if matters else "")
 
 
 def _facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    if not _rows(before, "facts") or not _rows(after, "facts"):
+        return  # Where nothing was measured, nothing is absent.
     one = {item["name"]: _fact(item) for item in _rows(before, "facts")}
     other = {item["name"]: _fact(item) for item in _rows(after, "facts")}
     for name, left, right in _pairs(one, other):
@@ -103,9 +114,12 @@ def _pairs(one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[tuple[s
             yield name, one.get(name), other.get(name)
 
 
-def _versions(report: Mapping[str, Any]) -> dict[str, str]:
-    resolution = report.get("resolution") or {}
-    return {item["name"]: item["version"] for item in resolution.get("packages", [])}
+def _versions(resolution: Mapping[str, Any]) -> dict[str, str]:
+    return {item["name"]: item["version"] for item in resolution["packages"]}
+
+
+def _size(resolution: Mapping[str, Any] | None) -> str | None:
+    return None if resolution is None else f"{len(resolution['packages'])} packages"
 
 
 def _rows(report: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
@@ -118,4 +132,4 @@ def _fact(item: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else str(value).lower() if isinstance(value, bool) else str(value)
