@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import tarfile
 import threading
 from dataclasses import replace
@@ -25,6 +26,7 @@ from apply_world import (
     tree_state,
 )
 
+from envdoctor.adapters.apply.backups import Backups
 from envdoctor.adapters.apply.holding import hold_environment
 from envdoctor.adapters.apply.installer_pip import Pip
 from envdoctor.adapters.apply.installer_uv import Uv
@@ -146,6 +148,29 @@ def test_an_interruption_is_taken_back(world: World, served: Served, monkeypatch
     with pytest.raises(KeyboardInterrupt):
         apply(world, full_plan(world, served.url))
     assert world.state() == before
+
+
+def test_an_impatient_second_interruption_waits_for_the_taking_back(
+    world: World, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = world.state()
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    real = Backups.put_back
+
+    def again(self: Backups, digest: str, path: Path, *, mode: int, mtime_ns: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+        real(self, digest, path, mode=mode, mtime_ns=mtime_ns)
+
+    monkeypatch.setattr("envdoctor.adapters.apply.file_steps.FileSteps.stub", interrupt)
+    monkeypatch.setattr(Backups, "put_back", again)
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        apply(world, full_plan(world, served.url))
+    assert world.state() == before
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_two_treatments_at_once(world: World) -> None:

@@ -108,7 +108,12 @@ def fix(
             raise typer.Exit(_FAILED if refused else 0)
         if not yes and any(plan.steps for plan in plans):
             _ask()
-        results = treatment.apply(plans)
+        try:
+            results = treatment.apply(plans)
+        except KeyboardInterrupt:
+            for line in treatment.left_open():
+                _say(line)
+            raise
     raise typer.Exit(_report(session, results, format=format, output=output, verbose=verbose, quiet=quiet))
 
 

@@ -204,6 +204,15 @@ class Treatment:
         finally:
             fetch.close()
 
+    def left_open(self) -> list[str]:
+        """Return where a fix was cut short and not taken back, with what to do about it."""
+        return [
+            f"warning: the fix of `{part.environment}` was cut short; `envdoctor undo --env {part.environment}` brings "
+            "the state of before back"
+            for part, _ in self.parts
+            if self._cut_short(part.environment)
+        ]
+
     def _half_done(self, part: EnvironmentPart, error: OSError) -> str:
         """Return what the disk did not let us do, and what of it is left to be taken back."""
         place = f" (`{error.filename}`)" if error.filename else ""

@@ -17,6 +17,7 @@ from envdoctor.adapters.apply.installers import Installer
 from envdoctor.adapters.apply.journal import Journal, read_journal
 from envdoctor.adapters.apply.package_steps import PackageSteps
 from envdoctor.adapters.apply.restore import Restored, roll_back
+from envdoctor.adapters.apply.shield import shielded
 from envdoctor.adapters.apply.snapshot import save_listing, take_listing
 from envdoctor.model.plan import (
     BuildSdist,
@@ -78,9 +79,11 @@ def apply_plan(plan: Plan, held: Held, installer: Installer, fetch: Fetch, progr
     except (ChildFailed, DownloadFailed, WrongFile, NotAsExpected, OSError) as error:
         failure = error
     except BaseException:
-        roll_back(environment, read_journal(journal.folder), Path(plan.project))
+        with shielded():
+            roll_back(environment, read_journal(journal.folder), Path(plan.project))
         raise
-    restored = roll_back(environment, read_journal(journal.folder), Path(plan.project))
+    with shielded():
+        restored = roll_back(environment, read_journal(journal.folder), Path(plan.project))
     return Applied(
         outcomes=tuple(treatment.outcomes),
         journal=journal.id,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from envdoctor.adapters.apply.journal import list_journals
 from envdoctor.adapters.apply.restore import Restored, roll_back
+from envdoctor.adapters.apply.shield import shielded
 
 __all__ = ["recover", "take_back"]
 
@@ -17,7 +18,8 @@ def recover(environment: Path, project: Path | None = None) -> list[tuple[str, R
     ``project``: the folder whose files may be touched, see ``roll_back``.
     """
     records = [record for record in list_journals(environment) if record.state in ("open", "empty")]
-    return [(record.id, roll_back(environment, record, project)) for record in reversed(records)]
+    with shielded():
+        return [(record.id, roll_back(environment, record, project)) for record in reversed(records)]
 
 
 def take_back(environment: Path, ids: Iterable[str], project: Path | None = None) -> list[tuple[str, Restored]]:
@@ -26,5 +28,6 @@ def take_back(environment: Path, ids: Iterable[str], project: Path | None = None
     for name in ids:
         record = next((item for item in list_journals(environment) if item.id == name), None)
         if record is not None:
-            done.append((name, roll_back(environment, record, project)))
+            with shielded():
+                done.append((name, roll_back(environment, record, project)))
     return done
