@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from packaging.utils import canonicalize_name
 from resolve_universe import WINDOWS, MemoryIndex, read
 
-from envdoctor.lock.reading import AcceptedOverride, LockedProject
-from envdoctor.model.profile import Exclusion, Profile, ProfileTarget
+from envdoctor.lock.reading import AcceptedOverride, LockedProject, parse_lock
+from envdoctor.model.origin import ProfileOrigin
+from envdoctor.model.profile import Exclusion, Profile, ProfileOverride, ProfileTarget
 from envdoctor.model.project import Project
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.resolve.diagnosis import diagnose
@@ -16,10 +19,11 @@ LEFT_OUT = AcceptedOverride('decoder ; python_version < "0"', ("decoder (require
 LOCKED = LockedProject("pylock.toml", {}, (LEFT_OUT,))
 
 
-def _profile(*excluded: str) -> Profile:
+def _profile(*excluded: str, overrides: tuple[ProfileOverride, ...] = ()) -> Profile:
     specifier = read("python>=3.10")[0].specifier
     target = ProfileTarget(OperatingSystem.WINDOWS, Arch.X86_64, specifier, Backend.CPU)
-    return Profile("p", "", target, excludes=tuple(Exclusion(canonicalize_name(n), "no need") for n in excluded))
+    exclusions = tuple(Exclusion(canonicalize_name(n), "no need") for n in excluded)
+    return Profile("p", "", target, excludes=exclusions, overrides=overrides)
 
 
 def test_what_a_lock_left_out_is_left_out_again() -> None:
@@ -29,7 +33,7 @@ def test_what_a_lock_left_out_is_left_out_again() -> None:
     assert [package.name for package in found.resolution.packages] == ["voice"]
     (override,) = found.repairs[0].overrides
     assert override.leaves_out
-    assert override.because == "recorded in pylock.toml"
+    assert str(override.requirement.origin) == "pylock.toml"
 
 
 def test_what_the_profile_excludes_the_profile_speaks_for_and_not_the_lock() -> None:
@@ -39,3 +43,50 @@ def test_what_the_profile_excludes_the_profile_speaks_for_and_not_the_lock() -> 
         assert problem.overrides == ()
         found = diagnose(problem, MemoryIndex({"decoder": {"1": {}}}))
         assert [override.because for override in found.repairs[0].overrides] == ["no need"]
+
+
+def test_what_the_profile_asked_for_goes_when_the_profile_no_longer_does() -> None:
+    entries = (replace(LEFT_OUT, from_profile=True), AcceptedOverride("voice==1", ("voice==2 (x)",), ("project",)))
+    problem = problem_of(
+        Project("", requirements=read("decoder", "voice==2")),
+        WINDOWS,
+        profile=_profile(),
+        locked=LockedProject("pylock.toml", {}, entries),
+    )
+    assert [str(override.requirement) for override in problem.overrides] == ["voice==1"]
+
+
+def test_a_chosen_repair_that_is_the_profiles_follows_the_profile() -> None:
+    (line,) = read("voice==1")
+    mine = ProfileOverride(replace(line, origin=ProfileOrigin("p", "override[0]")), "2 crashes", ("project",))
+    entries = (
+        AcceptedOverride("voice==1", ("voice==2 (x)",), ("project",), "2 crashes", from_profile=True),
+        AcceptedOverride("left==1", ("left==2 (x)",), ("project",), "seen"),
+    )
+    problem = problem_of(
+        Project("", requirements=read("voice==2", "left==2")),
+        WINDOWS,
+        profile=_profile(overrides=(mine,)),
+        locked=LockedProject("pylock.toml", {}, entries, chosen=True),
+    )
+    assert problem.overrides[0] is mine
+    assert [(str(o.requirement), o.because) for o in problem.overrides[1:]] == [("left==1", "seen")]
+
+
+def test_a_lock_keeps_why_and_for_whom_something_is_set_aside() -> None:
+    lock = """
+lock-version = "1.0"
+created-by = "envdoctor"
+packages = []
+[[tool.envdoctor.overrides]]
+requirement = 'decoder ; python_version < "0"'
+sets-aside = ["decoder>=1 (requirements.txt:2)", "decoder (voice 1)"]
+replaces = ["project", "voice"]
+because = "nothing imports it"
+from-profile = true
+"""
+    locked = parse_lock(lock, "pylock.p.toml")
+    (entry,) = locked.overrides
+    assert (entry.because, entry.from_profile) == ("nothing imports it", True)
+    assert locked.set_aside == {"decoder>=1"}
+    assert locked.written == {"decoder>=1"}

@@ -161,6 +161,8 @@ def _tool(target: Target, profile: str | None, repair: Repair | None, *, chosen:
                 "requirement": override.requirement.pep508,
                 "sets-aside": sorted({f"{aside} ({aside.origin})" for aside in override.sets_aside}),
                 "replaces": sorted({_author(aside) for aside in override.sets_aside}),
+                **({"because": override.because} if override.because else {}),
+                **({"from-profile": True} if override.from_profile else {}),
             }
             for override in repair.overrides
         ]

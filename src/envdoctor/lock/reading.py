@@ -36,6 +36,9 @@ class AcceptedOverride:
     sets_aside: tuple[str, ...]
     replaces: tuple[str, ...] = ()
     """``project``, or the distributions whose demands are set aside."""
+    because: str = ""
+    from_profile: bool = False
+    """The profile asked for it when the lock was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,13 @@ def _overrides(tool: Mapping[str, Any]) -> list[AcceptedOverride]:
     if not isinstance(entries, list):
         return []
     return [
-        AcceptedOverride(entry["requirement"], _texts(entry, "sets-aside"), _texts(entry, "replaces"))
+        AcceptedOverride(
+            entry["requirement"],
+            _texts(entry, "sets-aside"),
+            _texts(entry, "replaces"),
+            _string(entry, "because") or "",
+            from_profile=entry.get("from-profile") is True,
+        )
         for entry in entries
         if isinstance(entry, dict) and isinstance(entry.get("requirement"), str)
     ]
@@ -107,6 +116,9 @@ def _written(data: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
     found: dict[str, set[str]] = {"wanted-by": set(), "sets-aside": set()}
     packages = data.get("packages")
     entries = [_table(item, "tool", "envdoctor") for item in packages] if isinstance(packages, list) else []
+    # What an override leaves out is no package of the lock.
+    overrides = _table(data, "tool", "envdoctor").get("overrides")
+    entries += [item for item in overrides if isinstance(item, dict)] if isinstance(overrides, list) else []
     for entry in entries:
         for key, texts in found.items():
             for text in _texts(entry, key):

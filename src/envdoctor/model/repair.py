@@ -26,6 +26,8 @@ class Override:
     """The requirements that no longer count: lines of the project, or demands of a distribution."""
     because: str = ""
     """The reason that a profile gives, or what is known of the version that would have come; else empty."""
+    from_profile: bool = False
+    """A profile asks for it, so that it goes when the profile no longer does."""
 
     @property
     def leaves_out(self) -> bool:

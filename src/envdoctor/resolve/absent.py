@@ -47,7 +47,7 @@ def absence(universe: Universe, repair: Repair | None, name: str) -> Absence | N
     if exclusion is not None:
         return Absence(AbsenceKind.PROFILE, exclusion.because, asked)
     if override is not None:
-        return Absence(_kind(universe, project, by_profile=bool(override.because)), override.because, asked)
+        return Absence(_kind(universe, project, by_profile=override.from_profile), override.because, asked)
     written = tuple(line for line in universe.problem.requirements if line.name == project)
     if project in universe.unknown:
         reason = next((text for text in universe.incomplete if text.startswith(f"`{project}`: ")), "")

@@ -39,12 +39,14 @@ def _left_out(universe: Universe, overrides: Sequence[Override], resolution: Res
     """Yield what is left out because it cannot be had: nobody decided that it is not needed."""
     for override in overrides:
         name = override.requirement.name
-        if override.because or resolution.get(name) is not None or name in universe.unknown:
+        if override.from_profile or override.because or resolution.get(name) is not None or name in universe.unknown:
             continue
         if name in universe.missing:
             yield f"no index has `{name}`, and it is left out"
-        else:
+        elif not universe.candidates(name).all:
             yield f"`{name}` has no version for this target and is left out"
+        else:
+            yield f"`{name}` is left out"
 
 
 def _older(overrides: Sequence[Override], resolution: Resolution) -> Iterator[str]:

@@ -18,6 +18,7 @@ from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores
 from envdoctor.resolve.engine import Solved, Solver
 from envdoctor.resolve.failure import Judge
 from envdoctor.resolve.ground import Ground, go_on_from, leave
+from envdoctor.resolve.hopeful import HopefulIndex, may_be_read
 from envdoctor.resolve.meeting import Meetings
 from envdoctor.resolve.memory import collector_paused
 from envdoctor.resolve.offer import Offer
@@ -104,7 +105,26 @@ def diagnose(
     the diagnosis incomplete.
     """
     with collector_paused():
-        return _diagnose(problem, index, progress, judge, build_risk, solver)
+        found = _diagnose(problem, index, progress, judge, build_risk, solver)
+        if not found.conflicts or not any(map(may_be_read, found.rejections)):
+            return found
+        hopeful = HopefulIndex(index)
+        return _proven(found, _diagnose(problem, hopeful, progress, judge, build_risk, solver), hopeful)
+
+
+def _proven(found: Diagnosis, hoped: Diagnosis, index: HopefulIndex) -> Diagnosis:
+    """Return what was found, or, where some of its conflicts may be for want of metadata, what is left with hope."""
+    if {conflict.core for conflict in found.conflicts} == {conflict.core for conflict in hoped.conflicts}:
+        return found
+    in_use = {(package.name, package.version) for package in hoped.resolution.packages} if hoped.resolution else set()
+    taken = [item for item in index.hoped.values() if (item.project, item.version) in in_use]
+    unread = [f"`{item.project}` {item.version}: {item.detail}" for item in taken]
+    return replace(
+        hoped,
+        repairs=tuple(replace(repair, verified=False) for repair in hoped.repairs),
+        rejections=tuple(dict.fromkeys((*found.rejections, *hoped.rejections, *taken))),
+        incomplete=tuple(dict.fromkeys((*found.incomplete, *hoped.incomplete, *unread))),
+    )
 
 
 def _diagnose(

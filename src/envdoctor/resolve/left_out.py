@@ -29,7 +29,12 @@ def overrides_of_exclusions(universe: Universe, resolution: Resolution) -> tuple
     for requirement in (*_lines(universe), *_demands(universe, resolution)):
         asked.setdefault(requirement.name, {})[requirement] = None
     return tuple(
-        Override(nothing_instead(next(iter(asked[exclusion.name]))), tuple(asked[exclusion.name]), exclusion.because)
+        Override(
+            nothing_instead(next(iter(asked[exclusion.name]))),
+            tuple(asked[exclusion.name]),
+            exclusion.because,
+            from_profile=True,
+        )
         for exclusion in {exclusion.name: exclusion for exclusion in universe.problem.exclusions}.values()
         if exclusion.name in asked
     )

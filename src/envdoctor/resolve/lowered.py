@@ -21,7 +21,7 @@ def lowered(overrides: Iterable[Override], resolution: Resolution) -> Iterator[t
     """Yield the packages that end below what somebody asked for, with the demand; not where a profile says why."""
     for override in overrides:
         package = resolution.get(override.requirement.name)
-        if package is None or override.because:
+        if package is None or override.from_profile or override.because:
             continue
         yield from ((package, aside) for aside in override.sets_aside if _bound_above(package.version, aside))
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
+from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.repair import Override, VersionChange
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
@@ -68,12 +69,14 @@ def _override(aside: tuple[Requirement, ...], resolution: Resolution, relaxation
     first = aside[0]
     declared = relaxation.overrides.get(first.name)
     because = declared.because if declared is not None else ""
+    from_profile = declared is not None and isinstance(declared.requirement.origin, ProfileOrigin)
     package = resolution.get(first.name)
     if package is None:
-        return Override(declared.requirement if declared is not None else nothing_instead(first), aside, because)
+        instead = declared.requirement if declared is not None else nothing_instead(first)
+        return Override(instead, aside, because, from_profile)
     base = declared.requirement if declared is not None else first
     pin = SpecifierSet(f"=={package.version}")
-    return Override(replace(base, specifier=pin, extras=first.extras, text="", hashes=()), aside, because)
+    return Override(replace(base, specifier=pin, extras=first.extras, text="", hashes=()), aside, because, from_profile)
 
 
 def _pinned(requirement: Requirement) -> str:

@@ -1,0 +1,76 @@
+"""What could not be read is no reason for a conflict; what is impossible whatever it says still is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from resolve_universe import LINUX, MemoryIndex, read
+
+from envdoctor.model.candidate import CoreMetadata, DistributionFile
+from envdoctor.ports import ONLY_ITS_BUILD, MetadataUnavailable
+from envdoctor.resolve.diagnosis import Diagnosis, diagnose
+from envdoctor.resolve.problem import Problem
+
+UNREAD = {"no_metadata": True}
+
+
+class OnlyBuilds(MemoryIndex):
+    """An index whose missing metadata only a build would tell."""
+
+    def metadata(self, file: DistributionFile) -> CoreMetadata:
+        try:
+            return super().metadata(file)
+        except MetadataUnavailable as error:
+            raise MetadataUnavailable(error.filename, ONLY_ITS_BUILD) from None
+
+
+def found(table: dict[str, Any], *lines: str) -> Diagnosis:
+    return diagnose(Problem(read(*lines), LINUX), MemoryIndex(table))
+
+
+def cores(diagnosis: Diagnosis) -> list[list[str]]:
+    return [[str(member) for member in conflict.core] for conflict in diagnosis.conflicts]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"app": {"1": ["part>=1"]}, "part": {"1": UNREAD, "2": UNREAD}},
+        {"app": {"1": ["part"]}, "part": {"1": ["leaf>=3"], "2": UNREAD}, "leaf": {"1": []}},
+        {"app": {"1": ["part"]}, "part": {"1": ["deep"]}, "deep": {"1": UNREAD}},
+    ],
+)
+def test_a_version_below_that_could_not_be_read_is_no_conflict(table: dict[str, Any]) -> None:
+    diagnosis = found(table, "app==1")
+    assert not diagnosis.conflicts
+    assert diagnosis.resolution is not None
+    assert diagnosis.incomplete
+
+
+def test_what_is_impossible_whatever_the_unread_says_is_a_conflict_and_its_repair_is_not_called_verified() -> None:
+    table = {
+        "one": {"1": ["shared<2"]},
+        "two": {"1": ["shared>=2"], "2": ["shared"]},
+        "shared": {"1": [], "2": []},
+        "app": {"1": ["part"]},
+        "part": {"1": UNREAD},
+    }
+    diagnosis = found(table, "one==1", "two==1", "app==1")
+    assert cores(diagnosis) == [["one==1", "two==1"]]
+    assert diagnosis.repairs
+    assert not any(repair.verified for repair in diagnosis.repairs)
+    assert not any(override.requirement.name in ("app", "part") for r in diagnosis.repairs for override in r.overrides)
+    assert any("part" in text for text in diagnosis.incomplete)
+
+
+def test_unread_versions_that_no_conflict_rests_on_change_nothing() -> None:
+    table = {"one": {"1": ["shared<2"]}, "two": {"1": ["shared>=2"]}, "shared": {"1": [], "2": [], "3": UNREAD}}
+    diagnosis = found(table, "one", "two", "shared!=3")
+    assert cores(diagnosis) == [["one", "two"]]
+
+
+def test_a_version_that_only_its_build_would_tell_leaves_a_conflict_as_it_is() -> None:
+    table: dict[str, Any] = {"app": {"1": ["part<2"]}, "part": {"1": UNREAD, "2": []}}
+    diagnosis = diagnose(Problem(read("app==1"), LINUX), OnlyBuilds(table))
+    assert cores(diagnosis) == [["app==1"]]
