@@ -22,6 +22,8 @@ Json = Mapping[str, Any]
 VARIABLES = {
     "ENVDOCTOR_INDEX_URL": "The default package index, as `--index-url`; the option wins.",
     "ENVDOCTOR_CACHE_DIR": "Where index answers are kept, as `--cache-dir`; the option wins.",
+    "ENVDOCTOR_INDEX_TIMEOUT": "How many seconds a host may go without one answer before it is left alone, all its "
+    "requests and attempts together; 60 where nothing is set.",
     "ENVDOCTOR_INDEX_RECORDED": "A recorded index that every command answers from, as `--recorded-index`.",
     "ENVDOCTOR_INDEX_RECORD": "A directory into which answers of the index are recorded (`scripts/record_index.py`).",
     "ENVDOCTOR_INDEX_": "With an index's name behind it, in capitals, `_` for `-`: the URL to ask in its place.",

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -80,7 +81,7 @@ def test_metadata_is_keyed_by_content(server, opened: Open) -> None:
 @pytest.mark.parametrize("damage", [b"not a database, although it is long enough to be looked at" * 100, b""])
 def test_damaged_cache_is_started_anew(server, opened: Open, tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "cache").mkdir()
-    path = tmp_path / "cache" / "index-2.sqlite3"
+    path = tmp_path / "cache" / "index-3.sqlite3"
     path.write_bytes(damage)
     serve_demo(server)
     index = opened()
@@ -95,12 +96,49 @@ def test_damaged_rows_are_fetched_again(server, opened: Open, tmp_path: Path) ->
     index = opened()
     metadata = index.metadata(index.page("demo").files[0])
     index.close()
-    with sqlite3.connect(tmp_path / "cache" / "index-2.sqlite3") as database:
+    with sqlite3.connect(tmp_path / "cache" / "index-3.sqlite3") as database:
         database.execute("UPDATE pages SET body = x'00ff00'")
         database.execute("UPDATE files SET body = x'00ff00'")
     database.close()
     again = opened()
     assert again.metadata(again.page("demo").files[0]) == metadata
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE pages SET body = 'text', fetched = 'soon', status = 'x'",
+        "UPDATE files SET body = '[1]'",
+        "UPDATE files SET body = x'00'",
+        "UPDATE files SET body = CAST(replace(CAST(body AS TEXT), 'numpy', 'numpz') AS BLOB)",
+        "UPDATE marks SET stored = 'x', text = 5",
+    ],
+)
+def test_rows_of_another_kind_are_fetched_again(server, opened: Open, tmp_path: Path, statement: str) -> None:
+    serve_demo(server)
+    index = opened()
+    metadata = index.metadata(index.page("demo").files[0])
+    index.close()
+    with sqlite3.connect(tmp_path / "cache" / "index-3.sqlite3") as database:
+        database.execute(statement)
+    database.close()
+    again = opened()
+    assert again.metadata(again.page("demo").files[0]) == metadata
+    assert again.notes == ()
+
+
+def test_a_file_with_other_tables_is_started_anew(server, opened: Open, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    with sqlite3.connect(tmp_path / "cache" / "index-3.sqlite3") as database:
+        for table in ("pages", "files", "marks"):
+            database.execute(f"CREATE TABLE {table} (other)")
+    database.close()
+    serve_demo(server)
+    index = opened()
+    assert versions(index.page("demo")) == ["1.0"]
+    assert index.notes == ()
+    opened().page("demo")
+    assert server.count() == 1, "it was kept"
 
 
 def test_cache_that_cannot_be_made_is_said_once(server, opened: Open, tmp_path: Path) -> None:
@@ -172,6 +210,28 @@ def test_processes_share_the_cache(server, tmp_path: Path) -> None:
     later = run_reader(server, tmp_path)
     assert later.communicate(timeout=60)[0].splitlines() == ["20 ()", "False"]
     assert server.count() == before, "a warm run makes no request, and does not even load the HTTP library"
+
+
+def test_processes_killed_at_any_moment_leave_a_cache_that_works(server, tmp_path: Path) -> None:
+    for i in range(20):
+        server.page(f"p{i}", [server.wheel(f"p{i}-1.0-py3-none-any.whl", "numpy")])
+    together = [run_reader(server, tmp_path) for _ in range(8)]
+    stop = time.monotonic() + 60
+    # Killed while they write: each a moment after the server saw the first questions.
+    while server.count() < 5 and time.monotonic() < stop:
+        time.sleep(0.01)
+    for process, moment in zip(together, (0.0, 0.02, 0.11, 0.05, 0.14, 0.01), strict=False):
+        time.sleep(moment)
+        process.kill()
+    for process in together[:6]:
+        process.communicate(timeout=60)
+    assert [process.communicate(timeout=60)[0].splitlines()[0] for process in together[6:]] == ["20 ()"] * 2
+    database = sqlite3.connect(tmp_path / "cache" / "index-3.sqlite3")
+    assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    database.close()
+    before = server.count()
+    assert run_reader(server, tmp_path).communicate(timeout=60)[0].splitlines() == ["20 ()", "False"]
+    assert server.count() == before
 
 
 def test_threads_ask_once(server, opened: Open) -> None:

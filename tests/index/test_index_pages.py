@@ -85,6 +85,20 @@ def test_empty_html_listing_is_an_empty_project(server, opened: Open) -> None:
         (b'{"error": "no"}', "application/json", "has no list of files"),
         (b'{"meta": {"api-version": "2.0"}, "files": []}', "application/json", "version 2.0 of the simple API"),
         (b"%PDF", "application/pdf", "content type `application/pdf`"),
+        (b"[" * 100_000 + b"]" * 100_000, "application/json", "nested too deep"),
+        (b'{"files": {"a": 1}}', "application/json", "has no list of files"),
+        (b'{"files": [5]}', "application/json", "`files[0]` of its JSON answer is not a table"),
+        (b'{"files": [{"filename": "a", "url": 5}]}', "application/json", "`files[0].url` of its JSON answer"),
+        (
+            b'{"files": [{"filename": "a", "url": "b", "hashes": ["sha256"]}]}',
+            "application/json",
+            "`files[0].hashes` of its JSON answer",
+        ),
+        (
+            b'{"files": [{"filename": "a", "url": "b", "hashes": {"sha256": 5}}]}',
+            "application/json",
+            "`files[0].hashes` of its JSON answer",
+        ),
     ],
 )
 def test_answer_that_is_no_listing(server, opened: Open, body: bytes, content_type: str, reason: str) -> None:
@@ -93,6 +107,28 @@ def test_answer_that_is_no_listing(server, opened: Open, body: bytes, content_ty
     with pytest.raises(IndexUnavailable) as caught:
         opened().page("demo")
     assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["javascript:x", "file:///etc/hostname", "http://[bad/a.whl", "http://\ud800/a.whl", "http://a\0b/a.whl", "//[/"],
+)
+def test_files_at_addresses_that_nobody_can_ask_are_no_empty_project(server, opened: Open, url: str) -> None:
+    server.page("demo", [server.wheel("demo-1.0-py3-none-any.whl", url=url)])
+    with pytest.raises(IndexUnavailable, match="addresses that cannot be asked"):
+        opened().page("demo")
+
+
+@pytest.mark.parametrize("size", [10**400, -5, True, "5", 1.5])
+def test_a_size_that_is_none_is_not_known(server, opened: Open, size: object) -> None:
+    server.page("demo", [server.wheel("demo-1.0-py3-none-any.whl", size=size)])
+    (file,) = opened().page("demo").files
+    assert file.size is None
+
+
+def test_an_upload_time_that_is_none_is_not_known(server, opened: Open) -> None:
+    server.page("demo", [server.wheel("demo-1.0-py3-none-any.whl", **{"upload-time": "yesterday"})])
+    assert versions(opened(exclude_newer="2020-01-01").page("demo")) == ["1.0"]
 
 
 def test_missing_project(server, opened: Open) -> None:

@@ -8,13 +8,14 @@ import sqlite3
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 __all__ = ["Cache", "CachedPage", "default_cache_dir"]
 
-_SCHEMA = 2
+_SCHEMA = 3
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages (key TEXT PRIMARY KEY, fetched REAL NOT NULL, status INTEGER NOT NULL,
     etag TEXT, modified TEXT, digest BLOB, body BLOB);
@@ -22,6 +23,13 @@ CREATE TABLE IF NOT EXISTS files (key TEXT NOT NULL, part TEXT NOT NULL, stored 
     PRIMARY KEY (key, part));
 CREATE TABLE IF NOT EXISTS marks (key TEXT PRIMARY KEY, stored REAL NOT NULL, text TEXT NOT NULL);
 """
+_PAGE_COLUMNS = "SELECT key, fetched, status, etag, modified, digest, body"
+_PROBES = (
+    f"{_PAGE_COLUMNS} FROM pages LIMIT 0",
+    "SELECT key, part, stored, body FROM files LIMIT 0",
+    "SELECT key, stored, text FROM marks LIMIT 0",
+)
+"""What fails where a file of this name has other tables."""
 _DAY = 86400.0
 _MANY = 400
 """Keys in one query: SQLite's oldest limit on variables is 999."""
@@ -43,7 +51,10 @@ class CachedPage(NamedTuple):
 
 
 def default_cache_dir() -> Path:
-    """Return the user's cache directory for envdoctor (``ENVDOCTOR_CACHE_DIR``, else the platform's custom)."""
+    """Return the user's cache directory for envdoctor (``ENVDOCTOR_CACHE_DIR``, else the platform's custom).
+
+    Of somebody without a home it is one under ``~``, which cannot be made: the cache then does without.
+    """
     named = os.environ.get("ENVDOCTOR_CACHE_DIR")
     if named:
         return Path(named)
@@ -72,8 +83,8 @@ class Cache:
 
     def pages(self, keys: Iterable[str]) -> dict[str, CachedPage]:
         """Return the stored pages among these keys."""
-        query = "SELECT key, fetched, status, etag, modified, digest, body FROM pages WHERE key IN "
-        return {row[0]: CachedPage(*row[1:]) for row in self._select(query, keys)}
+        found = self._select(f"{_PAGE_COLUMNS} FROM pages WHERE key IN ", keys)
+        return {row[0]: CachedPage(*row[1:]) for row in found if _is_page(row)}
 
     def put_page(self, key: str, page: CachedPage) -> None:
         """Store a page in place of an older one."""
@@ -87,16 +98,17 @@ class Cache:
         """Return one kind of stored part for many files."""
         quoted = part.replace("'", "''")
         query = f"SELECT key, body FROM files WHERE part = '{quoted}' AND key IN "  # noqa: S608 - quoted above
-        return {row[0]: row[1] for row in self._select(query, keys)}
+        found = ((row[0], _checked(row[1])) for row in self._select(query, keys))
+        return {key: body for key, body in found if body is not None}
 
     def put_part(self, key: str, part: str, body: bytes) -> None:
         """Store something about a file whose content cannot change."""
-        self._write("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", (key, part, time.time(), body))
+        self._write("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", (key, part, time.time(), _with_checksum(body)))
 
     def mark(self, key: str, age: float) -> str | None:
         """Return a mark that is not older than ``age`` seconds."""
         for row in self._select("SELECT key, stored, text FROM marks WHERE key IN ", (key,)):
-            if time.time() - row[1] <= age:
+            if isinstance(row[1], float) and time.time() - row[1] <= age:
                 return str(row[2])
         return None
 
@@ -119,6 +131,9 @@ class Cache:
                 self._connection = _connect(path)
                 self._prune()
             except sqlite3.OperationalError as error:
+                self.close()
+                if first and "no such column" in str(error) and _remove(path):
+                    continue
                 self._give_up(str(error))
             except sqlite3.DatabaseError as error:
                 self.close()
@@ -184,12 +199,39 @@ class Cache:
         self._give_up(str(error))
 
 
+def _is_page(row: tuple[Any, ...]) -> bool:
+    """Return whether a row has the types of a page: SQLite lets any of them stand in any column."""
+    kinds: tuple[type | tuple[type, ...], ...] = (
+        float,
+        int,
+        (str, type(None)),
+        (str, type(None)),
+        (bytes, type(None)),
+        bytes,
+    )
+    return all(isinstance(value, kind) for value, kind in zip(row[1:], kinds, strict=True))
+
+
+def _with_checksum(body: bytes) -> bytes:
+    return zlib.crc32(body).to_bytes(4, "big") + body
+
+
+def _checked(stored: object) -> bytes | None:
+    """Return what was stored, None where it is not what was stored: SQLite does not notice a flipped bit."""
+    if not isinstance(stored, bytes) or len(stored) < 4:
+        return None
+    body = stored[4:]
+    return body if zlib.crc32(body) == int.from_bytes(stored[:4], "big") else None
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(str(path), timeout=5.0, check_same_thread=False, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.executescript(_TABLES)
+        for probe in _PROBES:
+            connection.execute(probe)
     except sqlite3.Error:
         connection.close()
         raise

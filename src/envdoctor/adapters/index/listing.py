@@ -8,18 +8,24 @@ An answer that is not such a page is a NotAListing with the reason, never an emp
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.filenames import is_distribution, version_in
+from envdoctor.model.index_url import bare_url, url_fault
 
 __all__ = ["ACCEPT", "FileRow", "Listing", "NotAListing", "read_links", "read_listing"]
 
 ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
+_ODD = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_LARGEST = 2**53
+"""Bytes of a file beyond which its size is a mistake; JSON numbers above are not exact either."""
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 _ALGORITHMS = frozenset({"sha256", "sha384", "sha512", "sha3_256", "blake2b", "blake2s", "sha224", "sha1", "md5"})
 
 
@@ -60,17 +66,43 @@ def read_links(rows: list[FileRow], project: NormalizedName, url: str) -> Listin
     local = url.startswith("file:")
     kept: list[FileRow] = []
     skipped: list[str] = []
+    nowhere: str | None = None
     for row in rows:
         if not is_distribution(row.filename):
             continue
         version = version_in(row.filename, project, known)
-        target = row.url if row.url.startswith(("https://", "http://")) else urljoin(url, row.url)
+        target = _target(row.url, url) if version is not None else ""
         # A page on the network must not make us read files of this machine.
         if version is None or not (target.startswith(("https://", "http://")) or (local and target[:5] == "file:")):
             skipped.append(row.filename)
+            nowhere = nowhere or (row.url if version is not None else None)
             continue
         kept.append(row._replace(url=target, version=version))
+    if nowhere is not None and not kept:
+        raise NotAListing(f"it lists files at addresses that cannot be asked (`{bare_url(nowhere)[:80]}`)")
     return Listing(tuple(kept), tuple(skipped))
+
+
+def _target(address: str, base: str) -> str:
+    """Return the URL that an address of a page means, an empty text where it means none."""
+    if not _plain(address):
+        return ""
+    if address.startswith(("https://", "http://")):
+        # Only what can be wrong is looked at closer: pages have thousands of addresses.
+        return address if "[" not in address and "\\" not in address else _parsed(address)
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return ""
+
+
+def _parsed(address: str) -> str:
+    return "" if url_fault(address) else address
+
+
+def _plain(text: str) -> bool:
+    """Return True for a text that can be sent and stored: no lone surrogates, no control characters."""
+    return (text.isascii() and text.isprintable()) or not (_ODD.search(text))
 
 
 def _rows(content: bytes, content_type: str, url: str) -> Iterator[FileRow]:
@@ -87,38 +119,49 @@ def _json_rows(content: bytes) -> Iterator[FileRow]:
         page = json.loads(content)
     except ValueError:
         raise NotAListing("its answer is not valid JSON (cut short?)") from None
+    except RecursionError:
+        raise NotAListing("its JSON answer is nested too deep for a package listing") from None
     if not isinstance(page, dict) or not isinstance(page.get("files"), list):
         raise NotAListing("its JSON answer has no list of files")
     meta = page.get("meta")
     api = str(meta.get("api-version", "1.0")) if isinstance(meta, dict) else "1.0"
     if api.partition(".")[0] != "1":
         raise NotAListing(f"it speaks version {api} of the simple API, which is not known here")
-    for entry in page["files"]:
-        if isinstance(entry, dict) and isinstance(entry.get("filename"), str) and isinstance(entry.get("url"), str):
-            yield _json_row(entry)
+    for number, entry in enumerate(page["files"]):
+        yield _json_row(entry, f"files[{number}]")
 
 
-def _json_row(entry: dict[str, Any]) -> FileRow:
+def _json_row(entry: object, key: str) -> FileRow:
+    """Read one file. What its identity rests on must be of the right kind; the rest is left out where it is not."""
+    if not isinstance(entry, dict):
+        raise NotAListing(f"`{key}` of its JSON answer is not a table")
+    for part in ("filename", "url"):
+        if not isinstance(entry.get(part), str):
+            raise NotAListing(f"`{key}.{part}` of its JSON answer is not a text")
     size, yanked, python = entry.get("size"), entry.get("yanked"), entry.get("requires-python")
     uploaded = entry.get("upload-time")
     side = entry.get("core-metadata", entry.get("dist-info-metadata"))
+    whole = isinstance(size, int) and not isinstance(size, bool) and 0 <= size < _LARGEST
     return FileRow(
         filename=entry["filename"].rpartition("/")[2],
         url=entry["url"].partition("#")[0],
-        hashes=_pairs(entry.get("hashes")),
-        size=size if isinstance(size, int) and not isinstance(size, bool) else None,
+        hashes=_digests(entry.get("hashes"), f"{key}.hashes"),
+        size=size if whole else None,
         requires_python=python if isinstance(python, str) and python.strip() else None,
         yanked=yanked if isinstance(yanked, str) else ("" if yanked else None),
-        upload_time=uploaded if isinstance(uploaded, str) else None,
+        upload_time=uploaded if isinstance(uploaded, str) and _MOMENT.match(uploaded) else None,
         sidecar=bool(side),
-        sidecar_hashes=_pairs(side),
+        sidecar_hashes=_digests(side, f"{key}.core-metadata") if isinstance(side, dict) else (),
     )
 
 
-def _pairs(table: object) -> tuple[tuple[str, str], ...]:
-    if not isinstance(table, dict):
+def _digests(table: object, key: str) -> tuple[tuple[str, str], ...]:
+    """Return the hashes of a table; without them nothing could be checked, so a broken one is no detail."""
+    if table is None:
         return ()
-    return tuple((str(name).lower(), str(digest).lower()) for name, digest in table.items() if name in _ALGORITHMS)
+    if not isinstance(table, dict) or not all(isinstance(digest, str) for digest in table.values()):
+        raise NotAListing(f"`{key}` of its JSON answer is not a table of texts")
+    return tuple((name.lower(), digest.lower()) for name, digest in table.items() if name in _ALGORITHMS)
 
 
 class _Links(HTMLParser):
