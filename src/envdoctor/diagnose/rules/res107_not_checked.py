@@ -22,6 +22,7 @@ The rest of the report may be right by luck alone: what was not read can hold an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -33,22 +34,26 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
 
 _MOST_APART = 2
+_ADDRESS = re.compile(r" \(\S+\)(?=:)")
+"""The URL that was asked, which differs for each version."""
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
-    by_reason: dict[str, list[str]] = {}
+    by_cause: dict[str, list[tuple[str, str]]] = {}
     for what in examination.incomplete:
         about, _, reason = what.partition(": ")
-        by_reason.setdefault(reason, []).append(about)
-    for reason, subjects in by_reason.items():
-        if reason and len(subjects) > _MOST_APART:
+        by_cause.setdefault(_ADDRESS.sub("", reason), []).append((about, reason))
+    for cause, told in by_cause.items():
+        if cause and len(told) > _MOST_APART:
             # An empty cache or a dead index says the same of every project: once is enough.
-            seen = name_rows([about.strip("`") for about in subjects])
-            yield _finding("index", f"{len(subjects)} projects could not be checked: {reason}", seen)
+            subjects, reasons = [about.replace("`", "") for about, _ in told], {reason for _, reason in told}
+            kind = "projects and versions" if any(" " in subject for subject in subjects) else "projects"
+            why = reasons.pop() if len(reasons) == 1 else cause
+            yield _finding("index", f"{len(told)} {kind} could not be checked: {why}", name_rows(subjects))
             continue
-        for about in subjects:
+        for about, reason in told:
             text = f"{about}: {reason}" if reason else about
-            yield _finding(about.strip("` ") or "index", f"could not be checked: {text}")
+            yield _finding(about.replace("`", "") or "index", f"could not be checked: {text}")
 
 
 def _finding(subject: str, message: str, seen: tuple[Evidence, ...] = ()) -> Finding:
