@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from itertools import pairwise
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from packaging.requirements import Requirement as Pep508
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 from resolve_universe import LINUX, MemoryIndex, read
 from test_resolve_properties import Table, _possible, universes
 
+from envdoctor.lock.reading import AcceptedOverride, LockedProject
+from envdoctor.model.project import Project
 from envdoctor.resolve.conflicts import Oracle, minimal_cores
 from envdoctor.resolve.diagnosis import diagnose
 from envdoctor.resolve.ground import Ground
 from envdoctor.resolve.meeting import Meetings
 from envdoctor.resolve.problem import Problem
 from envdoctor.resolve.universe import base_name
+from envdoctor.workflow.check import CheckRequest, check
 
 CLONE: dict[str, dict[str, Any]] = {
     "torch": {"2.1.1": {}, "2.2.0": {}, "2.7.1": {}, "2.8.0": {}},
@@ -105,3 +111,29 @@ def test_where_no_single_demand_bears_the_conflict_none_is_named() -> None:
     }
     ground = Ground(Problem(read("hub==3", "left", "right"), LINUX), MemoryIndex(table), None)
     assert Meetings(ground.universe, ground.solver).of([ground.lines[0], ground.lines[1]]) is None
+
+
+def _checked(*lines: str, locked: LockedProject | None) -> dict[str, bool]:
+    """Return the conflicts of a check by their members, with whether the lock settles them."""
+    project = Project("", requirements=read(*lines))
+    request = CheckRequest(
+        target=LINUX, today=date(2026, 11, 28), project=project, index=MemoryIndex(CLONE), locked=locked
+    )
+    report = check(request)
+    settled = {seen.where for item in report.findings if item.waived for seen in item.evidence}
+    return {" ".join(map(str, conflict.core)): conflict.id in settled for conflict in report.conflicts}
+
+
+def test_a_conflict_whose_lines_the_lock_meets_is_settled_by_what_it_sets_aside_further_up() -> None:
+    lines = ("torch==2.1.1", "coqui-tts==0.24.2", "whisperx")
+    versions = {"torch": "2.1.1", "coqui-tts": "0.24.2", "whisperx": "3.2.0", "faster-whisper": "1.1.0"}
+    aside = AcceptedOverride(
+        "faster-whisper==1.1.0", ("faster-whisper==1.0.0 (whisperx 3.2.0)",), ("whisperx",), "it goes with both"
+    )
+    locked = LockedProject(
+        "pylock.toml", {canonicalize_name(name): Version(version) for name, version in versions.items()}, (aside,)
+    )
+    core = " ".join(lines)
+    assert _checked(*lines, locked=None) == {core: False}
+    assert _checked(*lines, locked=locked) == {core: True}
+    assert _checked(*lines, "torch==2.8.0", locked=locked) == {core: True, "torch==2.1.1 torch==2.8.0": False}

@@ -14,7 +14,7 @@ from envdoctor.model.marker import may_hold
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.resolve.problem import Problem
 
-__all__ = ["holds", "unchanged"]
+__all__ = ["holds", "meets", "unchanged"]
 
 
 def holds(problem: Problem, locked: LockedProject, choices: tuple[tuple[int, int], ...] = ()) -> bool:
@@ -33,7 +33,7 @@ def holds(problem: Problem, locked: LockedProject, choices: tuple[tuple[int, int
         for item in (*problem.requirements, *(override.requirement for override in problem.overrides))
         if item.name not in excluded and may_hold(item.marker, environment)
     ]
-    return all(_met(item, locked) for item in wanted)
+    return all(meets(item, locked) for item in wanted)
 
 
 def unchanged(problem: Problem, locked: LockedProject) -> bool:
@@ -42,7 +42,8 @@ def unchanged(problem: Problem, locked: LockedProject) -> bool:
     return locked.written <= {str(item) for item in (*problem.requirements, *overriding)}
 
 
-def _met(requirement: Requirement, locked: LockedProject) -> bool:
+def meets(requirement: Requirement, locked: LockedProject) -> bool:
+    """Return whether the lock has what a person's requirement asks for, or set it aside."""
     text = str(requirement)
     if text in locked.set_aside:
         return True

@@ -10,6 +10,7 @@ from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Finding, Remedy, Severity, Waiver
 from envdoctor.model.origin import FileOrigin
 from envdoctor.workflow.as_they_stand import AS_THEY_STAND
+from envdoctor.workflow.by_lock import meets
 from envdoctor.workflow.settings import WaiverSetting
 
 __all__ = ["accepted_by_lock", "expired_waivers", "waive"]
@@ -65,14 +66,16 @@ def _waived(finding: Finding, waivers: Sequence[WaiverSetting]) -> Finding:
 
 
 def _settled(conflicts: Sequence[Conflict], locked: LockedProject) -> dict[str, Waiver]:
-    """Return a waiver by the id of each conflict of which the lock set a demand aside.
+    """Return a waiver by the id of each conflict that the lock settles.
 
-    Requirements are compared by their text: a line that moves within its file is still the line that was accepted.
+    It does where it set a demand of it aside, and where it has everything that the conflict's lines ask for: then the
+    demand that it set aside is one of a distribution further up. Requirements are compared by their text: a line that
+    moves within its file is still the line that was accepted.
     """
     aside = {text.partition(" (")[0] for override in locked.overrides for text in override.sets_aside}
     settled = {}
     for conflict in conflicts:
         demands = [*conflict.core, *(side.requirement for side in conflict.clash.sides)]
-        if any(str(demand) in aside for demand in demands):
+        if any(str(demand) in aside for demand in demands) or all(meets(line, locked) for line in conflict.core):
             settled[conflict.id] = Waiver("an override recorded in the lock settles it", locked.path)
     return settled
