@@ -298,6 +298,19 @@ def test_who_walked_a_package_back() -> None:
     assert [str(r.origin) for r in walked.forced_by] == ["fairseq 0.12.2"]
 
 
+def test_what_the_version_in_use_alone_holds_has_not_walked_it_back() -> None:
+    table = {
+        "app": {"1.0": ["engine==1", "shared<2"], "2.0": ["engine==2", "shared>=2"]},
+        "engine": {"1": {}, "2": {}},
+        "shared": {"1": {}, "2": {}},
+        "other": {"1": ["shared<2"]},
+    }
+    found = _diagnose(table, "app", "other")
+    assert found.resolution is not None
+    (walked,) = [entry for entry in found.resolution.walked_back if entry.name == "app"]
+    assert [r.pep508 for r in walked.forced_by] == ["shared>=2"]
+
+
 def test_a_line_without_any_version_for_the_target_is_left_out_and_said() -> None:
     table = {"app": {"1": {}}, "triton": {"2.1.0": {"tags": ["cp311-cp311-manylinux_2_17_x86_64"]}}}
     found = _diagnose(table, "app", "triton==2.1.0", target=WINDOWS)

@@ -15,6 +15,7 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.ports import IndexUnavailable
+from envdoctor.render.conflict_wording import override_text
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.failure import Failure, Judge
 from envdoctor.resolve.problem import Problem
@@ -93,6 +94,8 @@ def test_where_the_newest_is_known_to_fail_the_search_goes_on_to_one_that_works(
     works, fails = found.repairs
     assert works.verified
     assert works.overrides[0].because == "2.15.0 is known to fail: torch==2.15.0 fails"
+    action = override_text(works.overrides[0]).action
+    assert action.endswith("with torch==2.7.1+cu118; 2.15.0 is known to fail: torch==2.15.0 fails")
     assert works.cautions == ()
     assert fails.cautions == ("known to fail: torch==2.15.0 fails (ADV1)",)
     assert found.resolution is not None

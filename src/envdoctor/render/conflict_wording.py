@@ -127,4 +127,6 @@ def override_text(override: Override) -> RepairLine:
         why = f": {override.because}" if override.because else ""
         return RepairLine(f"leave out {placed(first)}{why}", tuple(placed(item) for item in others))
     written = f"replace {placed(first)} with {override.requirement}"
+    if override.because and not override.from_profile:
+        written += f"; {override.because}"
     return RepairLine(written, tuple(placed(item) for item in others))

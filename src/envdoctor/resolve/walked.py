@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from packaging.utils import NormalizedName
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
-from envdoctor.model.origin import written_by_a_person
+from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import WalkedBack
 from envdoctor.resolve.candidates import CandidateList
@@ -40,7 +40,7 @@ def walked_back(
         excluding = [r for r in demands if not r.specifier.contains(candidates.versions[newest], prereleases=True)]
         if any(written_by_a_person(r.origin) or _exact(r) for r in excluding):
             continue
-        forced = tuple(excluding) or _failing(universe, positions, name, newest)
+        forced = tuple(excluding) or tuple(_failing(universe, positions, name, newest, in_force))
         if forced:
             found.append(WalkedBack(name, candidates.versions[positions[node]], candidates.versions[newest], forced))
     return tuple(found)
@@ -74,15 +74,32 @@ def _uploaded(candidates: CandidateList, position: int) -> datetime | None:
 
 
 def _failing(
-    universe: Universe, positions: Mapping[str, int], name: NormalizedName, newest: int
-) -> tuple[Requirement, ...]:
-    """Return what the newest version asks for that the resolution does not have, if it was looked at."""
+    universe: Universe,
+    positions: Mapping[str, int],
+    name: NormalizedName,
+    newest: int,
+    in_force: Mapping[NormalizedName, Sequence[Requirement]],
+) -> Iterator[Requirement]:
+    """Yield what the newest version asks for that the resolution does not have, if it was looked at.
+
+    Not what is there for the sake of the version in use alone: the newest one would bring another.
+    """
     if not universe.loaded(name, newest):
-        return ()
+        return
     version = universe.candidates(name).versions[newest]
-    return tuple(
-        edge.requirement(version)
-        for edge in universe.edges(name, newest)
-        if (edge.dependency in positions and not edge.bits >> positions[edge.dependency] & 1)
-        or not edge.bits & universe.candidates(base_name(edge.dependency)).all
-    )
+    for edge in universe.edges(name, newest):
+        usable = edge.bits & universe.candidates(base_name(edge.dependency)).all
+        chosen = positions.get(edge.dependency)
+        if usable and (chosen is None or edge.bits >> chosen & 1):
+            continue
+        against = [
+            demand
+            for demand in in_force.get(base_name(edge.dependency), ())
+            if not universe.bits(demand.name, demand.specifier) & usable
+        ]
+        if not usable or not against or not all(_made_by(demand, name) for demand in against):
+            yield edge.requirement(version)
+
+
+def _made_by(demand: Requirement, name: NormalizedName) -> bool:
+    return isinstance(demand.origin, DistributionOrigin) and canonicalize_name(demand.origin.name) == name
