@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from envdoctor.model.profile import EnvironmentSpec
 from envdoctor.workflow.check import CheckRequest
 
-__all__ = ["EnvironmentPart", "default_environment", "parts_of", "write_launchers"]
+__all__ = ["EnvironmentPart", "default_environment", "launcher", "parts_of", "write_launchers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +67,19 @@ def write_launchers(parts: Sequence[EnvironmentPart]) -> list[str]:
     """
     written: list[str] = []
     for part in parts if len(parts) > 1 else ():
-        folder = part.environment / ".envdoctor"
-        if os.name == "nt":
-            text = f'@"{os.sys.executable}" -m envdoctor run --env "%~dp0.." -- %*\r\n'  # type: ignore[attr-defined]
-            (folder / "run.cmd").write_text(text, encoding="utf-8", newline="")
-            written.append(str(folder / "run.cmd"))
-            continue
-        import sys
-
-        launcher = folder / "run"
-        here = shlex.quote(str(part.environment))
-        launcher.write_text(
-            f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m envdoctor run --env {here} -- "$@"\n', encoding="utf-8"
-        )
-        launcher.chmod(0o755)
-        written.append(str(launcher))
+        name, text = launcher(part.environment, sys.executable, windows=os.name == "nt")
+        path = part.environment / ".envdoctor" / name
+        path.write_text(text, encoding="utf-8", newline="")
+        path.chmod(0o755)
+        written.append(str(path))
     return written
+
+
+def launcher(environment: Path, executable: str, *, windows: bool) -> tuple[str, str]:
+    """Return name and text of the script that runs a command in an environment, for ``cmd`` or a POSIX shell."""
+    if windows:
+        # A percent sign is doubled in a batch file; the rest of a path is plain between double quotes.
+        quoted = executable.replace("%", "%%")
+        return "run.cmd", f'@"{quoted}" -m envdoctor run --env "%~dp0.." -- %*\r\n'
+    here = shlex.quote(str(environment))
+    return "run", f'#!/bin/sh\nexec {shlex.quote(executable)} -m envdoctor run --env {here} -- "$@"\n'

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from envdoctor.adapters.apply.journal import Journal, own_folder
 from envdoctor.adapters.apply.paths import PathEscape, resolve_inside
 from envdoctor.adapters.apply.preview import preview_patches
 from envdoctor.adapters.apply.records import PATCH_RECORD
+from envdoctor.adapters.apply.shell_scripts import shell_scripts
 from envdoctor.adapters.apply.trees import FolderTree
 from envdoctor.model.plan import PatchFile, PatchLater, RemoveFile, WriteRecord, WriteStub, WriteVariables
 
@@ -73,7 +73,7 @@ class FileSteps:
     def variables(self, step: WriteVariables) -> None:
         """Write scripts that set the variables in a shell; `envdoctor run` reads the record."""
         own = own_folder(self.environment)
-        for name, text in _scripts(step.variables).items():
+        for name, text in shell_scripts(step.variables, windows=os.name == "nt").items():
             self._write(step.id, "record", name, own / name, text.encode("utf-8"))
 
     def record(self, step: WriteRecord) -> None:
@@ -132,14 +132,3 @@ class FileSteps:
             rows.append(row)
         data = (json.dumps(rows, indent=1) + "\n").encode("utf-8")
         self._write(step, "record", PATCH_RECORD, path, data)
-
-
-def _scripts(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return a file per kind of shell."""
-    ordered = sorted(variables.items())
-    scripts = {"variables.sh": "".join(f"export {name}={shlex.quote(value)}\n" for name, value in ordered)}
-    if os.name == "nt":
-        scripts["variables.ps1"] = "".join(
-            "$env:{} = '{}'\n".format(name, value.replace("'", "''")) for name, value in ordered
-        )
-    return scripts

@@ -21,8 +21,12 @@ def fault_of_relative(path: str) -> str | None:
         return "is empty or holds a NUL"
     if path.startswith(("/", "\\")) or _DRIVE.match(path):
         return "is absolute"
-    if ".." in re.split(r"[/\\]", path):
+    parts = re.split(r"[/\\]", path)
+    if ".." in parts:
         return "leaves its folder (`..`)"
+    # Windows drops dots and spaces at the end of a name, and so makes another name of it: `.. ` is `..` there.
+    if any(part not in ("", ".") and not part.rstrip(" .") for part in parts):
+        return "has a name of dots and spaces alone"
     return None
 
 
