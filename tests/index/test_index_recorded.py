@@ -5,9 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import make_wheel
 from index_samples import make_sdist, versions
+from packaging.utils import canonicalize_name
 
+from conftest import make_wheel
 from envdoctor.adapters.index import AnyIndex, RecordedIndex
 from envdoctor.adapters.index.recording_format import trim
 from envdoctor.model.candidate import BuildRisk
@@ -75,8 +76,54 @@ def test_folder_that_is_no_recording(tmp_path: Path) -> None:
     with pytest.raises(IndexUnavailable, match="not a recorded index"):
         RecordedIndex(tmp_path)
     (tmp_path / "recording.json").write_text(json.dumps({"format": 99}))
-    with pytest.raises(IndexUnavailable, match="format known here"):
+    with pytest.raises(IndexUnavailable, match="`format` is not 1"):
         RecordedIndex(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "5", "[" * 100_000, '{"format": 1, "unreachable": 5}', '{"format": 1, "unreachable": [1]}', "\xe9", "{"],
+    ["[]", "5", "[" * 100_000, '{"format": 1, "unreachable": 5}', '{"format": 1, "unreachable": [1]}', "\xe9", "{"],
+)
+def test_a_recording_json_of_another_kind_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "recording.json").write_text(text, encoding="latin-1")
+    with pytest.raises(IndexUnavailable, match=r"recording\.json"):
+        RecordedIndex(tmp_path)
+
+
+_FILE = '"filename": "demo-1.0-py3-none-any.whl", "version": "1.0"'
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[]", "demo.json is not a table"),
+        ("{", "demo.json, line 1: not JSON"),
+        ("[" * 100_000, "demo.json is no JSON that can be read here"),
+        ('{"unavailable": 5}', "`unavailable` is not a list of three texts"),
+        ('{"files": 5}', "`files` is not a list"),
+        ('{"files": [null]}', "`files[0]` is not a table"),
+        ('{"files": [{"filename": 5}]}', "`files[0].filename` is not a text"),
+        ('{"files": [{"filename": "a", "version": "x"}]}', "`files[0].version` is not a version"),
+        (f'{{"files": [{{{_FILE}, "hashes": [1]}}]}}', "`files[0].hashes` is not a table of texts"),
+        (f'{{"files": [{{{_FILE}, "size": "1"}}]}}', "`files[0].size` is not a number of bytes"),
+        (f'{{"files": [{{{_FILE}, "yanked": {{}}}}]}}', "`files[0].yanked` is not a text"),
+        ('{"metadata": []}', "`metadata` is not a table"),
+        ('{"metadata": {"a": 5}}', "`metadata[a]` is not a table"),
+        ('{"metadata": {"a": {"source": ["x"]}}}', "`metadata[a].source`"),
+        ('{"metadata": {"a": {"source": "sidecar", "requires-dist": 5}}}', "`metadata[a].requires-dist`"),
+        ('{"names": 5}', "`names` is not"),
+        ('{"members": {"a": 7}}', "`members` is not"),
+        ('{"build-risk": {"a": "x"}}', "`build-risk` is not"),
+    ],
+)
+def test_a_document_of_another_kind_is_unknown_with_its_file_and_key(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "recording.json").write_text('{"format": 1}')
+    (tmp_path / "demo.json").write_text(text)
+    with pytest.raises(IndexUnavailable) as caught:
+        RecordedIndex(tmp_path).page(canonicalize_name("demo"))
+    assert "demo.json" in caught.value.reason
+    assert reason in caught.value.reason
 
 
 def test_trimmed_recording_still_knows_that_a_version_exists(server, opened: Open, tmp_path: Path) -> None:

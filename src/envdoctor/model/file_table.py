@@ -4,14 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Protocol, TypeVar, overload
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
-    from envdoctor.model.candidate import DistributionFile
+__all__ = ["FileTable", "Listed", "TabledFiles", "table_of", "tags_of"]
 
-__all__ = ["FileTable", "TabledFiles", "table_of", "tags_of"]
+
+class Listed(Protocol):
+    """What the columns are made of; a DistributionFile is one."""
+
+    @property
+    def version(self) -> Version:
+        """The file's version."""
+        ...
+
+    @property
+    def filename(self) -> str:
+        """The file's name, without folders."""
+        ...
+
+    @property
+    def requires_python(self) -> str | None:
+        """``Requires-Python`` as the index gives it."""
+        ...
+
+    @property
+    def yanked(self) -> str | None:
+        """The reason where the file is yanked, else None."""
+        ...
+
+
+FileT = TypeVar("FileT")
 
 Kind = tuple[str | None, str | None]
 """Wheel tags as its file name has them (``cp311-cp311-win_amd64``; empty where it has no three), None for an sdist;
@@ -45,26 +70,26 @@ class FileTable:
         return ()
 
 
-class TabledFiles(Sequence["DistributionFile"]):
+class TabledFiles(Sequence[FileT]):
     """The files of a page, each made when it is first looked at."""
 
     __slots__ = ("_made", "_make", "table")
 
-    def __init__(self, table: FileTable, make: Callable[[int], DistributionFile]) -> None:
+    def __init__(self, table: FileTable, make: Callable[[int], FileT]) -> None:
         self.table = table
         self._make = make
-        self._made: dict[int, DistributionFile] = {}
+        self._made: dict[int, FileT] = {}
 
     def __len__(self) -> int:
         return len(self.table.version_of)
 
     @overload
-    def __getitem__(self, row: int) -> DistributionFile: ...
+    def __getitem__(self, row: int) -> FileT: ...
 
     @overload
-    def __getitem__(self, row: slice) -> tuple[DistributionFile, ...]: ...
+    def __getitem__(self, row: slice) -> tuple[FileT, ...]: ...
 
-    def __getitem__(self, row: int | slice) -> DistributionFile | tuple[DistributionFile, ...]:
+    def __getitem__(self, row: int | slice) -> FileT | tuple[FileT, ...]:
         if isinstance(row, slice):
             return tuple(self[number] for number in range(*row.indices(len(self))))
         made = self._made.get(row)
@@ -73,7 +98,7 @@ class TabledFiles(Sequence["DistributionFile"]):
             made = self._made.get(number) or self._made.setdefault(number, self._make(number))
         return made
 
-    def __iter__(self) -> Iterator[DistributionFile]:
+    def __iter__(self) -> Iterator[FileT]:
         return (self[row] for row in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
@@ -88,7 +113,7 @@ class TabledFiles(Sequence["DistributionFile"]):
         return f"<{len(self)} files>"
 
 
-def table_of(files: Sequence[DistributionFile]) -> FileTable:
+def table_of(files: Sequence[Listed]) -> FileTable:
     """Return the columns of a page's files."""
     if isinstance(files, TabledFiles):
         return files.table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from envdoctor.adapters.index.recording_format import FORMAT, HOST, file_of, metadata_of
+from envdoctor.adapters.index.recorded_document import BadRecording, read_about, read_document
+from envdoctor.adapters.index.recording_format import HOST, file_of, metadata_of
 from envdoctor.adapters.index.settings import IndexSettings, cutoff_text
 from envdoctor.adapters.index.stopwatch import Stopwatch
 from envdoctor.model.candidate import (
@@ -51,13 +51,11 @@ class RecordedIndex:
         self.confused: tuple[tuple[NormalizedName, str, Version, Version], ...] = ()
         """A recording keeps no word of it."""
         try:
-            about = json.loads((directory / "recording.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise IndexUnavailable("recorded", str(directory), f"not a recorded index ({error})") from None
-        if not isinstance(about, dict) or about.get("format") != FORMAT:
-            raise IndexUnavailable("recorded", str(directory), "not a recorded index of a format known here")
+            about = read_about(directory)
+        except BadRecording as error:
+            raise IndexUnavailable("recorded", str(directory), str(error)) from None
         self.recorded_on: str = str(about.get("recorded", ""))
-        self.unreachable = tuple((str(i[0]), str(i[1]), str(i[2])) for i in about.get("unreachable", ()))
+        self.unreachable = tuple((name, url, reason) for name, url, reason in about.get("unreachable", ()))
 
     @property
     def seconds(self) -> float:
@@ -134,11 +132,11 @@ class RecordedIndex:
         if name not in self._projects:
             path = self._directory / f"{name}.json"
             try:
-                self._projects[name] = json.loads(path.read_text(encoding="utf-8"))
+                self._projects[name] = read_document(path)
             except FileNotFoundError:
                 raise IndexUnavailable("recorded", HOST, f"`{name}` is not in the recording") from None
-            except (OSError, ValueError) as error:
-                raise IndexUnavailable("recorded", HOST, f"{path.name} cannot be read ({error})") from None
+            except BadRecording as error:
+                raise IndexUnavailable("recorded", str(self._directory), str(error)) from None
         return self._projects[name]
 
     def _read_page(self, name: NormalizedName) -> ProjectPage:
@@ -148,10 +146,7 @@ class RecordedIndex:
             raise IndexUnavailable(index, url, reason)
         if "files" not in table:
             raise ProjectNotFound(name, "default")
-        try:
-            files = tuple(file_of(entry, name) for entry in table["files"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise IndexUnavailable("recorded", HOST, f"{name}.json cannot be read ({error})") from None
+        files = tuple(file_of(entry, name) for entry in table["files"])
         return ProjectPage(name, files, table.get("index", "default"), tuple(table.get("skipped", ())))
 
     def _admissible(self, page: ProjectPage) -> ProjectPage:
