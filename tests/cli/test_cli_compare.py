@@ -137,7 +137,7 @@ def test_a_report_with_any_fault_is_compared_or_refused_by_key_path(
     report = {**report, **{key: report[key][:2] for key in ("findings", "repairs")}}
     report["resolution"] = {**report["resolution"], "packages": report["resolution"]["packages"][:2]}
     for steps in places(report):
-        for value in (None, 1, "text", [], {}, [1], {"a": None}):
+        for value in (None, 1, [1], {"a": None}):
             broken = copy.deepcopy(report)
             place: Any = broken
             for step in steps[:-1]:

@@ -6,11 +6,12 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock, PylockValidationError
-from packaging.utils import NormalizedName
-from packaging.version import Version
+if TYPE_CHECKING:
+    from packaging.pylock import Package, PackageSdist, PackageWheel
+    from packaging.utils import NormalizedName
+    from packaging.version import Version
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -67,6 +68,9 @@ class LockedProject:
 
 def parse_lock(text: str, path: str) -> LockedProject:
     """Return the content of a pylock file. Raises LockError with path and place."""
+    # Imported where there is a lock: most checks of a project find none.
+    from packaging.pylock import Pylock, PylockValidationError
+
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
