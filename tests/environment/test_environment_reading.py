@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from envdoctor.adapters.probe import environment_records
 from envdoctor.adapters.probe.environment import EnvironmentNotFound, read_environment
 from envdoctor.adapters.probe.environment_files import parse_record
 from envdoctor.adapters.probe.environment_metadata import parse_headers, read_egg_requires
@@ -132,6 +133,21 @@ def test_files_are_compared_with_the_disk(site, files):
     assert [(problem.kind, problem.detail) for problem in problems] == [
         ("missing-file", "a/gone.py"),
         ("changed-file", "a/longer.py: 3 bytes, 1 recorded"),
+    ]
+
+
+def test_of_many_files_the_sizes_of_libraries_alone_are_compared(site, monkeypatch):
+    monkeypatch.setattr(environment_records, "MANY_FILES", 3)
+    names = ("a/gone.py", "a/gone.so", "a/longer.py", "a/longer.so", "a/fine.so")
+    site.add("a", "1", files=dict.fromkeys(names, "1"))
+    for path in names[:2]:
+        (site.folder / path).unlink()
+    for path in names[2:4]:
+        (site.folder / path).write_text("123", encoding="utf-8")
+    assert [(problem.kind, problem.detail) for problem in read_environment(site.folder).problems] == [
+        ("missing-file", "a/gone.py"),
+        ("missing-file", "a/gone.so"),
+        ("changed-file", "a/longer.so: 3 bytes, 1 recorded"),
     ]
 
 

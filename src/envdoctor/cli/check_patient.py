@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from envdoctor.cli.patient_target import fitted, torch_of_facts, with_assumed
 from envdoctor.cli.targets import TargetChoice, pick_target
 from envdoctor.diagnose.examination import Examination
+from envdoctor.resolve.memory import collector_paused
 from envdoctor.workflow.patient import check_patient
 
 if TYPE_CHECKING:
@@ -39,16 +40,16 @@ def report_of_patient(
         target = replace(target, python=environment.python, python_full=environment.python_full)
     if profile is not None and environment is not None:
         environment = _without_torch(environment, profile)
-    return check_patient(
-        Examination(
-            target=target,
-            profile=profile,
-            environment=_with_requirements(environment, index_choice, profile),
-            binaries=patient.binaries,
-            facts=patient.facts,
-            log=patient.log,
-        )
+    examination = Examination(
+        target=target,
+        profile=profile,
+        environment=_with_requirements(environment, index_choice, profile),
+        binaries=patient.binaries,
+        facts=patient.facts,
+        log=patient.log,
     )
+    with collector_paused():
+        return check_patient(examination)
 
 
 def _without_torch(environment: InstalledEnvironment, profile: Profile) -> InstalledEnvironment:

@@ -14,7 +14,7 @@ from typing import Any
 
 from envdoctor.adapters.probe.environment_base import base_problems
 from envdoctor.adapters.probe.environment_conda import read_conda_packages
-from envdoctor.adapters.probe.environment_files import look_over, verify_files, with_files
+from envdoctor.adapters.probe.environment_files import verify_files, with_files
 from envdoctor.adapters.probe.environment_isolation import (
     foreign_scripts,
     path_programs,
@@ -22,6 +22,7 @@ from envdoctor.adapters.probe.environment_isolation import (
     relevant_variables,
 )
 from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, Layout, find_layout
+from envdoctor.adapters.probe.environment_records import look_over
 from envdoctor.adapters.probe.environment_scan import Scan, scan_folder
 from envdoctor.adapters.probe.environment_tags import platform_of_tags, python_of_tags
 from envdoctor.adapters.probe.interpreter import InterpreterAnswer, Questioning
@@ -42,7 +43,8 @@ def read_environment(
 ) -> InstalledEnvironment:
     """Read the environment at ``path``: its folder, or the Python executable in it.
 
-    Every RECORD is compared with the disk (existence and size). ``files``: keep the file list of each distribution;
+    Every RECORD is compared with the disk: existence and size, or in large environments the sizes of libraries alone.
+    ``files``: keep the file list of each distribution;
     without it, only of those that share a folder with another one. ``ask``: run the
     interpreter, for at most about ``1.5 * timeout_s`` seconds; nothing in the environment is imported by this process.
     ``environ``: the variables that reach the interpreter; this process's own by default.
