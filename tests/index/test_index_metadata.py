@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Callable
 
 import pytest
-from conftest import make_wheel
 from index_samples import make_sdist
 
+from conftest import make_wheel
 from envdoctor.adapters.index import AnyIndex, archive_bytes
 from envdoctor.model.candidate import BuildRisk, CoreMetadata, FileKind, MetadataSource
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
@@ -242,3 +242,19 @@ def test_a_wheel_for_another_platform_speaks_for_its_sdist(server, opened: Open)
     metadata = index.metadata(sdist)
     assert (metadata.requires_dist, metadata.source) == (("numpy",), MetadataSource.SIBLING)
     assert server.count(".tar.gz") == 0, "no archive is taken to learn what a few kilobytes tell"
+
+
+@pytest.mark.parametrize("filename", ["demo-1.0-py3-none-any.whl", "demo-1.0.tar.gz"])
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(404, MetadataUnavailable), (410, MetadataUnavailable), (403, IndexUnavailable), (500, IndexUnavailable)],
+)
+def test_a_host_that_fails_is_not_a_file_that_is_gone(
+    server, opened: Open, filename: str, status: int, error: type[Exception]
+) -> None:
+    server.page("demo", [server.file(filename, b"anything")])
+    server.answers[f"/files/{filename}"].status = status
+    server.answers[f"/files/{filename}"].ranges = False
+    index = opened()
+    with pytest.raises(error, match=f"its server answered {status}"):
+        index.metadata(index.page("demo").files[0])

@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.index.zip_directory import Window
 
-__all__ = ["ArchiveBytes", "HttpBytes", "LocalBytes", "NoBytes", "local_path"]
+__all__ = ["GONE", "ArchiveBytes", "HttpBytes", "LocalBytes", "NoBytes", "Refused", "local_path"]
 
+GONE = frozenset({404, 410})
+"""Statuses that say that a file is not there, and not merely that it is not given now."""
 _TAIL = (48 * 1024, 384 * 1024)
 """Least and most bytes of a first read; between them it grows with the file, as directories do."""
 WHOLE = 48 * 1024 * 1024
@@ -22,7 +24,15 @@ _PLAIN = {"Accept-Encoding": "identity"}
 
 
 class NoBytes(Exception):
-    """The file cannot be read; the text is the reason. ``gone``: the index lists it, and its host does not have it."""
+    """The file cannot be read; the text is the reason."""
+
+
+class Refused(NoBytes):
+    """Its server answered without the file."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"its server answered {status}")
+        self.status = status
 
 
 class ArchiveBytes(Protocol):
@@ -108,7 +118,7 @@ class HttpBytes:
             self.whole = reply.content
             self._size = len(reply.content)
             return Window(0, reply.content)
-        raise NoBytes(f"its server answered {reply.status}")
+        raise Refused(reply.status)
 
 
 def _tail_length(size: int) -> int:

@@ -5,15 +5,23 @@ For a wheel: its sidecar, HTTP ranges, the whole file. For an sdist: the whole f
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import zlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from envdoctor.adapters.index.archive_bytes import ArchiveBytes, HttpBytes, LocalBytes, NoBytes, local_path
+from envdoctor.adapters.index.archive_bytes import (
+    GONE,
+    ArchiveBytes,
+    HttpBytes,
+    LocalBytes,
+    NoBytes,
+    Refused,
+    local_path,
+)
 from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.credentials import origin_of, without_credentials
+from envdoctor.adapters.index.digests import matches
 from envdoctor.adapters.index.metadata_text import MetadataRecord, UnreadableMetadata, read_headers, record_of
 from envdoctor.adapters.index.transport import Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
@@ -134,7 +142,7 @@ class FileReader:
                 raise MetadataUnavailable(file.filename, error.strerror or str(error)) from None
         else:
             content = self._download(file)
-        if not _matches(content, file.hashes):
+        if not matches(content, file.hashes):
             raise MetadataUnavailable(file.filename, "its hash is not the one that the index lists")
         self._last_sdist = (file_key(file), content)
         return content
@@ -148,7 +156,7 @@ class FileReader:
         if reply.cut:
             raise MetadataUnavailable(file.filename, f"it is larger than {_SDIST_LIMIT // 1024**2} MiB")
         if reply.status != 200:
-            raise MetadataUnavailable(file.filename, f"its server answered {reply.status}")
+            raise self._refused(file, reply.status)
         return reply.content
 
     def _from_sidecar(self, file: DistributionFile) -> MetadataRecord | None:
@@ -165,7 +173,7 @@ class FileReader:
             self._remember_sidecar(file, found)
         if not found:
             return None
-        if not _matches(reply.content, file.sidecar_hashes):
+        if not matches(reply.content, file.sidecar_hashes):
             raise MetadataUnavailable(file.filename, "its sidecar's hash is not the one that the index lists")
         try:
             return _wheel_record(reply.content, MetadataSource.SIDECAR)
@@ -228,10 +236,12 @@ class FileReader:
             directory, window = read_directory(source.tail(), source.fetch)
         except TransportError as error:
             raise self._unavailable(file, str(error)) from None
+        except Refused as error:
+            raise self._refused(file, error.status) from None
         except (NoBytes, BadArchive) as error:
             raise MetadataUnavailable(file.filename, str(error)) from None
         whole = source.whole if isinstance(source, HttpBytes) else None
-        if whole is not None and not _matches(whole, file.hashes):
+        if whole is not None and not matches(whole, file.hashes):
             raise MetadataUnavailable(file.filename, "its hash is not the one that the index lists")
         self._cache.put_part(key, "directory", directory.encode())
         return directory, window, source
@@ -253,6 +263,8 @@ class FileReader:
             return read_member(directory.members[name], name, window, fetch, limit)
         except TransportError as error:
             raise self._unavailable(file, str(error)) from None
+        except Refused as error:
+            raise self._refused(file, error.status) from None
         except (NoBytes, BadArchive) as error:
             raise MetadataUnavailable(file.filename, str(error)) from None
 
@@ -269,6 +281,13 @@ class FileReader:
         if self._offline and local_path(file.url) is None:
             raise self._unavailable(file, "offline and not in the cache")
 
+    def _refused(self, file: DistributionFile, status: int) -> MetadataUnavailable | IndexUnavailable:
+        """Return what an answer without the file means: it is gone, or its server cannot or will not give it now."""
+        reason = f"its server answered {status}"
+        if status in GONE:
+            return MetadataUnavailable(file.filename, reason)
+        return self._unavailable(file, reason)
+
     def _unavailable(self, file: DistributionFile, reason: str) -> IndexUnavailable:
         return IndexUnavailable(file.index, without_credentials(file.url), reason)
 
@@ -276,13 +295,3 @@ class FileReader:
 def _wheel_record(content: bytes, source: MetadataSource) -> MetadataRecord:
     headers = read_headers(content)
     return record_of(headers.requires_dist, headers.requires_python, headers.provides_extra, source)
-
-
-def _matches(content: bytes, hashes: tuple[tuple[str, str], ...]) -> bool:
-    """Return False where a listed hash differs; a file without hashes matches."""
-    for name, digest in hashes:
-        if name not in hashlib.algorithms_guaranteed:
-            continue
-        if hashlib.new(name, content, usedforsecurity=False).hexdigest() != digest.lower():
-            return False
-    return True
