@@ -28,8 +28,9 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.index import AnyIndex, IndexSettings, open_index
 from envdoctor.adapters.index.recording_format import trim
+from envdoctor.adapters.index.settings import IndexSettingsError
 from envdoctor.model.candidate import FileKind, ProjectPage
-from envdoctor.ports import MetadataUnavailable, ProjectNotFound
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 
 def usable_for(python: str | None, platform: str | None) -> Callable[[str], bool]:
@@ -93,9 +94,15 @@ def main() -> int:
     code = 0
     if options.names:
         settings = IndexSettings(record_to=options.directory, exclude_newer=options.exclude_newer)
-        index = open_index(settings)
+        try:
+            index = open_index(settings)
+        except (IndexSettingsError, IndexUnavailable) as error:
+            parser.error(str(error))
         try:
             record_names(index, options.names, options.newest)
+        except IndexUnavailable as error:
+            sys.stderr.write(f"{error}\n")
+            code = 3
         finally:
             index.close()
     else:
