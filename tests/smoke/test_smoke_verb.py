@@ -170,3 +170,17 @@ def test_a_profile_that_names_a_kernel_workload_or_setting_that_is_none_is_not_v
 def test_the_shipped_profiles_are_valid(capsys: pytest.CaptureFixture[str]) -> None:
     files = sorted((Path(__file__).parents[2] / "profiles").glob("*.toml"))
     assert main(["profiles", "validate", *map(str, files)]) == 0
+
+
+@pytest.mark.parametrize("factor", ["nan", "inf", "1e400", "0", "-1"])
+def test_a_time_factor_that_is_no_number_is_a_mistake(
+    factor: str, asked: Asked, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["smoke", "--kernel", "stft", "--timeout-scale", factor]) == 2
+    assert "--timeout-scale" in capsys.readouterr().err
+    assert not hasattr(asked, "request")
+
+
+def test_unknown_is_no_backend_to_ask_for(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["smoke", "--backend", "unknown"]) == 2
+    assert "no backend `unknown`" in capsys.readouterr().err

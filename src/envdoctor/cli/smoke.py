@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import shutil
 import sys
@@ -75,7 +76,9 @@ def smoke(
     ] = False,
     timeout_scale: Annotated[
         float,
-        typer.Option("--timeout-scale", metavar="FACTOR", min=0.01, help="A factor on every kernel's time limit."),
+        typer.Option(
+            "--timeout-scale", metavar="FACTOR", min=0.01, max=1000, help="A factor on every kernel's time limit."
+        ),
     ] = 1.0,
     format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
     output: opt.OutputOption = None,
@@ -91,6 +94,8 @@ def smoke(
     if list_kernels:
         typer.echo("\n".join(_listing(names)))
         return
+    if not math.isfinite(timeout_scale):
+        raise UsageFault(f"--timeout-scale: `{timeout_scale}` is no factor; give a number such as 5")
     wanted_backend = _backend(backend)
     interpreter = _interpreter(env, python)
     progress = open_progress(quiet=quiet)
@@ -138,7 +143,7 @@ def _close(name: str, known: Sequence[str]) -> str:
 
 
 def _backend(name: str | None) -> str | None:
-    known = ("auto", *(item.value for item in Backend))
+    known = ("auto", *(item.value for item in Backend if item is not Backend.UNKNOWN))
     # `cpu-as:NAME` lets a CPU play a device's part; it is for tests of this program.
     plain = name.removeprefix(_STAND_IN) if name is not None else None
     if plain is None or plain in known:

@@ -90,7 +90,9 @@ class _Round:
 
     def _failed_stage(self, name: str, error: BaseException) -> None:
         status = "crashed"
-        if type(error).__name__ == "Unavailable" or (name == "import-torch" and isinstance(error, ModuleNotFoundError)):
+        # A torch that lacks something it imports is there, and broken.
+        absent = name == "import-torch" and isinstance(error, ModuleNotFoundError) and error.name == "torch"
+        if absent or type(error).__name__ == "Unavailable":
             status = "unsupported"
         note = f"{type(error).__name__}: {error}"
         if status == "unsupported" and name == "device-context":
@@ -101,6 +103,9 @@ class _Round:
         def work() -> Dict[str, Any]:
             import torch
 
+            if not hasattr(torch, "__version__") or not hasattr(torch, "Tensor"):
+                place = getattr(torch, "__file__", None) or next(iter(getattr(torch, "__path__", [])), "?")
+                raise ImportError(f"`{place}` is not torch: a stub, or what an uninstall left behind")
             threads = self.plan.get("threads")
             if threads:
                 torch.set_num_threads(int(threads))
