@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project, SourceFile
     from envdoctor.model.repair import Repair
+    from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import Resolution
     from envdoctor.model.target import Target
     from envdoctor.ports import ArchiveReader, Index
@@ -57,6 +58,8 @@ class Examination:
     """Projects that could not be looked at, where the lock alone shows that the requirements hold."""
     strict_core: tuple[str, ...] = ()
     """Requirement lines that cannot hold together for a tool that refuses versions with invalid metadata (pip 24.1)."""
+    override_failure: tuple[Requirement, ...] = ()
+    """Requirements that cannot hold together even with the overrides of the profile and the lock."""
     environment: InstalledEnvironment | None = None
     binaries: BinaryInventory | None = None
     """The libraries of the environment, read and not loaded."""

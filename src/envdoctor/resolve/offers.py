@@ -16,6 +16,7 @@ from envdoctor.resolve.engine import Solved, Unsolvable
 from envdoctor.resolve.failure import Judge
 from envdoctor.resolve.ground import Ground
 from envdoctor.resolve.left_out import overrides_of_exclusions
+from envdoctor.resolve.lines import Line
 from envdoctor.resolve.offer import Offer, rank
 from envdoctor.resolve.outcome import build_resolution
 from envdoctor.resolve.overriding import changes_of, effective, overrides_of
@@ -29,6 +30,8 @@ __all__ = ["Offers"]
 
 _DEARER = 3
 """An alternative that keeps what all the cheapest repairs drop is worth naming up to this cost."""
+_LEFT_OUT = 12
+"""How many lines are tried for whether a failure needs them."""
 _EXTRA_COSTS = 2
 """How many costs beyond the cheapest are tried when all the cheapest end in something known to be broken."""
 
@@ -120,11 +123,22 @@ class Offers:
         if not isinstance(outcome, Solved):
             proof = outcome.proof if isinstance(outcome, Unsolvable) else None
             numbers = sorted(n for n in proof.lines if n >= 0) if proof else [line.id for line in self._lines]
-            self.profile_failure = tuple(self._lines[number].requirement for number in numbers)
+            self.profile_failure = self._failing([self._lines[number] for number in numbers])
             return None
         offer = self._offer(self._profile, outcome.positions, frozenset(), from_profile=True)
         needed = problem.overrides or (offer.repair and offer.repair.overrides)
         return offer if needed else None
+
+    def _failing(self, lines: Sequence[Line]) -> tuple[Requirement, ...]:
+        """Return the fewest of some lines that the profile's overrides do not help, without those that it overrides."""
+        view = self._profile.view(self._universe)
+        kept = list(lines)
+        for line in lines[:_LEFT_OUT]:
+            fewer = [other for other in kept if other is not line]
+            if isinstance(self._ground.solver.solve(self._profile.roots(self._universe, fewer), view), Unsolvable):
+                kept = fewer
+        told = [line for line in kept if line.id not in self._profile.lines]
+        return tuple(line.requirement for line in told or kept)
 
     def _found(self, found: Found) -> Offer:
         return self._offer(self.search.relaxation(found.elements), found.positions, found.elements)

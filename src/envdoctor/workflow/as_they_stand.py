@@ -58,7 +58,14 @@ def found_as_they_stand(
     if isinstance(resolution, Unsatisfiable):
         return ()
     seen = replace(
-        examination, profile=None, conflicts=(), repairs=(), resolution=resolution, index=index, archives=archives
+        examination,
+        profile=None,
+        conflicts=(),
+        repairs=(),
+        override_failure=(),
+        resolution=resolution,
+        index=index,
+        archives=archives,
     )
     return tuple(_marked(examine(seen), applied, resolution))
 

@@ -135,6 +135,7 @@ def _prescribe(request: CheckRequest, phases: Phases) -> Prescription:
             rejections=diagnosis.rejections,
             incomplete=diagnosis.incomplete,
             strict_core=tuple(map(str, diagnosis.strict_core)),
+            override_failure=diagnosis.profile_failure,
         )
     findings = examine(examination)
     settled = unread or diagnosis is None or diagnosis.conflicts

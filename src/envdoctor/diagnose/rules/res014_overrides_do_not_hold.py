@@ -1,0 +1,65 @@
+"""Overrides with which the requirements still cannot hold together.
+
+## What it does
+
+Solves the requirements with the overrides of the profile, and with those that a lock recorded, and reports where no
+version is left all the same.
+
+## Why is this bad
+
+What the profile prescribes cannot be installed. Another repair, or the requirements as they stand, are shown in its
+place, and they are not what its author tried.
+
+## Example
+
+`torch==2.4.1` overrides `torch`, and the project pins `torchaudio==2.7.0`, which is linked against torch 2.7: an
+override of torch needs its companions beside it.
+
+## References
+
+- `docs/profiles/README.md`: how a profile overrides
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    lines = examination.override_failure
+    if not lines:
+        return
+    whose = f"the overrides of profile `{examination.profile.name}`" if examination.profile else "the lock's overrides"
+    many = len(lines) > 1
+    named = " and ".join(f"`{line}`" for line in lines[:3])
+    more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
+    places = [line.origin for line in lines if isinstance(line.origin, FileOrigin)]
+    yield Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=lines[0].name,
+        message=f"with {whose}, {named}{more} still cannot {'hold together' if many else 'be met'}",
+        evidence=tuple(Evidence(str(line), str(line.origin)) for line in lines),
+        remedy=Remedy("override what these lines are tied to as well: binaries that belong together move together"),
+        location=places[0] if places else None,
+    )
+
+
+RULE = Rule(
+    code="RES014",
+    name="overrides-do-not-hold",
+    severity=Severity.ERROR,
+    summary="Overrides with which the requirements still cannot hold together",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"override_failure"}),
+)

@@ -1,0 +1,65 @@
+"""A profile whose overrides do not help says so: whatever is in use in their place is not what its author tried."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from resolve_universe import LINUX, MemoryIndex, read
+
+from envdoctor.lock.reading import AcceptedOverride, LockedProject
+from envdoctor.model.finding import Finding
+from envdoctor.model.origin import ProfileOrigin
+from envdoctor.model.profile import Profile, ProfileOverride, ProfileTarget
+from envdoctor.model.project import Project
+from envdoctor.model.report import Report
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.workflow.check import CheckRequest, check
+
+TABLE = {
+    "torch": {"2.4.1": {}, "2.7.0": {}},
+    "torchaudio": {"2.4.1": ["torch==2.4.1"], "2.7.0": ["torch==2.7.0"]},
+}
+
+
+def _checked(*overrides: str, locked: LockedProject | None = None) -> Report:
+    target = ProfileTarget(OperatingSystem.LINUX, Arch.X86_64, SpecifierSet(">=3.10"), Backend.CPU)
+    declared = []
+    for number, text in enumerate(overrides):
+        name, _, version = text.partition("==")
+        origin = ProfileOrigin("p", f"override[{number}]")
+        declared.append(ProfileOverride(Requirement(canonicalize_name(name), origin, SpecifierSet(f"=={version}")), ""))
+    request = CheckRequest(
+        target=LINUX,
+        today=date(2026, 11, 28),
+        project=Project("", requirements=read("torch", "torchaudio==2.7.0")),
+        profile=Profile("p", "", target, overrides=tuple(declared)) if overrides else None,
+        index=MemoryIndex(TABLE),
+        locked=locked,
+    )
+    return check(request)
+
+
+def _said(report: Report) -> list[Finding]:
+    return [item for item in report.findings if item.rule == "RES014"]
+
+
+def test_an_override_of_one_of_a_pair_does_not_hold_and_is_said() -> None:
+    report = _checked("torch==2.4.1")
+    (finding,) = _said(report)
+    assert finding.message == "with the overrides of profile `p`, `torchaudio==2.7.0` still cannot be met"
+    assert str(finding.location) == "requirements.txt:2"
+    assert report.verdict.value == "broken"
+
+
+def test_overrides_of_both_hold_and_nothing_is_said() -> None:
+    assert not _said(_checked("torch==2.4.1", "torchaudio==2.4.1"))
+    assert not _said(_checked())
+
+
+def test_what_a_lock_recorded_and_does_not_hold_is_the_locks() -> None:
+    entry = AcceptedOverride("torch==2.4.1", ("torch (requirements.txt:1)",), ("project",))
+    (finding,) = _said(_checked(locked=LockedProject("pylock.toml", {}, (entry,))))
+    assert finding.message.startswith("with the lock's overrides")
