@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from lock_index import LoopbackIndex
 
 from envdoctor.cli.main import main
+from envdoctor.cli.targets import host_target
 from envdoctor.lock.reading import tomllib
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
@@ -171,3 +173,19 @@ def test_bare_commands_of_remedies_are_completed(
     commands = {command for item in findings if item["remedy"] for command in item["remedy"]["commands"]}
     assert f"envdoctor fix {project}" in commands
     assert not commands & {"envdoctor fix", "envdoctor lock"}
+
+
+def test_a_lock_that_is_current_is_not_proposed_again(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    (project / "requirements.txt").write_text("alpha[nothing]\n", encoding="utf-8")
+    here = host_target()
+    elsewhere = "windows" if here.os.value != "windows" else "macos"
+    for os_, wanted in ((elsewhere, None), (here.os.value, f"envdoctor fix {project} --target-python 3.11")):
+        options = [str(project), "--target-os", os_, "--target-python", "3.11"]
+        assert next_after(capsys, "check", *options) == f"envdoctor lock {shlex.join(options)}"
+        assert main(["lock", *options]) == 0
+        capsys.readouterr()
+        main(["check", *options, "--format", "json"])
+        assert json.loads(capsys.readouterr().out)["next_command"] == wanted
+        (project / "pylock.toml").unlink()

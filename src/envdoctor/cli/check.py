@@ -153,5 +153,5 @@ def _report_of_project(
         report = report_of(session.request, result, command="check")
         obstacles = obstacles_of(session.request, result)
     typed = replace(session.typed, env=env)
-    report = replace(report, next_command=after_check(report, typed, obstacles))
+    report = replace(report, next_command=after_check(report, typed, obstacles, session.request.locked))
     return with_whole_commands(report, typed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,7 +58,7 @@ def _is_stream(path: Path) -> bool:
 
 def _stage(path: Path, text: str) -> Path:
     """Write beside a file what will take its place, and return where."""
-    partial = path.with_name(f".envdoctor-{secrets.token_hex(4)}.partial")
+    partial = path.with_name(f".envdoctor-{os.urandom(4).hex()}.partial")
     try:
         # Exclusively: in a folder that others may write to, nobody has put a link there.
         with partial.open("x", encoding="utf-8", newline="\n") as stream:

@@ -14,7 +14,7 @@ from envdoctor.cli.composition import IndexChoice, TargetChoice
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.files import write_together
 from envdoctor.cli.messages import error, note, say
-from envdoctor.cli.next_step import Typed, mirrored_lock
+from envdoctor.cli.next_step import Typed, mirrored_lock, with_whole_commands
 from envdoctor.cli.output import write_report
 from envdoctor.cli.session import open_session
 
@@ -89,7 +89,8 @@ def lock(
         outcome = run_lock(session.request, LockChoice(repair, no_repair), session.index_urls)
     folder = output_dir or (project if project.is_dir() else project.parent)
     if format is not opt.Format.HUMAN or output is not None:
-        write_report(outcome.report, format=format, output=output, fail_on=opt.FailOn.NEVER, verbose=verbose)
+        report = with_whole_commands(outcome.report, session.typed)
+        write_report(report, format=format, output=output, fail_on=opt.FailOn.NEVER, verbose=verbose)
     chosen = _chosen(repair, upgrade, no_repair=no_repair)
     raise typer.Exit(_settled(outcome, session.typed, folder, chosen, check=check, quiet=quiet))
 

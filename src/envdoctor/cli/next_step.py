@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.cli.indexes import IndexChoice
-from envdoctor.cli.targets import TargetChoice
+from envdoctor.cli.targets import TargetChoice, host_target
 
 if TYPE_CHECKING:
     from envdoctor.lock.fault import LockFault
+    from envdoctor.lock.reading import LockedProject
     from envdoctor.model.report import Report
+    from envdoctor.model.target import Target
 
 __all__ = ["Typed", "after_check", "mirrored_lock", "with_whole_commands"]
 
@@ -39,12 +41,16 @@ class Typed:
     def treatment(self, verb: str) -> str:
         """Return the command line of ``fix``, or of ``undo``, which takes the environment alone."""
         words = ["envdoctor", verb]
-        words += [_path(self.project), *self._profile()] if verb == "fix" else []
+        if verb == "fix":
+            python = ["--target-python", self.target.python] if self.target.python else []
+            words += [_path(self.project), *self._profile(), *python]
         words += ["--env", str(self.env)] if self.env is not None else []
         return _shell(words, {})
 
     def completed(self, text: str) -> str:
-        """Return a sentence with its bare ```envdoctor check``` completed."""
+        """Return a sentence with its bare commands completed."""
+        text = text.replace("`envdoctor lock`", f"`{self.command('lock')}`")
+        text = text.replace("`envdoctor fix`", f"`{self.treatment('fix')}`")
         return text.replace("`envdoctor check", f"`{self.command('check')}")
 
     def _profile(self) -> list[str]:
@@ -79,10 +85,13 @@ class Typed:
         return words
 
 
-def after_check(report: Report, typed: Typed, obstacles: Sequence[LockFault]) -> str | None:
+def after_check(
+    report: Report, typed: Typed, obstacles: Sequence[LockFault], locked: LockedProject | None = None
+) -> str | None:
     """Return the command to type after ``check``: what fills the cache where that was missing, else a lock that works.
 
-    None where nothing is to be done, and where a person must first correct what no command can.
+    Where the lock on disk has these versions, it is what treats this machine, if it is the target. None where nothing
+    is to be done, and where a person must first correct what no command can.
     """
     if typed.index.offline and not report.complete:
         return replace(typed, index=replace(typed.index, offline=False)).command("check")
@@ -90,7 +99,14 @@ def after_check(report: Report, typed: Typed, obstacles: Sequence[LockFault]) ->
         return None
     if obstacles:
         return mirrored_lock(typed, obstacles)
+    if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:
+        return typed.treatment("fix") if _is_here(report.target) else None
     return typed.command("lock")
+
+
+def _is_here(target: Target | None) -> bool:
+    here = host_target()
+    return target is not None and (target.os, target.arch) == (here.os, here.arch)
 
 
 def mirrored_lock(typed: Typed, obstacles: Iterable[LockFault]) -> str | None:
