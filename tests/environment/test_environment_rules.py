@@ -123,6 +123,8 @@ def test_env006_is_silent_about_what_is_told_elsewhere(site, diagnose):
     assert {finding.subject for finding in diagnose(read, "ENV006")} == {"six"}
     patched = replace(read, details={**read.details, "patched": (("six.py", "six", ("a",), "patched"),)})
     assert diagnose(patched, "ENV006") == []
+    (site.folder / "shared/x.py").unlink()
+    assert {finding.subject for finding in diagnose(read_environment(site.folder), "ENV006")} == {"one", "two", "six"}
 
 
 def with_lock(environment: InstalledEnvironment) -> InstalledEnvironment:

@@ -3,8 +3,8 @@
 ## What it does
 Looks whether each recorded file exists and has the recorded size (in environments with more than 20 000 recorded
 files the sizes of libraries alone are compared). Byte code, scripts outside site-packages and what installers write
-about themselves are passed over, and so are files that `envdoctor fix` has patched and files that two distributions own
-(`ENV005`); hashes are not computed.
+about themselves are passed over, and so are files that `envdoctor fix` has patched and changes of files that two
+distributions own (`ENV005`); hashes are not computed.
 
 ## Why it is bad
 A missing module fails at import. A changed one is a hand edit, a damaged disk, or another distribution that wrote
@@ -19,7 +19,7 @@ Install the same version again with `--force-reinstall --no-deps`; keep an edit 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -42,24 +42,32 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     missing: dict[str, list[str]] = defaultdict(list)
     changed: dict[str, list[str]] = defaultdict(list)
-    explained = _explained(environment)
+    patched, shared = _patched(environment), _shared(environment)
     for problem in environment.problems:
-        if problem.detail.partition(": ")[0] in explained:
+        path = problem.detail.partition(": ")[0]
+        if path in patched:
             continue
         if problem.kind == "missing-file":
             missing[problem.subject].append(problem.detail)
-        elif problem.kind == "changed-file":
+        elif problem.kind == "changed-file" and path not in shared:
             changed[problem.subject].append(problem.detail)
     for name in sorted({*missing, *changed}):
         yield _finding(environment, name, missing[name], changed[name])
 
 
-def _explained(environment: InstalledEnvironment) -> set[str]:
-    """Return the files whose difference is told elsewhere: a fix patched them, or two distributions own them."""
+def _patched(environment: InstalledEnvironment) -> set[str]:
+    """Return the files that a fix has patched: how they are by now is told by a rule of its own."""
     rows: Any = environment.details.get("patched", ())
-    patched = {path for path, distribution, _, _ in rows if distribution}
-    owners = Counter(file.path for item in environment.distributions for file in item.files or ())
-    return patched | {path for path, count in owners.items() if count > 1}
+    return {path for path, distribution, _, _ in rows if distribution}
+
+
+def _shared(environment: InstalledEnvironment) -> set[str]:
+    """Return the files that two distributions own, of which one has the other's content."""
+    owners: dict[str, set[str]] = defaultdict(set)
+    for item in environment.distributions:
+        for file in item.files or ():
+            owners[file.path].add(item.name)
+    return {path for path, names in owners.items() if len(names) > 1}
 
 
 def _finding(environment: InstalledEnvironment, name: str, missing: list[str], changed: list[str]) -> Finding:
