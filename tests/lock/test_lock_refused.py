@@ -165,8 +165,28 @@ def test_what_only_a_build_would_tell_is_said_and_locked(
     (project / "requirements.txt").write_text("gamma==1.0\n", encoding="utf-8")
     code, _, err = run(capsys, "lock", project)
     assert code == 0
-    assert "note: not known, and not in the lock: `gamma` 1.0: " in err
-    assert "only its build would tell its dependencies" in err
+    assert "note: not known: `gamma` 1.0: " in err
+    assert "only its build would tell its dependencies; what they are is not in the lock" in err
+
+
+def test_what_is_left_to_conda_is_said(capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex) -> None:
+    (project / "requirements.txt").unlink()
+    lines = "dependencies:\n  - python=3.11\n  - ffmpeg\n  - pip:\n    - alpha\n"
+    (project / "environment.yml").write_text(lines, encoding="utf-8")
+    code, _, err = run(capsys, "lock", project)
+    assert code == 0
+    assert "note: not in the lock: `ffmpeg` is a package of conda's channels" in err
+    assert "(environment.yml:3)" in err
+
+
+def test_a_lock_that_cannot_be_read_is_left_as_it_is_with_a_way_out(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    (project / "pylock.toml").write_text("<<<<<<< HEAD\nlock-version = '1.0'\n", encoding="utf-8")
+    code, err = refused(capsys, project)
+    assert code == 2
+    assert err.startswith("error: pylock.toml: not TOML: ")
+    assert err.endswith("; remove it to lock anew\n")
 
 
 def test_offline_the_lock_of_what_is_written_holds_and_any_other_is_not_known(

@@ -164,4 +164,4 @@ def read_lock(project: Path, profile_name: str | None) -> LockedProject | None:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageFault(f"{file}: cannot be read: {error}") from error
     except LockError as error:
-        raise UsageFault(str(error)) from error
+        raise UsageFault(f"{error}; remove it to lock anew") from error

@@ -87,7 +87,8 @@ def _notes(
 ) -> tuple[str, ...]:
     """Return what is said of a lock that is written."""
     again = choice == LockChoice() and _chosen(request, choice)
-    return lock_notes(outcome.report, resolution, outcome.repair, left_open(diagnosis), from_lock=again)
+    problems = request.project.problems if request.project else ()
+    return lock_notes(outcome.report, resolution, outcome.repair, left_open(diagnosis), problems, from_lock=again)
 
 
 def _faults(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.repair import Override, Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
+from envdoctor.ports import ONLY_ITS_BUILD
 
 __all__ = ["lock_notes"]
 
@@ -21,15 +23,22 @@ def lock_notes(
     resolution: Resolution,
     repair: Repair | None,
     left_open: Sequence[str] = (),
+    problems: Sequence[ReadingProblem] = (),
     *,
     from_lock: bool = False,
 ) -> tuple[str, ...]:
     """Return the repair that is locked with what it sets aside, errors that stay open, and what pip refuses.
 
     ``report`` already counts as accepted what the lock settles. ``left_open``: what is not known of what is locked.
-    ``from_lock``: the repair is the one that the lock on disk has.
+    ``problems``: those of the project's files. ``from_lock``: the repair is the one that the lock on disk has.
     """
-    return (*_repair(repair, from_lock=from_lock), *_known(report), *_mended(resolution), *_unknown(left_open))
+    return (
+        *_repair(repair, from_lock=from_lock),
+        *_known(report),
+        *_mended(resolution),
+        *_unknown(left_open),
+        *_left_to_others(problems),
+    )
 
 
 def _repair(repair: Repair | None, *, from_lock: bool) -> Iterator[str]:
@@ -80,6 +89,15 @@ def _mended(resolution: Resolution) -> Iterator[str]:
 
 
 def _unknown(left_open: Sequence[str]) -> Iterator[str]:
-    yield from (f"not known, and not in the lock: {text}" for text in left_open[:_MOST])
+    for text in left_open[:_MOST]:
+        more = "; what they are is not in the lock" if text.endswith(ONLY_ITS_BUILD) else ""
+        yield f"not known: {text}{more}"
     if len(left_open) > _MOST:
         yield f"and {len(left_open) - _MOST} more that is not known; `envdoctor check --verbose` lists it"
+
+
+def _left_to_others(problems: Sequence[ReadingProblem]) -> Iterator[str]:
+    left = [item for item in problems if item.kind is ReadingProblemKind.UNSUPPORTED]
+    yield from (f"not in the lock: {item.message} ({item.origin})" for item in left[:_MOST])
+    if len(left) > _MOST:
+        yield f"and {len(left) - _MOST} more that is not in the lock; `envdoctor check --verbose` lists it"
