@@ -81,10 +81,11 @@ def test_a_project_elsewhere_is_named_before_its_files_are_touched(
 ) -> None:
     environment = tmp_path / "elsewhere" / "env"
     assert fix("--yes", "--env", str(environment)) == 0
+    assert f"`envdoctor undo --env {environment} --project {project}` takes them back" in capsys.readouterr().err
     patched = tree_state(project)
     capsys.readouterr()
     assert main(["undo", "--env", str(environment)]) == 1
-    assert f"`envdoctor undo --project {project}` takes them back, too; nothing was changed" in capsys.readouterr().err
+    assert f"`--project {project}` takes them back, too; nothing was changed" in capsys.readouterr().err
     assert tree_state(project) == patched
     assert main(["undo", "--env", str(environment), "--project", str(project)]) == 0
     assert (project / "app.py").read_text() == "import deepspeed\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import secrets
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -75,10 +76,9 @@ class Treatment:
         for part in parts_of(self.session.request, self.options.project, self.options.environment):
             if self._cut_short(part.environment):
                 if dry_run:
-                    undo = f"envdoctor undo --env {part.environment}"
                     self.refusal = (
-                        f"a fix of `{part.environment}` was cut short; `{undo}` brings the state of before back, and "
-                        "so does the next `fix`"
+                        f"a fix of `{part.environment}` was cut short; `{self._undo(part)}` brings the state of before "
+                        "back, and so does the next `fix`"
                     )
                     return []
                 self._recover(part.environment)
@@ -204,11 +204,20 @@ class Treatment:
         finally:
             fetch.close()
 
+    def _undo(self, part: EnvironmentPart) -> str:
+        """Return the command that takes the last fix of an environment back, as it can be typed here."""
+        words = ["envdoctor", "undo"]
+        if part.environment != default_environment(Path.cwd()):
+            words += ["--env", str(part.environment)]
+        if part.environment.parent != self.options.project:
+            words += ["--project", str(self.options.project)]
+        return shlex.join(words)
+
     def left_open(self) -> list[str]:
         """Return where a fix was cut short and not taken back, with what to do about it."""
         return [
-            f"warning: the fix of `{part.environment}` was cut short; `envdoctor undo --env {part.environment}` brings "
-            "the state of before back"
+            f"warning: the fix of `{part.environment}` was cut short; `{self._undo(part)}` brings the state of before "
+            "back"
             for part, _ in self.parts
             if self._cut_short(part.environment)
         ]
@@ -219,7 +228,7 @@ class Treatment:
         if not self._cut_short(part.environment):
             return f"{error.strerror or error}{place}; nothing was changed"
         once = " once there is room" if error.errno == errno.ENOSPC else ""
-        return f"{error.strerror or error}{place}; `envdoctor undo` brings the state of before back{once}"
+        return f"{error.strerror or error}{place}; `{self._undo(part)}` brings the state of before back{once}"
 
     def _changed(self, plan: Plan) -> str | None:
         """Return what has changed since the plan was made."""
@@ -237,8 +246,7 @@ class Treatment:
         findings: tuple[Finding, ...] = disagreements(
             prepared.files, word.versions, word.complaints, prepared.accepted, source=word.source
         )
-        undo = "" if part.environment == default_environment(Path.cwd()) else f" --env {part.environment}"
-        lines = [f"fixed `{plan.environment}`: {len(plan.steps)} steps; `envdoctor undo{undo}` takes them back"]
+        lines = [f"fixed `{plan.environment}`: {len(plan.steps)} steps; `{self._undo(part)}` takes them back"]
         lines += [f"note: {item.message}; {item.waived.reason}" for item in findings if item.waived is not None]
         report = prepared.report
         if report is not None:

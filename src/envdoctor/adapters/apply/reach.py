@@ -7,6 +7,7 @@ about files elsewhere counts only where somebody has named that place.
 from __future__ import annotations
 
 import errno
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -61,9 +62,8 @@ def _check_event(event: Mapping[str, Any], environment: Path, project: Path | No
         if project is None or not _holds(project, path):
             raise OutOfReach(f"the journal speaks of `{name}`, which is neither in the environment nor in its project")
         if not vouched:
-            raise OutOfReach(
-                f"this fix has patched files of `{project}`; `envdoctor undo --project {project}` takes them back, too"
-            )
+            option = f"--project {shlex.quote(str(project))}"
+            raise OutOfReach(f"this fix has patched files of `{project}`; `{option}` takes them back, too")
 
 
 def _holds(root: Path, path: Path) -> bool:
