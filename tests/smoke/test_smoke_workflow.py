@@ -112,6 +112,12 @@ def test_what_a_backend_lacks_and_nobody_needs_is_a_warning() -> None:
     assert report.findings[0].severity is Severity.WARNING
 
 
+def test_what_a_profile_runs_and_none_of_its_components_needs_may_be_lacking() -> None:
+    report, _ = run(bad("stft", KernelStatus.UNSUPPORTED, setting=None), profile=PROFILE)
+    assert [(item.rule, item.severity) for item in report.findings] == [("GPU005", Severity.WARNING)]
+    assert report.verdict is Verdict.DEGRADED
+
+
 def test_gpu_slower_than_cpu_is_said_once() -> None:
     slow = KernelResult("sort", "cuda:0", KernelStatus.PASSED, detail="slower than the CPU here (2.00 ms, CPU 1.00 ms)")
     report, _ = run(slow, replace(slow, kernel="stft"))

@@ -131,8 +131,9 @@ def _findings(
 
 def _finding(result: KernelResult, rules: Sequence[PlacementRule], placement: Sequence[Placement]) -> Finding:
     code, name = _STAGES.get(result.kernel) or _RULES[result.status]
-    # What a backend lacks is a fact about it; it is an error only for a profile that needs it and has no other place.
-    lacking = result.status is KernelStatus.UNSUPPORTED and not rules and result.kernel not in _STAGES
+    # What a backend lacks is a fact about it; it is an error only where a component needs it and has no other place.
+    needed = result.kernel in _STAGES or any(result.kernel in rule.needs for rule in rules)
+    lacking = result.status is KernelStatus.UNSUPPORTED and not needed
     mild = lacking or _covered(result, rules, placement)
     # What is not there has nothing to show beyond the message.
     absent = result.kernel in _STAGES and result.status is KernelStatus.UNSUPPORTED
