@@ -39,8 +39,8 @@ def conv1d_dilated(bench: Workbench) -> Case:
 
 @kernel("conv1d-grouped")
 def conv1d_grouped(bench: Workbench) -> Case:
-    """HuBERT's positional convolution."""
-    return _conv1d(bench, 256, 128, 33, padding=16, groups=16)
+    """HuBERT's positional convolution: 128 wide, in 16 groups."""
+    return _conv1d(bench, 256, 128, 128, padding=64, groups=16)
 
 
 @kernel("conv1d-depthwise")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from functools import lru_cache
 from typing import Any, Tuple
 
@@ -12,7 +13,7 @@ import torch.nn.functional as nnf
 from ..kernels.audio import nearest_codes
 from ..kernels.training import step
 from ..registry import Case, Skip, Workbench, kernel
-from .layers import block, block_parts
+from .layers import llama_block, llama_parts, rms_norm
 
 __all__ = []  # type: list[str]
 
@@ -21,45 +22,60 @@ WIDTH, HEADS, CODES = 128, 4, 512
 
 @kernel("amphion-maskgct")
 def maskgct(bench: Workbench) -> Case:
-    """Masked codes filled in over two rounds; what is compared are the scores of the last."""
-    parts = {"embed": torch.nn.Embedding(CODES + 1, WIDTH), "head": torch.nn.Linear(WIDTH, CODES)}
-    for layer in range(2):
-        parts.update(block_parts(f"b{layer}", WIDTH))
+    """Masked codes filled in over two rounds behind a prompt, with guidance; what is compared are the last scores."""
+    linear = torch.nn.Linear
+    parts = {"embed": torch.nn.Embedding(CODES + 1, WIDTH), "head": linear(WIDTH, CODES)}
+    parts.update({"prompt": linear(WIDTH, WIDTH), "time": linear(WIDTH, WIDTH), "final": linear(WIDTH, WIDTH)})
+    for layer in ("b0", "b1"):
+        parts.update({layer + norm: linear(WIDTH, WIDTH) for norm in ("_n1", "_n2")})
+        parts.update(llama_parts(layer, WIDTH))
+
+    def scores(m: Any, x: Any, time: Any) -> Any:
+        # The norms' weights come from the time.
+        frequencies = torch.exp(-math.log(10000.0) / 63 * torch.arange(64, device=x.device, dtype=x.dtype))
+        angles = 1000 * time * frequencies
+        when = nnf.silu(m["time"](torch.cat([angles.sin(), angles.cos()], -1)))[None, None]
+        for layer in ("b0", "b1"):
+            norms = 1 + m[layer + "_n1"](when), 1 + m[layer + "_n2"](when)
+            x, _ = llama_block(m, layer, x, HEADS, norms)
+        return m["head"](rms_norm(x, 1 + m["final"](when)))
+
+    def fill(m: Any, seen: Any, known: Any, prompt: Any) -> Any:
+        told = None
+        for time in (1.0, 0.5):
+            x = m["embed"](seen)
+            told = scores(m, torch.cat([m["prompt"](prompt), x], 1), time)[:, prompt.shape[1] :]
+            guided = told + 1.5 * (told - scores(m, x, time))
+            # Guidance without growth: as spread as before.
+            told = 0.75 * guided * told.std() / guided.std() + 0.25 * guided
+            # The known codes are given back, so that no near tie can choose another way.
+            seen = torch.where((seen == CODES) & (torch.arange(64, device=seen.device) < 32), known, seen)
+        return told
+
     tokens = bench.randint(0, CODES, 1, 64)
     masked = tokens.clone()
     masked[:, ::2] = CODES
-
-    def fill(m: Any, seen: Any, known: Any) -> Any:
-        scores = seen
-        for _ in range(2):
-            x = m["embed"](seen)
-            for layer in range(2):
-                x = block(m, f"b{layer}", x, HEADS)
-            scores = m["head"](x)
-            # The known codes are given back, so that no near tie can choose another way.
-            seen = torch.where((seen == CODES) & (torch.arange(64, device=seen.device) < 32), known, seen)
-        return scores
-
-    return Case(fill, (masked, tokens), modules=bench.modules(parts))
+    return Case(fill, (masked, tokens, bench.randn(1, 16, WIDTH)), modules=bench.modules(parts))
 
 
 @kernel("amphion-rvq")
 def rvq(bench: Workbench) -> Case:
-    """Four codebooks, each for what the one before left over; inputs sit near their codewords."""
-    books = [bench.randn(256, 16) * (0.25**level) for level in range(4)]
-    chosen = [bench.randint(0, 256, 60) for _ in books]
-    vectors = torch.stack([book[index] for book, index in zip(books, chosen)]).sum(0)
+    """Four codebooks, each for what the one before left over, looked up by direction in few dimensions."""
+    books = [bench.randn(256, 8) for _ in range(4)]
+    ways = {f"in{level}": torch.nn.Conv1d(128, 8, 1) for level in range(4)}
+    backs = {f"out{level}": torch.nn.Conv1d(8, 128, 1) for level in range(4)}
 
-    def encode(x: Any, *codebooks: Any) -> Tuple[Any, ...]:
+    def encode(m: Any, x: Any, *codebooks: Any) -> Tuple[Any, ...]:
         left, codes, total = x, [], torch.zeros_like(x)
-        for codebook in codebooks:
-            code = nearest_codes(left, codebook)
-            word = nnf.embedding(code, codebook)
+        for level, codebook in enumerate(codebooks):
+            few = m[f"in{level}"](left).transpose(1, 2).flatten(0, 1)
+            code = nearest_codes(nnf.normalize(few), nnf.normalize(codebook))
+            word = m[f"out{level}"](nnf.embedding(code, codebook)[None].transpose(1, 2))
             left, total = left - word, total + word
             codes.append(code)
         return total, torch.stack(codes).to(x.dtype)
 
-    return Case(encode, (vectors, *books))
+    return Case(encode, (bench.randn(1, 128, 60), *books), modules=bench.modules({**ways, **backs}))
 
 
 @kernel("amphion-monotonic-align")
