@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from envdoctor.adapters.smoke.bundle import write_bundle
 from envdoctor.adapters.smoke.supervisor import Supervisor
 
 
@@ -33,3 +35,12 @@ def test_a_torch_without_what_it_imports_is_broken_and_not_absent(tmp_path: Path
     outcome = asked(tmp_path, "import something_that_torch_needs\n")
     assert outcome["status"] == "crashed"
     assert "something_that_torch_needs" in str(outcome["note"])
+
+
+@pytest.mark.parametrize("plan", ["{bad", "[]", "{}", '{"items": [{}]}', '{"items": [{"kernel": "gemm-float33"}]}', ""])
+def test_a_plan_by_hand_that_is_none_gets_one_line(plan: str, tmp_path: Path) -> None:
+    command = [sys.executable, str(write_bundle(tmp_path / "smoke.pyz")), "--plan", plan]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert len(answer.stderr.splitlines()) == 1
+    assert "no JSON object" in answer.stderr or "no kernel called gemm-float33" in answer.stderr

@@ -29,8 +29,16 @@ def main(arguments: List[str]) -> int:
         from .all_reduce import main as all_reduce
 
         return all_reduce()
-    text = arguments[arguments.index("--plan") + 1] if "--plan" in arguments else sys.stdin.read()
-    plan = json.loads(text)
+    text = "".join(arguments[arguments.index("--plan") + 1 :][:1]) if "--plan" in arguments else sys.stdin.read()
+    try:
+        plan = json.loads(text)
+        unknown = [item["kernel"] for item in plan["items"] if item["kernel"] not in catalogue.ENTRIES]
+    except (ValueError, KeyError, TypeError) as error:
+        sys.stderr.write(f"the plan is no JSON object with `items`, each with a `kernel`: {error}\n")
+        return 2
+    if unknown:
+        sys.stderr.write("there is no kernel called " + ", ".join(map(str, unknown)) + "\n")
+        return 2
     _harden()
     channel = Channel()
     channel.send("hello", python=platform.python_version(), pid=os.getpid(), executable=sys.executable)
