@@ -73,11 +73,12 @@ def open_patient(choice: PatientChoice) -> Patient:
     if not choice.machine:
         return Patient(imported(), given, log)
 
-    from envdoctor.cli.patient_machine import host_facts, libraries
+    from envdoctor.cli.patient_machine import libraries, machine_and_libraries
 
-    # Facts of another machine are not mixed with this one's.
-    facts = given if len(given) else host_facts(environment, wanted=choice.gpu)
-    binaries = libraries(environment, facts, gpu=choice.gpu)
+    if len(given):
+        # Facts of another machine are not mixed with this one's.
+        return Patient(imported(), given, log, libraries(environment, given, gpu=choice.gpu))
+    facts, binaries = machine_and_libraries(environment, wanted=choice.gpu)
     return Patient(imported(), facts, log, binaries)
 
 

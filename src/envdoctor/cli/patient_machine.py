@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.adapters.probe.card_devices import may_have_a_card
 from envdoctor.model.fact import Facts
 
 if TYPE_CHECKING:
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["here", "host_facts", "libraries", "uses_a_card"]
+__all__ = ["here", "host_facts", "libraries", "machine_and_libraries", "uses_a_card"]
 
 # Distributions that run on a card when there is one; a bare library of NVIDIA's or AMD's counts, too.
 _USERS = frozenset(
@@ -83,6 +85,21 @@ def libraries(environment: InstalledEnvironment, facts: Facts, *, gpu: bool) -> 
 
     card = any(fact.name.endswith((".architecture", ".compute_capability")) for fact in facts.matching("gpu["))
     return scan_environment(environment, gpu=gpu or card)
+
+
+def machine_and_libraries(environment: InstalledEnvironment, *, wanted: bool) -> tuple[Facts, BinaryInventory | None]:
+    """Measure this host and read the libraries at the same time; each waits for what the other does not need.
+
+    Where no distribution is known to use a card and a library carries code for one, the host is measured after all.
+    """
+    card = here(environment) and may_have_a_card()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        measuring = pool.submit(host_facts, environment, wanted=wanted)
+        binaries = libraries(environment, Facts(), gpu=wanted or card)
+        facts = measuring.result()
+    if not len(facts) and card and any(item.gpu for item in binaries or ()):
+        facts = host_facts(environment, wanted=True)
+    return facts, binaries
 
 
 def _has_binaries(environment: InstalledEnvironment) -> bool:
