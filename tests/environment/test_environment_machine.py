@@ -37,7 +37,8 @@ def by_mail(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     ("listing", "facts", "found"),
     [
         ("torch==2.6.0+cpu\n", LAPTOP, ("warning", "GPU102", "torch")),
-        ("torch==2.9.1\n", SPARK, ("warning", "GPU102", "torch")),
+        ("torch==2.9.1\n", SPARK, ("error", "ADV002", "torch")),
+        ("torch==2.6.0\n", {**LAPTOP, "os": "windows"}, ("error", "ADV001", "torch")),
         ("torch==2.6.0+cu124\n", RADEON, ("warning", "GPU102", "torch")),
         ("torch==2.6.0+cu124\n", GRAPHICS, ("info", "GPU102", "torch")),
         ("torch==2.6.0+rocm6.2.4\n", LAPTOP, ("warning", "GPU102", "torch")),
@@ -46,7 +47,9 @@ def by_mail(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     ],
 )
 def test_a_build_for_another_device_is_named(by_mail, listing, facts, found):
-    assert found in by_mail(listing, facts)
+    told = by_mail(listing, facts)
+    assert found in told
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ whose only card is a Radeon.
 
 A CPU build where a target without a GPU was asked for is what was wanted, and nothing is said; nor of a CUDA build on a
 machine without any card, where it runs on the CPU. An AMD card that no build of PyTorch's own is for gives a note.
+Where an advisory says it already, with where the right build is, this rule is silent.
 
 ## What to do
 Install torch, torchaudio and torchvision from the index with the builds for the card.
@@ -27,9 +28,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.advisory_selection import advisories_for
 from envdoctor.diagnose.assumed import is_assumed
 from envdoctor.diagnose.card_builds import advice_for_torch, builds_for
-from envdoctor.diagnose.package_view import PackageView, Place, scenes
+from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
+from envdoctor.diagnose.predicate import Situation
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.diagnose.world_atoms import card_architectures
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 
 _OTHER_WAYS = ("torch-directml", "torch-npu", "intel-extension-for-pytorch", "torch-xla")
 """Distributions that bring their own device to a CPU build."""
+_TOLD_BY = frozenset({"torch-pypi-windows-is-cpu", "torch-pypi-aarch64-cpu-before-211"})
 _NEEDS_A_CARD = (Backend.CUDA, Backend.ZLUDA, Backend.ROCM)
 
 
@@ -64,7 +68,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     if installed is None or torch is None or torch.label is None or not (cards.nvidia or cards.amd):
         return
     told = _judge(examination, torch.label, cards)
-    if told is None or any(installed.get(name) for name in _OTHER_WAYS):
+    if told is None or any(installed.get(name) for name in _OTHER_WAYS) or _known_issue(examination, installed):
         return
     severity, built_for, card = told
     yield Finding(
@@ -76,6 +80,13 @@ def find(examination: Examination) -> Iterator[Finding]:
         _evidence(examination, torch),
         Remedy(_advice(examination, card)),
     )
+
+
+def _known_issue(examination: Examination, installed: Scene) -> bool:
+    """Return whether an advisory says it already, with where the right build is: the default index's CPU builds."""
+    situation = Situation(installed)
+    advisories = (item for item in advisories_for(examination) if item.id in _TOLD_BY)
+    return any(item.judge(situation).value for item in advisories)
 
 
 def _judge(examination: Examination, label: str, cards: _Cards) -> tuple[Severity, str, str] | None:
