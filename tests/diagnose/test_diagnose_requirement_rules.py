@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from diagnose_fixtures import MemorySources, require, target_of
+from diagnose_fixtures import MemoryIndex, MemorySources, require, target_of
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
@@ -64,6 +64,49 @@ def test_a_core_of_one_says_what_the_target_could_have() -> None:
     (finding,) = found("RES101", conflicts=conflicts, target=target)
     assert "cannot be met on linux aarch64, Python 3.12, cuda; it could have 2.15.0, 2.11.0" in finding.message
     assert not found("RES001", conflicts=conflicts, target=target)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("scikit-lern", "`scikit-learn`?"),
+        ("transfomers", "`transformers`?"),
+        ("torch-audio", "`torchaudio`?"),
+        ("pytorch-lightening", "`pytorch-lightning`?"),
+        ("opencv", "`opencv-python` or `opencv-python-headless`?"),
+        ("pil", "`pillow` or `pillow-simd`?"),
+        ("our-own-models", ""),
+        ("abc", ""),
+    ],
+)
+def test_of_a_name_that_no_index_has_a_well_known_one_is_asked_about(written: str, meant: str) -> None:
+    rejection = Rejection(RejectionKind.NOT_FOUND, written)
+    asked = line(written)
+    conflicts = (Conflict("C1", (asked,), Clash(written, (ClashSide(asked),), rejections=(rejection,))),)
+    (finding,) = found("RES101", conflicts=conflicts, target=target_of("linux/x86_64/3.11/cpu"))
+    assert f"no index has a project called `{written}`" in finding.message
+    assert finding.message.endswith(f"; did you mean {meant}" if meant else f"`{written}`")
+    assert finding.remedy
+    assert finding.remedy.summary.startswith("ask for `" if meant else "look up the project's name")
+
+
+def test_the_newest_python_that_has_all_the_pins_is_named() -> None:
+    files = {
+        "torch": [f"torch-2.3.0-cp3{minor}-cp3{minor}-win_amd64.whl" for minor in (9, 10, 11, 12)],
+        "av": [f"av-11.0.0-cp3{minor}-cp3{minor}-win_amd64.whl" for minor in (9, 10)],
+    }
+    lines = (line("torch==2.3.0", 1), line("av==11.0.0", 2))
+    conflicts = tuple(Conflict(f"C{item.origin.line}", (item,), Clash(item.name, (ClashSide(item),))) for item in lines)
+    target = target_of("windows/x86_64/3.13/cpu")
+    torch, av = found("RES101", conflicts=conflicts, target=target, index=MemoryIndex(files))
+    assert torch.remedy
+    assert torch.remedy.summary.startswith("Python 3.9 to 3.12 has `torch` 2.3.0 on windows x86_64")
+    assert "make the environment with Python 3.10" in torch.remedy.summary
+    assert av.remedy
+    assert "make the environment with Python 3.10" in av.remedy.summary
+    (alone,) = found("RES101", conflicts=conflicts[:1], target=target, index=MemoryIndex(files))
+    assert alone.remedy
+    assert "make the environment with Python 3.12" in alone.remedy.summary
 
 
 def test_an_invalid_requirement_is_asked_about_and_not_guessed() -> None:

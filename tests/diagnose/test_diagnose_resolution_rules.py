@@ -75,6 +75,38 @@ def test_an_optional_extension_is_no_reason_to_warn() -> None:
     assert "works anywhere" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("pin", "instead"),
+    [
+        ("sklearn==0.0.post12", "scikit-learn"),
+        ("pytorch==1.0.2", "torch"),
+        ("skimage==0.0", "scikit-image"),
+        ("tensorflow-gpu==2.12.0", "tensorflow"),
+    ],
+)
+def test_a_source_distribution_that_fails_on_purpose_never_works_anywhere(pin: str, instead: str) -> None:
+    (finding,) = found("RES102", resolved(pin, sdist=True, risk=BuildRisk.ANYWHERE))
+    assert finding.severity is Severity.ERROR
+    assert "cannot be installed" in finding.message
+    assert finding.remedy
+    assert finding.remedy.summary.startswith(f"ask for `{instead}`")
+    assert not found("RES102", resolved(pin))
+
+
+def test_a_build_that_leaves_out_what_the_wheels_have_is_not_said_to_work_anywhere() -> None:
+    index = MemoryIndex({"coremltools": ["coremltools-8.0.tar.gz", "coremltools-8.0-cp311-none-macosx_11_0_arm64.whl"]})
+    (finding,) = found(
+        "RES102",
+        resolved("coremltools==8.0", sdist=True, risk=BuildRisk.ANYWHERE),
+        index=index,
+        target=target_of("macos/aarch64/3.13/cpu"),
+    )
+    assert "without the native libraries" in finding.message
+    assert "anywhere" not in finding.message
+    assert finding.remedy
+    assert finding.remedy.summary == "Python 3.11 has a wheel of `coremltools` 8.0"
+
+
 def test_a_pin_that_a_repair_moved_is_told_what_it_would_have_needed() -> None:
     line = pinned("faster-whisper==1.0.1", 4)
     index = MemoryIndex(

@@ -76,6 +76,10 @@ class BuildNeed:
     """A way around the build."""
     python: str = ""
     """Pythons of which the row speaks; empty: all."""
+    fails: str = ""
+    """Why no build can succeed, in words."""
+    lacks: str = ""
+    """What a build that succeeds leaves out and the wheels have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ def shipped_wheel_facts() -> WheelFacts:
     wheels = data_file("wheels")
     needs: dict[str, tuple[BuildNeed, ...]] = {}
     for row in data_file("build-needs")["need"]:
-        texts = (row.get("version", ""), row.get("instead", ""), row.get("python", ""))
+        texts = (row.get(key, "") for key in ("version", "instead", "python", "fails", "lacks"))
         need = BuildNeed(row["package"], tuple(row["needs"]), *texts)
         needs[need.package] = (*needs.get(need.package, ()), need)
     return WheelFacts(

@@ -2,7 +2,8 @@
 
 ## What it does
 
-Reports a requirement that alone cannot be met on the target: no version that it admits has a file for it.
+Reports a requirement that alone cannot be met on the target: no version that it admits has a file for it, or the
+index has no project of that name.
 
 ## Why is this bad
 
@@ -11,7 +12,8 @@ Reports a requirement that alone cannot be met on the target: no version that it
 ## Example
 
 `torch==2.0.1` on Python 3.12: its wheels stop at 3.11. The remedy says which Pythons have a file on the target's
-platform or, where none has, for which platforms there are wheels, and the nearest versions that the target has.
+platform or, where none has, for which platforms there are wheels, and the nearest versions that the target has. Of a
+name that no index has, it asks whether a well-known one was meant.
 
 ## References
 
@@ -29,6 +31,7 @@ from envdoctor.diagnose.advisory_reading import shipped_advisories
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.file_reach import Reach, fits, in_words, pythons_in_words, reach_of, span_in_words
+from envdoctor.diagnose.known_names import meant_by
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.conflict import Conflict
@@ -111,14 +114,24 @@ def _pair(name: str, files: _Files) -> str:
     return f" (`{name}` {nearest} was built for torch{wanted}: move both)" if wanted else ""
 
 
-def _remedy(conflict: Conflict, files: _Files | None) -> Remedy:
+def _unknown_name(conflict: Conflict) -> bool:
+    """Return whether no index has the project at all."""
+    return any(item.kind is RejectionKind.NOT_FOUND for item in conflict.clash.rejections)
+
+
+def _remedy(conflict: Conflict, files: _Files | None, shared: Sequence[tuple[int, int]]) -> Remedy:
     name = conflict.clash.package
+    if _unknown_name(conflict):
+        meant = " or ".join(f"`{item}`" for item in meant_by(name))
+        other = "look up the project's name, or name the index that has it"
+        return Remedy(f"ask for {meant}, if that is what is meant; else {other}" if meant else other)
     if files is None:
         return Remedy("choose a version, or a Python, for which there is a file")
     near, asked = _nearest(name, files), span_in_words(files.asked)
     if files.reach.pythons:
         have = f"{pythons_in_words(files.reach.pythons)} has `{name}` {asked} on {_place(files.target)}"
-        way = f"{have}: make the environment with one of them"
+        newest = pythons_in_words((shared or files.reach.pythons)[-1:])
+        way = f"{have}: make the environment with {newest}"
         return Remedy(f"{way}; on Python {files.target.python_version}, {near}" if near else way)
     where = in_words(files.reach.platforms) or "no platform at all"
     source = "a source distribution" if files.reach.source else "no source distribution"
@@ -166,23 +179,38 @@ def _covered(name: str, files: _Files) -> Iterator[Evidence]:
     yield Evidence(f"{called} on {_place(files.target)}: {have}", "file names and requires-python")
 
 
+def _shared_pythons(read: Sequence[_Files | None]) -> list[tuple[int, int]]:
+    """Return the Pythons that would have a file of all that has one on another Python, oldest first."""
+    of_each = [set(files.reach.pythons) for files in read if files is not None and files.reach.pythons]
+    return sorted(set.intersection(*of_each)) if of_each else []
+
+
+def _why(conflict: Conflict, examination: Examination) -> str:
+    """Return what the message says after the requirement that cannot be met."""
+    where = f"cannot be met on {examination.target or 'this target'}"
+    if _unknown_name(conflict):
+        meant = " or ".join(f"`{item}`" for item in meant_by(conflict.clash.package))
+        question = f"; did you mean {meant}?" if meant else ""
+        return f"{where}: no index has a project called `{conflict.clash.package}`{question}"
+    available = conflict.clash.available[:5]
+    return f"{where}; it could have {', '.join(available)}" if available else where
+
+
 def _find(examination: Examination) -> Iterator[Finding]:
-    for conflict in examination.conflicts:
-        if len(conflict.core) != 1:
-            continue
+    conflicts = [item for item in examination.conflicts if len(item.core) == 1]
+    read = [_read(examination, conflict) for conflict in conflicts]
+    shared = _shared_pythons(read)
+    for conflict, files in zip(conflicts, read, strict=True):
         line = conflict.core[0]
-        available = conflict.clash.available[:5]
-        have = f"; it could have {', '.join(available)}" if available else ""
         what = f"`{line}`" if conflict.clash.package == line.name else f"`{line}` (through `{conflict.clash.package}`)"
-        files = _read(examination, conflict)
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
             severity=RULE.severity,
             subject=conflict.clash.package,
-            message=f"{what} cannot be met on {examination.target or 'this target'}{have}",
+            message=f"{what} {_why(conflict, examination)}",
             evidence=tuple(_evidence(conflict, files)),
-            remedy=_remedy(conflict, files),
+            remedy=_remedy(conflict, files, shared),
             location=line_of(line),
         )
 

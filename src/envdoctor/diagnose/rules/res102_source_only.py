@@ -3,7 +3,8 @@
 ## What it does
 
 Reports packages that have no wheel for the target and must be built from source, graded: builds anywhere, or needs
-a compiler and which libraries. It also looks behind pins that a repair moves: what such a pin itself demands may be
+a compiler and which libraries. A source distribution that is known to fail on purpose, because another project is
+meant, is an error. It also looks behind pins that a repair moves: what such a pin itself demands may be
 source only, which is a reason not to go back to it.
 
 ## Why is this bad
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
 
 
 def _words(risk: BuildRisk | None, need: BuildNeed | None) -> tuple[Severity, str]:
+    if need is not None and need.fails:
+        return Severity.ERROR, f"cannot be installed: {need.fails}"
+    if need is not None and need.lacks:
+        return Severity.INFO, f"is built from source without {need.lacks}"
     if risk is BuildRisk.ANYWHERE or (need is not None and not need.needs):
         return Severity.INFO, "is built from source, which works anywhere"
     if need is not None:
@@ -64,6 +69,7 @@ def _finding(
     wheels: str,
 ) -> Finding:
     severity, words = _words(risk, need)
+    nothing = severity is Severity.INFO and not (need and need.lacks)
     way = "; ".join(item for item in (need.instead if need else "", wheels) if item)
     return Finding(
         rule=RULE.code,
@@ -72,13 +78,13 @@ def _finding(
         subject=name,
         message=f"`{name}` {version} has no wheel for this target and {words}; wanted by {chain}",
         evidence=(Evidence(files, "index"),),
-        remedy=Remedy(way if severity is Severity.WARNING else "nothing to do; the build takes a moment"),
+        remedy=Remedy("nothing to do; the build takes a moment" if nothing else way),
         location=location,
     )
 
 
-def _wheels(examination: Examination, name: NormalizedName, version: Version) -> str:
-    """Say which Pythons have a wheel of that version, and which version has one for the target."""
+def _wheels(examination: Examination, name: NormalizedName, version: Version, *, helps: bool = True) -> str:
+    """Say which Pythons have a wheel of that version, and which version has one; and whether building ``helps``."""
     generic = f"take a version of `{name}` that has a wheel, or install what it needs"
     index, target = examination.index, examination.target
     try:
@@ -94,8 +100,9 @@ def _wheels(examination: Examination, name: NormalizedName, version: Version) ->
     ways = [f"{pythons_in_words(pythons)} has a wheel of `{name}` {version}"] if pythons else []
     ways += [f"`{name}` {near[0]} has a wheel for this target"] if near else []
     if not ways:
-        return f"no version of `{name}` has a wheel for this target: install what the build needs first"
-    return f"{'; '.join(ways)}; or install what the build needs"
+        none = f"no version of `{name}` has a wheel for this target"
+        return f"{none}: install what the build needs first" if helps else none
+    return "; ".join([*ways, "or install what the build needs"] if helps else ways)
 
 
 def _planned(examination: Examination) -> Iterator[Finding]:
@@ -104,10 +111,15 @@ def _planned(examination: Examination) -> Iterator[Finding]:
         if resolution is None or package.file.kind is not FileKind.SDIST:
             continue
         pure = package.build_risk is BuildRisk.ANYWHERE
-        need = None if pure else facts.build_need(package.name, package.version, examination.target)
+        need = facts.build_need(package.name, package.version, examination.target)
+        if pure and not (need and (need.fails or need.lacks)):
+            need = None
         chain = chain_to(resolution, package.name)
         files = f"files: {len(package.files)} sdist, 0 wheels ({package.file.filename}, index {package.file.index})"
-        wheels = "" if pure else _wheels(examination, package.name, package.version)
+        wheels = ""
+        if not (need.fails if need else pure):
+            lacks = bool(need and need.lacks)
+            wheels = _wheels(examination, package.name, package.version, helps=not lacks)
         version, risk = str(package.version), package.build_risk
         yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels)
 
