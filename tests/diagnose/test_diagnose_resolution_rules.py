@@ -269,6 +269,26 @@ def test_numpy_abi() -> None:
     assert not found("RES205", resolved("torch==2.4.1"), resolved("numpy==2.1.0"))
 
 
+@pytest.mark.parametrize(
+    ("pin", "numpy", "sdist", "told"),
+    [
+        ("opencv-python==4.8.1.78", "2.4.6", False, True),
+        ("opencv-python==4.10.0.82", "2.0.0", False, True),
+        ("opencv-python==4.10.0.84", "2.4.6", False, False),
+        ("opencv-python==4.8.1.78", "1.26.4", False, False),
+        ("opencv-python==4.8.1.78", "2.4.6", True, False),
+        ("pandas==1.5.3", "2.4.6", False, True),
+        ("pandas==2.2.2", "2.4.6", False, False),
+        ("tokenizers==0.15.2", "2.4.6", False, False),
+    ],
+)
+def test_wheels_of_well_known_binaries_tell_their_numpy(pin: str, numpy: str, sdist: bool, told: bool) -> None:
+    findings = found("RES205", resolved(pin, sdist=sdist), resolved(f"numpy=={numpy}"))
+    assert [item.subject for item in findings] == ([pin.split("==")[0]] if told else [])
+    assert all(item.remedy and " or later" in item.remedy.summary for item in findings)
+    assert all(item.location == FileOrigin("requirements.txt", 1) for item in findings)
+
+
 def test_unstated_coupling() -> None:
     torch = resolved("torch==2.1.0", wanted_by=[pinned("torch==2.1.0")])
     free = resolved("torchaudio==2.1.0", wanted_by=[pinned("torchaudio")])

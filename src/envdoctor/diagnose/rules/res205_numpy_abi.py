@@ -2,7 +2,8 @@
 
 ## What it does
 
-Reports binaries of a resolution that were built against NumPy 1 where the resolution has NumPy 2.
+Reports binaries of a resolution that were built against NumPy 1 where the resolution has NumPy 2. What is built from
+source takes the NumPy that is there, and is not reported.
 
 ## Why is this bad
 
@@ -10,7 +11,7 @@ Reports binaries of a resolution that were built against NumPy 1 where the resol
 
 ## Example
 
-torch 2.1.1 beside numpy 2.1.
+torch 2.1.1 beside numpy 2.1; `opencv-python==4.8.1.78`, whose metadata asks for any numpy from 1.21 on.
 
 ## References
 
@@ -24,33 +25,49 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.numpy_abi import built_for_numpy1
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.diagnose.package_view import PackageView, Scene
 
 _TABLES = ("torch-numpy", "onnxruntime-numpy", "onnxruntime-gpu-numpy")
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    scene = plan_scene(examination)
-    numpy = scene.get("numpy") if scene else None
-    if scene is None or numpy is None or numpy.version < Version("2"):
-        return
+def _wheels(scene: Scene) -> Iterator[tuple[PackageView, Evidence, str]]:
+    """Yield what the shipped tables know to be built against NumPy 1, with what is known and what helps besides."""
     for item in misfits(scene, _TABLES):
+        yield item.subject, Evidence(item.table.evidence, f"table {item.table.name}"), ""
+    for name, builds in built_for_numpy1().items():
+        view = scene.get(name)
+        if view is not None and not view.source_only and view.version <= builds.last:
+            known = (
+                f"wheels of {name} up to {builds.last} look for `numpy.core` alone, those from {builds.first} on do not"
+            )
+            yield view, Evidence(known, "extension modules of both"), f", or take `{name}` {builds.first} or later"
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    scene, resolution = plan_scene(examination), examination.resolution
+    numpy = scene.get("numpy") if scene else None
+    if scene is None or resolution is None or numpy is None or numpy.version < Version("2"):
+        return
+    for view, evidence, besides in _wheels(scene):
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
             severity=RULE.severity,
-            subject=item.subject.name,
+            subject=view.name,
             message=(
-                f"`{item.subject.name}` {item.subject.version} was built against NumPy 1, "
-                f"and the resolution has numpy {numpy.version}"
+                f"`{view.name}` {view.version} was built against NumPy 1, and the resolution has numpy {numpy.version}"
             ),
-            evidence=(Evidence(item.table.evidence, f"table {item.table.name}"),),
-            remedy=Remedy("constrain numpy to below 2"),
+            evidence=(evidence,),
+            remedy=Remedy(f"constrain numpy to below 2{besides}"),
+            location=chain_to(resolution, view.name).location,
         )
 
 
