@@ -143,15 +143,19 @@ def _report_of_project(
     quiet: bool,
     env: Path | None,
 ) -> Report:
-    from envdoctor.cli.next_step import after_check
+    from envdoctor.cli.next_step import after_check, after_checks
     from envdoctor.cli.session import open_session
     from envdoctor.workflow.check import prescribe, report_of
+    from envdoctor.workflow.environments import together
     from envdoctor.workflow.lock_obstacles import obstacles_of
 
     with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
-        result = prescribe(session.request)
-        report = report_of(session.request, result, command="check")
-        obstacles = obstacles_of(session.request, result)
-    typed = replace(session.typed, env=env)
-    report = replace(report, next_command=after_check(report, typed, obstacles, session.request.locked))
+        typed = replace(session.typed, env=env)
+        reports = []
+        for request in session.requests:
+            result = prescribe(request)
+            report = report_of(request, result, command="check")
+            command = after_check(report, typed, obstacles_of(request, result), request.locked)
+            reports.append(replace(report, next_command=command))
+    report = replace(together(reports), next_command=after_checks(reports, typed))
     return with_whole_commands(report, typed)

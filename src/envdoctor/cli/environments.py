@@ -6,10 +6,9 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from envdoctor.model.profile import EnvironmentSpec
 from envdoctor.workflow.check import CheckRequest
 
 __all__ = ["EnvironmentPart", "default_environment", "launcher", "parts_of", "write_launchers"]
@@ -29,35 +28,13 @@ def default_environment(project: Path) -> Path:
     return project / ".venv"
 
 
-def parts_of(request: CheckRequest, project: Path, environment: Path | None) -> list[EnvironmentPart]:
+def parts_of(requests: Sequence[CheckRequest], project: Path, environment: Path | None) -> list[EnvironmentPart]:
     """Return the environments that the profile asks for: ``.venv``, or ``.venv-<name>`` for each of several."""
     base = environment or default_environment(project)
-    specs = request.profile.environments if request.profile is not None else ()
-    if not specs:
-        return [EnvironmentPart(base, request)]
     return [
-        EnvironmentPart(base.with_name(f"{base.name}-{spec.name}"), _restricted(request, spec), spec.name)
-        for spec in specs
+        EnvironmentPart(base.with_name(f"{base.name}-{item.part}") if item.part else base, item, item.part)
+        for item in requests
     ]
-
-
-def _restricted(request: CheckRequest, spec: EnvironmentSpec) -> CheckRequest:
-    """Return the request with the requirements that an environment takes: of its files, and on its packages."""
-    project = request.project
-    if project is not None and (spec.requirements or spec.packages):
-        kept = tuple(
-            item
-            for item in project.requirements
-            if getattr(item.origin, "path", None) in spec.requirements or item.name in spec.packages
-        )
-        project = replace(project, requirements=kept)
-    choices = request.python_choices
-    if spec.python is not None:
-        wanted = choices or (request.target.python,)
-        choices = tuple(python for python in wanted if spec.python.contains(f"{python[0]}.{python[1]}.0"))
-        choices = choices or wanted
-    target = replace(request.target, python=choices[0]) if choices else request.target
-    return replace(request, project=project, python_choices=choices, target=target, locked=None)
 
 
 def write_launchers(parts: Sequence[EnvironmentPart]) -> list[str]:

@@ -72,7 +72,7 @@ def lock(
 ) -> None:
     """Write the resolution down: a PEP 751 lock with hashes, constraints, and overrides."""
     from envdoctor.workflow.lock import LockChoice
-    from envdoctor.workflow.lock import lock as run_lock
+    from envdoctor.workflow.lock_all import lock_all
 
     if repair is not None and no_repair:
         raise UsageFault("`--repair` and `--no-repair` exclude each other")
@@ -86,7 +86,7 @@ def lock(
         upgrade=frozenset(upgrade or ()),
     )
     with session:
-        outcome = run_lock(session.request, LockChoice(repair, no_repair), session.index_urls)
+        outcome = lock_all(session.requests, LockChoice(repair, no_repair), session.index_urls)
     folder = output_dir or (project if project.is_dir() else project.parent)
     if format is not opt.Format.HUMAN or output is not None:
         report = with_whole_commands(outcome.report, session.typed)

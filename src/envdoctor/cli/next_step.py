@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from envdoctor.model.report import Report
     from envdoctor.model.target import Target
 
-__all__ = ["Typed", "after_check", "mirrored_lock", "with_whole_commands"]
+__all__ = ["Typed", "after_check", "after_checks", "mirrored_lock", "with_whole_commands"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,18 @@ def after_check(
     if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:
         return typed.treatment("fix") if _is_here(report.target) else None
     return typed.command("lock")
+
+
+def after_checks(reports: Sequence[Report], typed: Typed) -> str | None:
+    """Return the command to type after the checks of several environments, each of which has its own.
+
+    A lock is written for all or for none, so there is nothing to type while one of them needs a person; what is locked
+    already waits for the others.
+    """
+    wanted = [report.next_command for report in reports if report.verdict.value != "healthy"]
+    if not all(wanted):
+        return None
+    return typed.command("lock") if typed.command("lock") in wanted else next(iter(wanted), None)
 
 
 def _is_here(target: Target | None) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
@@ -39,6 +39,8 @@ class Session:
     typed: Typed
     """What the user typed, for commands that are printed to be copied."""
     quiet: bool = False
+    requests: tuple[CheckRequest, ...] = ()
+    """The request, or one for each environment of the profile; each with the lock of its own."""
 
     def __enter__(self) -> Session:  # noqa: PYI034 - typing.Self is newer than Python 3.10
         return self
@@ -113,18 +115,37 @@ def open_session(
         composition.index_urls(index_choice, chosen, read),
         Typed(project, profile or named, target_choice, index_choice, output_dir=lock_folder),
         quiet,
+        tuple(_requests(request, project, lock_folder or project, patient)),
     )
 
 
-def _lock(folder: Path, profile: Profile | None, patient: Patient | None) -> LockedProject | None:
+def _requests(request: CheckRequest, project: Path, folder: Path, patient: Patient | None) -> Iterator[CheckRequest]:
+    """Yield a request for each environment; where one is looked at that is made for one of them, for that alone."""
+    from envdoctor.workflow.environments import per_environment
+
+    parts = per_environment(request)
+    root = request.environment.root if request.environment is not None else None
+    for part in [item for item in parts if root and item.part and Path(root).name.endswith(f"-{item.part}")] or parts:
+        if not part.part:
+            yield part
+            continue
+        yield replace(
+            part,
+            locked=_lock(folder, request.profile, patient, part.part),
+            environment=_beside(patient, project, request.profile, part.part) if patient else None,
+        )
+
+
+def _lock(folder: Path, profile: Profile | None, patient: Patient | None, part: str = "") -> LockedProject | None:
     """Return the lock beside the project, else the one that a fix has left in the environment that is looked at."""
     from envdoctor.cli.patient_lock import locked_of
 
     name = profile.name if profile is not None else None
-    return composition.read_lock(folder, name) or locked_of(patient.environment if patient is not None else None, name)
+    beside = composition.read_lock(folder, f"{name}-{part}" if part else name)
+    return beside or locked_of(patient.environment if patient is not None else None, name)
 
 
-def _beside(patient: Patient, project: Path, profile: Profile | None) -> InstalledEnvironment | None:
+def _beside(patient: Patient, project: Path, profile: Profile | None, part: str = "") -> InstalledEnvironment | None:
     """Return the environment with the lock beside the project, unless it was built from one that it holds."""
     from envdoctor.cli.patient_lock import with_lock
 
@@ -132,4 +153,5 @@ def _beside(patient: Patient, project: Path, profile: Profile | None) -> Install
     if environment is None or "lock" in environment.details:
         return environment
     folder = project if project.is_dir() else project.parent
-    return with_lock(environment, folder / (f"pylock.{profile.name}.toml" if profile else "pylock.toml"))
+    name = f".{profile.name}{f'-{part}' if part else ''}" if profile else ""
+    return with_lock(environment, folder / f"pylock{name}.toml")

@@ -73,7 +73,7 @@ class Treatment:
 
     def plans(self, *, dry_run: bool = False) -> list[Plan]:
         """Return a plan for each environment. What was cut short before is brought back first, or said."""
-        for part in parts_of(self.session.request, self.options.project, self.options.environment):
+        for part in parts_of(self.session.requests, self.options.project, self.options.environment):
             if self._cut_short(part.environment):
                 if dry_run:
                     self.refusal = (
@@ -133,7 +133,9 @@ class Treatment:
             check=part.request,
             environment=str(part.environment),
             index_urls=self.session.index_urls,
-            choice=LockChoice(self.options.repair),
+            choice=LockChoice(
+                self.options.repair, where_needed=len(self.session.requests) > 1 and bool(self.options.repair)
+            ),
             label=part.label,
             moved=self._moved(part),
         )

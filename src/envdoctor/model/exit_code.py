@@ -31,6 +31,6 @@ def exit_code(report: Report, fail_on: FailOn = "error") -> int:
 def _fails(report: Report, threshold: Severity) -> bool:
     if any(finding.severity.rank <= threshold.rank for finding in report.open_findings):
         return True
-    if report.conflicts and report.resolution is None:
+    if report.unresolved:
         return True
     return any(result.failed for result in report.kernels)

@@ -79,6 +79,8 @@ class Finding:
     location: FileOrigin | None = None
     """A line of the project, where there is one."""
     waived: Waiver | None = None
+    environment: str = ""
+    """Which of a profile's environments it is about, where there are several and it is not about all of them."""
 
     def waive(self, waiver: Waiver) -> Finding:
         """Return this finding marked as accepted."""

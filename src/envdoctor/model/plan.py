@@ -279,8 +279,8 @@ class Refusal:
     """Why a plan cannot be applied; said before any change."""
 
     kind: str
-    """``no-hash``, ``wrong-hash``, ``wrong-index``, ``path``, ``anchor``, ``python``, ``target``, ``system-need``, ``disk``,
-    ``archive``, ``environment``, ``index``, or ``plan`` where not even a plan could be made."""
+    """``no-hash``, ``wrong-hash``, ``wrong-index``, ``path``, ``anchor``, ``python``, ``target``, ``system-need``,
+    ``disk``, ``archive``, ``environment``, ``index``, or ``plan`` where not even a plan could be made."""
     subject: str
     message: str
     remedy: str = ""

@@ -53,6 +53,10 @@ class Report:
     """Seconds by phase: ``total_s``, ``index_s``, ``resolve_s``."""
     next_command: str | None = None
     """The one command to type next."""
+    environment: str = ""
+    """Which of a profile's environments this is about; empty where there is one, or where it is about all."""
+    parts: tuple[Report, ...] = ()
+    """The reports of a profile's environments, where it has several; each has its own target and resolution."""
 
     @property
     def open_findings(self) -> tuple[Finding, ...]:
@@ -60,10 +64,25 @@ class Report:
         return tuple(finding for finding in self.findings if finding.waived is None)
 
     @property
+    def repairs_in_use(self) -> frozenset[str]:
+        """The ids of the repairs with which the resolutions in use were made."""
+        if self.parts:
+            return frozenset(f"{part.environment}:{used}" for part in self.parts for used in part.repairs_in_use)
+        used = self.resolution.repair if self.resolution else None
+        return frozenset((used,) if used else ())
+
+    @property
+    def unresolved(self) -> bool:
+        """Whether requirements cannot hold together and no repair is in use, in any environment."""
+        if self.parts:
+            return any(part.unresolved for part in self.parts)
+        return bool(self.conflicts) and self.resolution is None
+
+    @property
     def verdict(self) -> Verdict:
         """``broken`` over ``unknown`` over ``degraded`` over ``healthy``."""
         severities = {finding.severity for finding in self.open_findings}
-        if Severity.ERROR in severities or (self.conflicts and self.resolution is None):
+        if Severity.ERROR in severities or self.unresolved:
             return Verdict.BROKEN
         if not self.complete:
             return Verdict.UNKNOWN

@@ -70,6 +70,8 @@ def _of_conflict(report: Report, conflict: Conflict) -> Entry:
     clash = conflict.clash
     several = f"cannot hold together: they disagree on {clash.package}"
     verb = several if len(conflict.core) > 1 else "cannot be met on the target"
+    environment = conflict.id.rpartition(":")[0]
+    where = f"environment `{environment}`: " if environment else ""
     chains = [" > ".join(chain(conflict, side)) for side in clash.sides]
     others = bystanders(conflict) if len(conflict.core) > 1 else []
     chains += [f"{joined(others)} rules out every other way"] if others else []
@@ -82,12 +84,12 @@ def _of_conflict(report: Report, conflict: Conflict) -> Entry:
         name=finding.name if finding else "conflict",
         severity=finding.severity if finding else Severity.ERROR,
         subject=clash.package,
-        message=f"{members} {verb}",
+        message=f"{where}{members} {verb}",
         details=tuple(filter(None, (*chains, *rejection_lines(clash), available))),
         remedy=_repairs(report, conflict),
         location=location if isinstance(location, FileOrigin) else None,
         related=tuple(item for item in conflict.core if item is not (in_files[0] if in_files else None)),
-        identity=" + ".join(sorted(str(item) for item in conflict.core)),
+        identity=where + " + ".join(sorted(str(item) for item in conflict.core)),
         waived=finding.waived if finding else None,
     )
 

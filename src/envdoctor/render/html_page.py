@@ -30,6 +30,7 @@ from envdoctor.render.wording import (
     judged,
     milliseconds,
     other_findings,
+    python_text,
     rate_text,
     resolution_text,
     size,
@@ -168,13 +169,13 @@ def _branch(steps: Sequence[str]) -> str:
 
 
 def _repairs(report: Report) -> str:
-    in_use = report.resolution.repair if report.resolution else None
+    in_use = report.repairs_in_use
     return _section("Smallest repairs", "\n".join(_repair(report, item, in_use) for item in report.repairs))
 
 
-def _repair(report: Report, repair: Repair, in_use: str | None) -> str:
+def _repair(report: Report, repair: Repair, in_use: frozenset[str]) -> str:
     marks = [resolves_text(report, repair)] if repair.resolves else []
-    marks += ["from the profile"] * repair.from_profile + ["in use"] * (repair.id == in_use)
+    marks += ["from the profile"] * repair.from_profile + ["in use"] * (repair.id in in_use)
     marks += [] if repair.verified else ["not verified"]
     actions = []
     for override in repair.overrides:
@@ -281,6 +282,8 @@ def _facts(report: Report, options: RenderOptions) -> str:
 
 
 def _resolution(report: Report, options: RenderOptions) -> str:
+    if report.parts:
+        return "\n".join(filter(None, (_resolution(part, options) for part in report.parts)))
     resolution = report.resolution
     if resolution is None:
         return ""
@@ -288,7 +291,8 @@ def _resolution(report: Report, options: RenderOptions) -> str:
     rows = [[_code(item.name), _text(str(item.version)), _code(item.file.filename)] for item in resolution.packages]
     table = _table("Packages", ("package", "version", "file"), rows) if rows else ""
     folded = table if options.verbose else f"<details><summary>All packages</summary>\n{table}\n</details>"
-    return _section("Resolution", f"<p>{_text(f'{using}: {resolution_text(resolution)}')}</p>\n{folded}")
+    where = f" of {report.environment} on Python {python_text(report)}" if report.environment else ""
+    return _section(f"Resolution{where}", f"<p>{_text(f'{using}: {resolution_text(resolution)}')}</p>\n{folded}")
 
 
 def _next(report: Report) -> str:

@@ -65,6 +65,17 @@ def report_dict(report: Report) -> Object:
         ],
         "timings": {name: seconds for name, seconds in report.timings.items() if math.isfinite(seconds)},
         "next_command": report.next_command,
+        **({"environments": [_part(item) for item in report.parts]} if report.parts else {}),
+    }
+
+
+def _part(report: Report) -> Object:
+    return {
+        "name": report.environment,
+        "target": _target(report.target) if report.target else None,
+        "verdict": report.verdict.value,
+        "complete": report.complete,
+        "resolution": _resolution(report.resolution) if report.resolution else None,
     }
 
 
@@ -205,6 +216,7 @@ def _finding(finding: Finding) -> Object:
         },
         "waived": waived and {"reason": waived.reason, "source": waived.source, "expires": waived.expires},
         "location": location and {"path": location.path, "line": location.line},
+        **({"environment": finding.environment} if finding.environment else {}),
     }
 
 

@@ -18,6 +18,7 @@ from envdoctor.render.wording import (
     judged,
     milliseconds,
     other_findings,
+    python_text,
     rate_text,
     resolution_text,
     speed_up,
@@ -123,9 +124,9 @@ def _conflict(conflict: Conflict) -> str:
 
 def _repairs(report: Report) -> list[str]:
     rows = []
-    in_use = report.resolution.repair if report.resolution else None
+    in_use = report.repairs_in_use
     for repair in report.repairs:
-        marks = ["from the profile"] * repair.from_profile + ["in use"] * (repair.id == in_use)
+        marks = ["from the profile"] * repair.from_profile + ["in use"] * (repair.id in in_use)
         marks += [] if repair.verified else ["not verified"]
         actions = []
         for override in repair.overrides:
@@ -206,11 +207,14 @@ def _hardware(report: Report, options: RenderOptions) -> list[str]:
 
 
 def _resolution(report: Report, options: RenderOptions) -> list[str]:
+    if report.parts:
+        return [block for part in report.parts for block in _resolution(part, options)]
     resolution = report.resolution
     if resolution is None:
         return []
     using = f"with repair {_escape(resolution.repair)}" if resolution.repair else "as the requirements stand"
-    line = f"Resolution {using}: {_escape(resolution_text(resolution))}."
+    where = f" of {_code(report.environment)} on Python {_escape(python_text(report))}" if report.environment else ""
+    line = f"Resolution{where} {using}: {_escape(resolution_text(resolution))}."
     if not options.verbose:
         return [line]
     rows = [[_code(item.name), _escape(str(item.version)), _code(item.file.filename)] for item in resolution.packages]

@@ -112,6 +112,9 @@ def cleaned(report: Report) -> Report:
     """
     if report.resolution is not None:
         report = replace(report, resolution=_shown(report.resolution))
+    if report.parts:
+        parts = (replace(part, resolution=part.resolution and _shown(part.resolution)) for part in report.parts)
+        report = replace(report, parts=tuple(parts))
     safe: Report = _clean_value(report)
     return safe
 

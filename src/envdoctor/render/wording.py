@@ -25,6 +25,7 @@ __all__ = [
     "judged",
     "milliseconds",
     "other_findings",
+    "python_text",
     "rate_text",
     "resolution_text",
     "restated",
@@ -88,6 +89,11 @@ def _facts_headline(facts: Sequence[Fact]) -> str:
     return count(len(facts), "fact") + (f", {unknown} unknown" if unknown else "")
 
 
+def python_text(report: Report) -> str:
+    """Return the Python of the report's target, empty where it has none."""
+    return report.target.python_version if report.target else ""
+
+
 def subject_line(report: Report) -> str:
     """Return the target and the profile in one phrase; empty where neither is known."""
     parts = [str(report.target)] if report.target else []
@@ -104,7 +110,8 @@ def restated(report: Report, conflict: Conflict) -> Finding | None:
     members = [f"`{item}`" for item in conflict.core]
     for finding in report.findings:
         quoted = finding.rule in _RESTATING and all(member in finding.message for member in members)
-        if quoted and finding.subject == conflict.clash.package:
+        here = finding.environment in ("", conflict.id.rpartition(":")[0])
+        if quoted and here and finding.subject == conflict.clash.package:
             return finding
     return None
 

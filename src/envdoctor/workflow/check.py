@@ -70,6 +70,8 @@ class CheckRequest:
     upgrade: frozenset[str] = frozenset()
     offline: bool = False
     """No index may be asked: where the cache does not know, the lock may speak."""
+    part: str = ""
+    """Which of the profile's environments this is about, where it has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ def report_of(request: CheckRequest, result: Prescription, *, command: str) -> R
         findings=_accepted(request, diagnosis, result.findings),
         facts=tuple(request.facts),
         timings=result.timings,
+        environment=request.part,
     )
 
 

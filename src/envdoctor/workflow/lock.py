@@ -36,6 +36,8 @@ class LockChoice:
     """Its number, 1 for R1; None: the one in use."""
     none: bool = False
     """Lock the requirements as they stand, or fail."""
+    where_needed: bool = False
+    """The repair is for requirements in conflict; others, of another environment, need none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
     report = report_of(request, result, command="lock")
     if result.diagnosis is None or request.project is None:
         return LockOutcome(report, {}, refusal="there is no project to lock")
+    if choice.where_needed and not result.diagnosis.conflicts:
+        choice = LockChoice()
     wrong = amiss(request.project, result.target)
     repair: Repair | None = None
     refusal = resolution = None
@@ -151,6 +155,7 @@ def _still_the_lock(request: CheckRequest) -> bool:
 def _file_names(request: CheckRequest) -> tuple[str, str, str]:
     """Return the names of lock, constraints and overrides."""
     name = request.profile.name if request.profile else None
+    name = f"{name}-{request.part}" if request.part else name
     label = name or "project"
     return f"pylock.{name}.toml" if name else "pylock.toml", f"constraints.{label}.txt", f"overrides.{label}.txt"
 

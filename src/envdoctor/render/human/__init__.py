@@ -8,7 +8,7 @@ from envdoctor.model.fact import FactState
 from envdoctor.model.report import Report, Verdict
 from envdoctor.render.human.canvas import Canvas, Span
 from envdoctor.render.human.findings import write_findings, write_waived
-from envdoctor.render.wording import headline, judged, resolution_text, subject_line
+from envdoctor.render.wording import headline, judged, python_text, resolution_text, subject_line
 
 if TYPE_CHECKING:
     from envdoctor.render import RenderOptions
@@ -44,7 +44,8 @@ def render(report: Report, options: RenderOptions) -> str:
         write_kernels(canvas, report.kernels)
         write_placement(canvas, report.placement)
         _write_facts(canvas, report)
-    _write_resolution(canvas, report)
+    for part in report.parts or (report,):
+        _write_resolution(canvas, part)
     _write_incomplete(canvas, report)
     if report.next_command:
         canvas.blank()
@@ -81,7 +82,8 @@ def _write_resolution(canvas: Canvas, report: Report) -> None:
     canvas.blank()
     using = f"with repair {resolution.repair}" if resolution.repair else "as the requirements stand"
     more = "" if canvas.verbose else "; --verbose lists them"
-    canvas.line(("resolution", "strong"), f" {using}: {resolution_text(resolution)}{more}", rest="  ")
+    where = f" of {report.environment} on Python {python_text(report)}" if report.environment else ""
+    canvas.line(("resolution", "strong"), f"{where} {using}: {resolution_text(resolution)}{more}", rest="  ")
     if not canvas.verbose:
         return
     for item in resolution.walked_back:

@@ -89,12 +89,12 @@ def write_repairs(canvas: Canvas, report: Report) -> None:
         return
     canvas.blank()
     canvas.line(("smallest repairs", "strong"))
-    in_use = report.resolution.repair if report.resolution else None
+    in_use = report.repairs_in_use
     shown = len(report.repairs) if canvas.verbose else _SHOWN_REPAIRS
-    chosen = [item for item in report.repairs[shown:] if item.id == in_use or item.from_profile]
+    chosen = [item for item in report.repairs[shown:] if item.id in in_use or item.from_profile]
     listed = [*report.repairs[:shown], *chosen]
     for repair in listed:
-        _write_repair(canvas, report, repair, in_use=repair.id == in_use)
+        _write_repair(canvas, report, repair, in_use=repair.id in in_use)
     hidden = len(report.repairs) - len(listed)
     if hidden > 0:
         canvas.line(f"{count(hidden, 'more repair')}; --verbose shows them", first="  ")

@@ -1,0 +1,166 @@
+"""A profile with several environments: each is judged and locked for itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from lock_index import LoopbackIndex
+
+from envdoctor.cli.main import main
+from envdoctor.render.json_document import report_schema
+
+PROFILE = """
+schema = 1
+[profile]
+name = "two"
+summary = "Two engines that no environment holds together"
+[target]
+os = "linux"
+arch = "x86_64"
+python = "==3.11.*"
+backend = "cpu"
+[environments.song]
+requirements = ["song.txt"]
+because = "its torch is another"
+[environments.voice]
+requirements = ["voice.txt"]
+because = "its torch is another"
+"""
+SONG = "torch==1.0\nsinger\n"
+VOICE = "torch==2.0\nspeaker\n"
+
+
+@pytest.fixture
+def stack(tmp_path: Path, index: LoopbackIndex) -> Path:
+    for name, version, requires in (
+        ("torch", "1.0", ()),
+        ("torch", "2.0", ()),
+        ("singer", "1.0", ("torch<2",)),
+        ("speaker", "1.0", ("torch>=2",)),
+    ):
+        index.wheel(name, version, requires)
+    folder = tmp_path / "stack"
+    folder.mkdir()
+    (folder / "song.txt").write_text(SONG, encoding="utf-8")
+    (folder / "voice.txt").write_text(VOICE, encoding="utf-8")
+    (folder / "two.toml").write_text(PROFILE, encoding="utf-8")
+    lines = '[project]\nname = "stack"\nversion = "1"\n[tool.envdoctor]\nrequirements = ["song.txt", "voice.txt"]\n'
+    (folder / "pyproject.toml").write_text(lines, encoding="utf-8")
+    return folder
+
+
+def run(capsys: pytest.CaptureFixture[str], verb: str, stack: Path, *options: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    code = main([verb, str(stack), "--profile", str(stack / "two.toml"), *options])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def report(capsys: pytest.CaptureFixture[str], stack: Path) -> tuple[int, dict[str, object]]:
+    code, out, _ = run(capsys, "check", stack, "--format", "json")
+    document = json.loads(out)
+    Draft202012Validator(report_schema()).validate(document)
+    return code, document
+
+
+def torches(document: dict[str, object]) -> dict[str, str]:
+    return {
+        part["name"]: next(row["version"] for row in part["resolution"]["packages"] if row["name"] == "torch")
+        for part in document["environments"]  # type: ignore[attr-defined]
+    }
+
+
+def test_environments_that_disagree_are_no_conflict(capsys: pytest.CaptureFixture[str], stack: Path) -> None:
+    code, document = report(capsys, stack)
+    assert code == 0
+    assert document["conflicts"] == []
+    assert torches(document) == {"song": "1.0", "voice": "2.0"}
+    _, out, _ = run(capsys, "check", stack)
+    assert "resolution of song on Python 3.11" in out
+    assert "resolution of voice on Python 3.11" in out
+
+
+def test_a_conflict_inside_one_environment_is_called_after_it(capsys: pytest.CaptureFixture[str], stack: Path) -> None:
+    (stack / "voice.txt").write_text("torch==1.0\nspeaker\n", encoding="utf-8")
+    code, document = report(capsys, stack)
+    assert code == 1
+    assert [item["id"] for item in document["conflicts"]] == ["voice:C1"]  # type: ignore[attr-defined]
+    repairs = document["repairs"]
+    assert {item["id"].partition(":")[0] for item in repairs} == {"voice"}  # type: ignore[attr-defined]
+    (finding,) = (item for item in document["findings"] if item["severity"] == "error")  # type: ignore[attr-defined]
+    assert finding["environment"] == "voice"
+    assert finding["message"].startswith("environment `voice`: ")
+    for form in ("human", "markdown", "html", "sarif", "junit", "github"):
+        code, out, _ = run(capsys, "check", stack, "--format", form)
+        assert code == 1
+        assert "voice" in out
+        assert "environment `song`" not in out
+
+
+def test_the_same_conflict_in_each_environment_is_told_of_each(capsys: pytest.CaptureFixture[str], stack: Path) -> None:
+    for name in ("song.txt", "voice.txt"):
+        (stack / name).write_text("torch==1.0\nspeaker\n", encoding="utf-8")
+    code, out, _ = run(capsys, "check", stack)
+    assert code == 1
+    assert out.startswith("check: broken - 2 conflicts\n")
+
+
+def test_each_environment_has_its_own_lock(capsys: pytest.CaptureFixture[str], stack: Path) -> None:
+    code, _, err = run(capsys, "lock", stack, "--check")
+    assert code == 1
+    assert "pylock.two-song.toml` is missing" in err
+    assert run(capsys, "lock", stack)[0] == 0
+    locks = {name: (stack / f"pylock.two-{name}.toml").read_text(encoding="utf-8") for name in ("song", "voice")}
+    assert "torch-1.0-" in locks["song"]
+    assert "speaker" not in locks["song"]
+    assert "torch-2.0-" in locks["voice"]
+    assert "singer" not in locks["voice"]
+    assert run(capsys, "lock", stack, "--check")[0] == 0
+    assert not (stack / "pylock.two.toml").exists()
+
+
+def test_a_locked_environment_stays_with_its_own_versions(
+    capsys: pytest.CaptureFixture[str], stack: Path, index: LoopbackIndex
+) -> None:
+    assert run(capsys, "lock", stack)[0] == 0
+    index.wheel("singer", "2.0", ("torch<2",))
+    assert run(capsys, "lock", stack, "--check")[0] == 0
+    (stack / "pylock.two-song.toml").unlink()
+    code, _, err = run(capsys, "lock", stack, "--check")
+    assert code == 1
+    assert "pylock.two-song.toml" in err
+    assert "two-voice" not in err
+
+
+def test_no_lock_is_written_where_one_environment_has_none(capsys: pytest.CaptureFixture[str], stack: Path) -> None:
+    (stack / "voice.txt").write_text("torch==2.0\nnowhere\n", encoding="utf-8")
+    code, _, err = run(capsys, "lock", stack)
+    assert code == 1
+    assert "voice.txt:2: no index has `nowhere`" in err
+    assert "environment `voice`" in err
+    assert not list(stack.glob("pylock.*"))
+
+
+def test_a_repair_that_is_asked_for_is_that_of_the_environment_which_needs_one(
+    capsys: pytest.CaptureFixture[str], stack: Path
+) -> None:
+    (stack / "voice.txt").write_text("torch==1.0\nspeaker\n", encoding="utf-8")
+    assert run(capsys, "lock", stack, "--repair", "1")[0] == 0
+    assert "torch-1.0-" in (stack / "pylock.two-song.toml").read_text(encoding="utf-8")
+    code, _, err = run(capsys, "lock", stack, "--repair", "99")
+    assert code == 2
+    assert "environment `voice`: there is no repair R99" in err
+
+
+def test_what_belongs_to_one_environment_alone_is_in_no_other(capsys: pytest.CaptureFixture[str], stack: Path) -> None:
+    text = PROFILE.replace('requirements = ["song.txt"]', 'packages = ["singer"]').replace(
+        'requirements = ["voice.txt"]', ""
+    )
+    (stack / "song.txt").write_text("singer\n", encoding="utf-8")
+    (stack / "two.toml").write_text(text, encoding="utf-8")
+    code, document = report(capsys, stack)
+    assert code == 0
+    assert torches(document) == {"song": "1.0", "voice": "2.0"}
