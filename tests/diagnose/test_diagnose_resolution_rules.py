@@ -14,6 +14,7 @@ from diagnose_fixtures import (
     resolved,
     target_of,
 )
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.diagnose.engine import examine, judge
@@ -22,6 +23,7 @@ from envdoctor.diagnose.rules.res208_no_kernel_for_card import runs_on
 from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.profile import Profile, ProfileTarget
 from envdoctor.model.repair import Override, Repair
 from envdoctor.model.resolution import ResolvedPackage, WalkedBack
 
@@ -298,6 +300,49 @@ def test_unstated_coupling() -> None:
     assert "`torchaudio` 2.1.0 was chosen" in finding.message
     assert not found("RES206", torch, held)
     assert not found("RES206", resolved("torch==2.11.0"), resolved("torchaudio==2.11.0"))
+
+
+@pytest.mark.parametrize(("repaired", "told"), [(("torch==2.1.0", "torchaudio==2.1.0"), 0), (("torch==2.1.0",), 1)])
+def test_a_pair_that_the_repair_in_use_pins_is_stated(repaired: tuple[str, ...], told: int) -> None:
+    overrides = tuple(Override(pinned(item), (pinned("torch==2.3.0"),)) for item in repaired)
+    torch = resolved("torch==2.1.0", set_aside=(pinned("torch==2.3.0"),), wanted_by=[])
+    free = resolved("torchaudio==2.1.0", wanted_by=[])
+    assert len(found("RES206", torch, free, repairs=(Repair("R1", overrides, ("C1",)),), repair="R1")) == told
+
+
+def test_a_line_that_a_repair_set_aside_is_still_the_place_of_a_finding() -> None:
+    torch = resolved(
+        "torch==2.4.1",
+        set_aside=(pinned("torch==2.7.1", 7),),
+        wanted_by=[by_distribution("torch>=2", "bitsandbytes", "0.45.0")],
+    )
+    bits = resolved("bitsandbytes==0.45.0", wanted_by=[pinned("bitsandbytes", 4)])
+    (finding,) = found("RES202", torch, bits, target=WINDOWS)
+    assert finding.location == FileOrigin("requirements.txt", 7)
+
+
+def test_what_the_newest_pip_cannot_install_is_an_error_unless_a_profile_is_in_use() -> None:
+    line = pinned("fairseq==0.12.2")
+    packages = (
+        resolved("fairseq==0.12.2", wanted_by=[line]),
+        resolved(
+            "omegaconf==2.0.6",
+            mended=("PyYAML (>=5.1.*)",),
+            wanted_by=[by_distribution("omegaconf<2.1", "fairseq", "0.12.2")],
+        ),
+    )
+    (finding,) = found("RES103", *packages, strict_core=(str(line),))
+    assert finding.severity is Severity.ERROR
+    assert finding.remedy
+    assert "`pip install --no-deps omegaconf==2.0.6`" in finding.remedy.summary
+    stack = ProfileTarget(LINUX.os, LINUX.arch, SpecifierSet(">=3.10"), LINUX.backend)
+    (accepted,) = found(
+        "RES103",
+        *packages,
+        strict_core=(str(line),),
+        profile=Profile("p", "s", stack),
+    )
+    assert accepted.severity is Severity.WARNING
 
 
 def test_a_torch_that_a_companion_holds_back_is_an_unstated_coupling_too() -> None:

@@ -35,14 +35,17 @@ class Chain:
 
 
 def chain_to(resolution: Resolution, name: str) -> Chain:
-    """Return the shortest chain to ``name``; its root is None where no person's line leads there."""
+    """Return the shortest chain to ``name``; its root is None where no person's line leads there.
+
+    A person's line that an override set aside counts too: it still says who asked for the package, and where.
+    """
     packages = {item.name: item for item in resolution.packages}
     queue: list[tuple[str, ...]] = [(name,)]
     seen = {name}
     while queue:
         path = queue.pop(0)
         package = packages.get(canonicalize_name(path[0]))
-        for wanted in package.wanted_by if package else ():
+        for wanted in (*package.wanted_by, *package.set_aside) if package else ():
             if not isinstance(wanted.origin, DistributionOrigin):
                 return Chain(wanted, path)
             above = canonicalize_name(wanted.origin.name)

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports packages whose metadata is invalid by today's standard and was read as older tools used to. Where no other
-version is admitted, it says that pip 24.1 and later cannot install the requirements at all.
+version is admitted, it says that pip 24.1 and later cannot install the requirements at all: an error, unless a profile
+is in use, whose lock is installed without resolving again.
 
 ## Why is this bad
 
@@ -46,12 +47,17 @@ def _finding(
 
 
 def _saying(
-    name: str, message: str, evidence: tuple[Evidence, ...], remedy: str, location: FileOrigin | None
+    name: str,
+    message: str,
+    evidence: tuple[Evidence, ...],
+    remedy: str,
+    location: FileOrigin | None,
+    severity: Severity = Severity.WARNING,
 ) -> Finding:
     return Finding(
         rule=RULE.code,
         name=RULE.name,
-        severity=RULE.severity,
+        severity=severity,
         subject=name,
         message=message,
         evidence=evidence,
@@ -78,9 +84,11 @@ def _strict(examination: Examination) -> Iterator[Finding]:
             f"pip 24.1 and later cannot install {lines}: "
             f"every version of `{package.name}` that {whose} has invalid metadata; uv and pip<24.1 can",
             (*evidence, Evidence(f"{package.name} {package.version}", f"wanted by {chain}")),
-            "install with uv or with pip<24.1, or override the requirement on "
+            f"install with uv or with pip<24.1, or with `pip install --no-deps {package.name}=={package.version}` and "
+            "the rest likewise, as `envdoctor fix` does from a lock; or override the requirement on "
             f"`{package.name}`{f': `{later}`' if later else ' with a version that has valid metadata'}",
             chain.location,
+            Severity.ERROR if examination.profile is None else Severity.WARNING,
         )
 
 

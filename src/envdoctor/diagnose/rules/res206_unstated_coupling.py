@@ -60,6 +60,20 @@ def _admits(package: ResolvedPackage, version: Version) -> bool:
     return all(item.specifier.contains(version, prereleases=True) for item in _stated(package))
 
 
+def _pinned(package: ResolvedPackage, examination: Examination, resolution: Resolution) -> bool:
+    """Return whether a person, a profile or the repair in use pins a package to its version already."""
+    used = next((item for item in examination.repairs if item.id == resolution.repair), None)
+    overrides = [item.requirement for item in (used.overrides if used else ())]
+    overrides += [item.requirement for item in (examination.profile.overrides if examination.profile else ())]
+    pins = [item for item in overrides if item.name == package.name]
+    pins += [item for item in package.wanted_by if not isinstance(item.origin, DistributionOrigin)]
+    return any(
+        clause.operator in ("==", "===") and not clause.version.endswith(".*")
+        for item in pins
+        for clause in item.specifier
+    )
+
+
 def _newest(package: ResolvedPackage, examination: Examination) -> Version | None:
     """Return the newest release with a wheel for the target that nothing stated excludes, if it is a newer one."""
     if examination.index is None or examination.target is None:
@@ -74,7 +88,7 @@ def _newest(package: ResolvedPackage, examination: Examination) -> Version | Non
     return max(newer, default=None)
 
 
-def _held_companion(resolution: Resolution, torch: ResolvedPackage) -> Iterator[Finding]:
+def _held_companion(resolution: Resolution, torch: ResolvedPackage, examination: Examination) -> Iterator[Finding]:
     """Yield companions that stayed behind because of torch."""
     for name, silent, table_name in _SILENT:
         package, version = resolution.get(name), Version(silent)
@@ -82,12 +96,16 @@ def _held_companion(resolution: Resolution, torch: ResolvedPackage) -> Iterator[
         wanted = table.wanted(version)
         if package is None or wanted is None or contains(wanted, torch.version) or not _admits(package, version):
             continue
+        if _pinned(package, examination, resolution):
+            continue
         if Version(package.version.public) < version:
             yield _finding(resolution, package.name, silent, str(torch.version), f"`{name}` {package.version}", wanted)
 
 
 def _held_torch(resolution: Resolution, torch: ResolvedPackage, examination: Examination) -> Iterator[Finding]:
     """Yield the demands of companions that keep torch behind."""
+    if _pinned(torch, examination, resolution):
+        return
     for demand in torch.wanted_by:
         origin = demand.origin
         if isinstance(origin, DistributionOrigin) and origin.coupling:
@@ -105,6 +123,8 @@ def _moved(examination: Examination, resolution: Resolution, torch: ResolvedPack
     for name, table_name in _TABLES:
         package = resolution.get(name)
         if package is None or not names & {name, "torch"} or _declares_torch(package):
+            continue
+        if all(_pinned(item, examination, resolution) for item in (package, torch)):
             continue
         wanted = shipped_advisories().tables[table_name].wanted(package.version)
         if wanted is None:
@@ -135,7 +155,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     resolution = examination.resolution
     torch = resolution.get("torch") if resolution else None
     if resolution is not None and torch is not None:
-        held = [*_held_companion(resolution, torch), *_held_torch(resolution, torch, examination)]
+        held = [*_held_companion(resolution, torch, examination), *_held_torch(resolution, torch, examination)]
         said = {canonicalize_name(item.subject) for item in held}
         yield from held
         yield from (item for item in _moved(examination, resolution, torch) if item.subject not in said)
