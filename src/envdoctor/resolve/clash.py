@@ -220,7 +220,7 @@ def _rejections(
     chains: Chains,
 ) -> tuple[Rejection, ...]:
     if package in universe.missing:
-        return (Rejection(RejectionKind.NOT_FOUND, package, detail="no index has this project"),)
+        return (Rejection(RejectionKind.NOT_FOUND, package),)
     found = [rejection for (name, _), rejection in universe.unreadable.items() if name == package]
     candidates = universe.candidates(package)
     if candidates.page is None:
