@@ -41,11 +41,15 @@ _REJECTIONS = {
 
 
 def remedy_text(report: Report, conflict: Conflict) -> str:
-    """Return what the finding of a conflict advises, where no repair resolves the conflict; else nothing."""
+    """Return what the finding of a conflict advises, where no repair says it.
+
+    Another Python or another name is never among the repairs: a line that alone cannot be met keeps its advice.
+    """
     finding = restated(report, conflict)
-    if finding is None or finding.remedy is None or any(conflict.id in item.resolves for item in report.repairs):
+    if finding is None or finding.remedy is None:
         return ""
-    return finding.remedy.summary
+    repaired = any(conflict.id in item.resolves for item in report.repairs)
+    return "" if repaired and len(conflict.core) > 1 else finding.remedy.summary
 
 
 def truncation_text(report: Report) -> str:
