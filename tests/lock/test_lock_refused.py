@@ -238,3 +238,24 @@ def test_where_check_is_not_complete_there_is_no_lock(
     _, out, _ = run(capsys, "check", project, "--format", "json")
     assert json.loads(out)["complete"] is False
     assert refused(capsys, project)[0] == 3
+
+
+@pytest.mark.parametrize("option", [(), ("--repair", "1")])
+def test_a_line_with_no_version_for_the_target_is_left_out_on_purpose_alone(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, option: tuple[str, ...]
+) -> None:
+    digest = index.wheel("gamma", "1.0")
+    (entry,) = index.pages["gamma"]
+    entry.update({"yanked": "broken"})
+    assert entry["hashes"] == {"sha256": digest}
+    (project / "requirements.txt").write_text("alpha\ngamma>=0.5\n", encoding="utf-8")
+    if option:
+        code, _, err = run(capsys, "lock", project, *option)
+        assert code == 0
+        assert "`gamma>=0.5` (requirements.txt:2): left out" in err
+        assert run(capsys, "lock", project, "--check")[0] == 0
+        return
+    code, err = refused(capsys, project)
+    assert code == 1
+    assert "error: requirements.txt:2: nothing that `gamma>=0.5` admits can be used on this target" in err
+    assert "leave it out on purpose with `--repair 1`" in err

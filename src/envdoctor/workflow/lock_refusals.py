@@ -100,11 +100,22 @@ def nothing_there(
 
 
 def left_out_unseen(diagnosis: Diagnosis, repair: Repair | None) -> Iterator[LockFault]:
-    """Yield a person's own lines that a repair would drop because no index has their project."""
-    for override in repair.overrides if repair else ():
+    """Yield a person's own lines that a repair would drop: no index has their project, or no version can be used."""
+    if repair is None:
+        return
+    number = repair.id.removeprefix("R")
+    for override in repair.overrides:
         for aside in override.sets_aside:
-            if aside.name in diagnosis.missing and _asks(aside):
+            if not _asks(aside):
+                continue
+            if aside.name in diagnosis.missing:
                 yield _fault(aside, f"no index has `{aside.name}`; correct `{aside}`, or name the index that has it")
+            elif override.leaves_out and not override.from_profile:
+                message = (
+                    f"nothing that `{aside}` admits can be used on this target; correct it, exclude `{aside.name}` in "
+                    f"a profile, or leave it out on purpose with `--repair {number}`"
+                )
+                yield _fault(aside, message)
 
 
 def _asks(requirement: Requirement) -> bool:
