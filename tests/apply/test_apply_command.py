@@ -6,8 +6,10 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -270,3 +272,22 @@ def test_undo_without_a_fix_says_so(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_run_needs_an_environment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--env", str(tmp_path / "none"), "--", "python"]) == 2
     assert "is no environment" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM that a process can answer")
+def test_a_fix_that_is_told_to_end_takes_back_what_it_did(project: Path, served: Served, tmp_path: Path) -> None:
+    slow = Path(profile(project))
+    before = tree_state(project)
+    # The first child of the treatment makes the environment; the signal comes while it is there and not finished.
+    command = [sys.executable, "-m", "envdoctor", "fix", str(project), "--profile", str(slow), "--yes"]
+    command += ["--index-url", f"{served.url}simple/", "--python", BASE, "--no-smoke"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as child:
+        deadline = time.monotonic() + 60
+        while not list(project.glob(".venv/.envdoctor/journal/*/*")) and child.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        child.send_signal(signal.SIGTERM)
+        _, said = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "interrupted" in said
+    assert tree_state(project) == before

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from envdoctor.adapters.index.recorded import RecordedIndex
 from envdoctor.cli.main import main
+from envdoctor.model.environment import InstalledEnvironment
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 NOTE = "takes the place of"
@@ -45,3 +47,31 @@ def test_a_document_on_stdout_stays_alone(capsys: pytest.CaptureFixture[str], ar
 def test_quiet_says_no_note(capsys: pytest.CaptureFixture[str], arguments: list[str], verb: str) -> None:
     main([verb, *arguments, "--quiet"])
     assert capsys.readouterr().err == ""
+
+
+def test_a_listing_that_does_not_tell_its_python_has_an_assumed_one_in_the_headline(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "installed.txt"
+    file.write_text("six==1.16.0\n", encoding="utf-8")
+    main(["check", "--installed", str(file), "--offline"])
+    assert " assumed, no GPU backend named" in capsys.readouterr().out
+    main(["check", "--installed", str(file), "--offline", "--target-python", "3.12"])
+    assert "Python 3.12, no GPU backend named" in capsys.readouterr().out
+
+
+def test_notes_of_the_index_that_a_listing_is_looked_up_in_are_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_a_note(environment: InstalledEnvironment, index: RecordedIndex) -> InstalledEnvironment:
+        index.notes = ("one index is another",)
+        return environment
+
+    monkeypatch.setattr("envdoctor.diagnose.mailed.with_requirements", with_a_note)
+    file = tmp_path / "installed.txt"
+    file.write_text("six==1.16.0\n", encoding="utf-8")
+    recorded = ["--recorded-index", str(EXAMPLE / "recorded-index")]
+    main(["check", "--installed", str(file), *recorded])
+    assert capsys.readouterr().err.count("note: one index is another") == 1
+    main(["check", "--installed", str(file), *recorded, "--quiet"])
+    assert "one index" not in capsys.readouterr().err

@@ -97,3 +97,25 @@ def test_a_line_that_comes_later_makes_the_lock_stale(project: Path, tangled: Lo
     with (project / "requirements.txt").open("a", encoding="utf-8") as file:
         file.write("delta\n")
     assert main(["lock", str(project), *TARGET, "--check"]) == 1
+
+
+def test_what_is_known_of_a_lock_is_told_of_the_repair_that_it_takes(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    for name, version, requires in (
+        ("gradio", "3.28.3", ()),
+        ("gradio", "4.43.0", ("pydantic>=2",)),
+        ("pydantic", "1.10.2", ()),
+        ("pydantic", "2.14.4", ()),
+    ):
+        index.wheel(name, version, requires)
+    (project / "requirements.txt").write_text("gradio==4.43.0\npydantic==1.10.2\n", encoding="utf-8")
+    said = {}
+    for number in ("1", "2"):
+        folder = project / number
+        arguments = [*TARGET[:-1], "--repair", number, "--output-dir", str(folder)]
+        assert main(["lock", str(project), *arguments]) == 0
+        locked = (folder / "constraints.project.txt").read_text(encoding="utf-8")
+        said["pydantic==2.14.4" in locked] = capsys.readouterr().err
+    assert "ADV042" in said[True]
+    assert "ADV042" not in said[False]

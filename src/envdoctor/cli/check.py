@@ -98,7 +98,7 @@ def check(
         # Imported here: neither way pays for the other's modules.
         from envdoctor.cli.check_patient import report_of_patient
 
-        report = report_of_patient(profile, target, patient, choice)
+        report = report_of_patient(profile, target, patient, choice, quiet=quiet)
         report = with_whole_commands(report, Typed(profile=profile, env=env))
     else:
         folder = project or Path()

@@ -22,7 +22,12 @@ __all__ = ["report_of_patient"]
 
 
 def report_of_patient(
-    named: str | None, target_choice: TargetChoice, patient: Patient, index_choice: IndexChoice
+    named: str | None,
+    target_choice: TargetChoice,
+    patient: Patient,
+    index_choice: IndexChoice,
+    *,
+    quiet: bool = False,
 ) -> Report:
     """Return the report. Raises UsageFault.
 
@@ -36,6 +41,8 @@ def report_of_patient(
     if profile is None:
         target = fitted(target, patient, target_choice)
         environment = with_assumed(environment, patient, target_choice) if environment is not None else None
+        assumed = environment.details["assumed"] if environment is not None else None
+        target = replace(target, python_assumed=isinstance(assumed, frozenset) and "python" in assumed)
     elif target_choice.python is None and environment is not None and environment.python is not None:
         target = replace(target, python=environment.python, python_full=environment.python_full)
     if profile is not None and environment is not None:
@@ -43,7 +50,7 @@ def report_of_patient(
     examination = Examination(
         target=target,
         profile=profile,
-        environment=_with_requirements(environment, index_choice, profile),
+        environment=_with_requirements(environment, index_choice, profile, quiet=quiet),
         binaries=patient.binaries,
         facts=patient.facts,
         log=patient.log,
@@ -78,12 +85,13 @@ def _profile(named: str | None) -> Profile | None:
 
 
 def _with_requirements(
-    environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None
+    environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None, *, quiet: bool
 ) -> InstalledEnvironment | None:
     """Return a listing with the requirements that the index knows; anything else, and all offline, as it is."""
     if environment is None or environment.details.get("kind") != "listing" or choice.offline:
         return environment
     from envdoctor.cli.indexes import open_ports
+    from envdoctor.cli.messages import note
     from envdoctor.cli.progress import SilentProgress
     from envdoctor.diagnose.mailed import with_requirements
 
@@ -92,3 +100,5 @@ def _with_requirements(
         return with_requirements(environment, index)
     finally:
         index.close()
+        for text in () if quiet else dict.fromkeys(index.notes):
+            note(text)

@@ -15,6 +15,7 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.composition import IndexChoice, TargetChoice
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.session import Session, open_session
+from envdoctor.cli.stopping import stopped_like_ctrl_c
 
 if TYPE_CHECKING:
     from envdoctor.cli.treated import Treated
@@ -109,7 +110,8 @@ def fix(
         if not yes and any(plan.steps for plan in plans):
             _ask()
         try:
-            results = treatment.apply(plans)
+            with stopped_like_ctrl_c():
+                results = treatment.apply(plans)
         except KeyboardInterrupt:
             for line in treatment.left_open():
                 _say(line)

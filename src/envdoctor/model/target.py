@@ -69,6 +69,8 @@ class Target:
     """``sm_110`` or ``gfx1030``, where the profile or a probe knows it."""
     python_full: str | None = None
     """Full version such as ``3.11.7`` where known; otherwise ``<minor>.99`` is assumed for markers' upper patches."""
+    python_assumed: bool = False
+    """Nothing and nobody tells the Python; it is the one that runs here."""
     wsl: bool = False
     probed: bool = False
 
@@ -115,7 +117,8 @@ class Target:
 
     def __str__(self) -> str:
         backend = "no GPU backend named" if self.backend is Backend.UNKNOWN else self.backend.value
-        return f"{self.os.value} {self.arch.value}, Python {self.python_version}, {backend}"
+        python = f"Python {self.python_version}{' assumed' if self.python_assumed else ''}"
+        return f"{self.os.value} {self.arch.value}, {python}, {backend}"
 
 
 def _platforms(target: Target) -> Iterator[str]:

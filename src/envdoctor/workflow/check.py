@@ -111,19 +111,24 @@ def report_of(request: CheckRequest, result: Prescription, *, command: str) -> R
     )
 
 
-def prescribe(request: CheckRequest) -> Prescription:
-    """Resolve, find conflicts and repairs, and run the rules over what came out."""
+def prescribe(request: CheckRequest, *, repair: int | None = None) -> Prescription:
+    """Resolve, find conflicts and repairs, and run the rules over what came out.
+
+    ``repair``: the number of the one to put in use, 1 for R1; where there is none of that number, and with None, the
+    first is in use or the profile's.
+    """
     with collector_paused():
-        return _prescribe(request, Phases(request.index, request.plain_index))
+        return _prescribe(request, f"R{repair}", Phases(request.index, request.plain_index))
 
 
-def _prescribe(request: CheckRequest, phases: Phases) -> Prescription:
+def _prescribe(request: CheckRequest, repair: str, phases: Phases) -> Prescription:
     examination = _examination(request)
     problem = _problem(request)
     diagnosis = None
     if problem is not None and request.index is not None:
         examination = replace(examination, target=problem.target)
         diagnosis = _diagnose(request, problem, request.index, examination)
+        diagnosis = replace(diagnosis, resolution=diagnosis.resolutions.get(repair, diagnosis.resolution))
     unread = _left_to_lock(request, problem, diagnosis)
     if unread:
         diagnosis = Diagnosis()

@@ -60,7 +60,7 @@ class LockOutcome:
 
 def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str]) -> LockOutcome:
     """Return the lock and its companions for a request; nothing is written here."""
-    result = prescribe(request)
+    result = prescribe(request, repair=choice.repair)
     report = report_of(request, result, command="lock")
     if result.diagnosis is None or request.project is None:
         return LockOutcome(report, {}, refusal="there is no project to lock")
