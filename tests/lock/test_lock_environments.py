@@ -164,3 +164,18 @@ def test_what_belongs_to_one_environment_alone_is_in_no_other(capsys: pytest.Cap
     code, document = report(capsys, stack)
     assert code == 0
     assert torches(document) == {"song": "1.0", "voice": "2.0"}
+
+
+def test_a_version_is_explained_in_each_environment_that_has_it(
+    capsys: pytest.CaptureFixture[str], stack: Path
+) -> None:
+    arguments = ["--profile", str(stack / "two.toml")]
+    assert main(["explain", str(stack), "torch", *arguments]) == 0
+    out = capsys.readouterr().out
+    assert out.index("environment song:") < out.index("environment voice:")
+    assert main(["explain", str(stack), "singer", *arguments]) == 0
+    assert "environment voice:" not in capsys.readouterr().out
+    assert main(["explain", str(stack), "nowhere", *arguments]) == 2
+    (stack / "voice.txt").write_text("torch==1.0\nspeaker\n", encoding="utf-8")
+    assert main(["explain", str(stack), "voice:C1", *arguments]) == 0
+    assert "voice:C1" in capsys.readouterr().out

@@ -50,20 +50,32 @@ def explain(
 ) -> None:
     """Say why a package has its version and who wanted another, or why requirements cannot hold together."""
     from envdoctor.cli.explain_text import explanation_lines
+    from envdoctor.workflow.environments import together
     from envdoctor.workflow.explain import explain_topic
 
     project, topic = _told_apart(words or [])
     target = TargetChoice(target_os, target_arch, target_python, target_backend)
     choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
     with open_session(project, profile, target, choice, quiet=quiet) as session:
-        explained = explain_topic(session.request, topic)
-    if explained.unknown_topic:
-        raise UsageFault(_unknown(topic or "", explained))
-    if explained.explanation is None:
-        write_report(explained.report, format=opt.Format.HUMAN, output=None, fail_on=opt.FailOn.NEVER, verbose=verbose)
-        return
-    for line in explanation_lines(explained, explained.explanation, verbose=verbose):
-        typer.echo(line)
+        # `voice:C1` is the conflict C1 of the environment `voice`; anything else is asked of every environment.
+        parts = {request.part: request for request in session.requests}
+        named, _, rest = (topic or "").partition(":")
+        asked = {named: rest} if named and named in parts else dict.fromkeys(parts, topic)
+        answers = {part: explain_topic(parts[part], text) for part, text in asked.items()}
+    known = {part: answer for part, answer in answers.items() if not answer.unknown_topic}
+    if not known:
+        raise UsageFault(_unknown(topic or "", next(iter(answers.values()))))
+    told = [answer.report for answer in known.values() if answer.explanation is None]
+    if told:
+        report = together(told)
+        write_report(report, format=opt.Format.HUMAN, output=None, fail_on=opt.FailOn.NEVER, verbose=verbose)
+    for part, answer in known.items():
+        if answer.explanation is not None:
+            for line in (
+                *([f"environment {part}:"] if part else []),
+                *explanation_lines(answer, answer.explanation, verbose=verbose),
+            ):
+                typer.echo(line)
 
 
 def _told_apart(words: list[str]) -> tuple[Path, str | None]:
