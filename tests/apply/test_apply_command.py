@@ -291,3 +291,15 @@ def test_a_fix_that_is_told_to_end_takes_back_what_it_did(project: Path, served:
     assert child.returncode == 130
     assert "interrupted" in said
     assert tree_state(project) == before
+
+
+def test_another_host_in_the_lock_beside_the_project_is_never_asked(fix: Fix, project: Path, served: Served) -> None:
+    arguments = ["--profile", profile(project), "--index-url", f"{served.url}simple/"]
+    assert main(["lock", str(project), *arguments]) == 0
+    lock = project / "pylock.small.toml"
+    with serve(as_index(*STACK)) as other:
+        lock.write_text(lock.read_text().replace(served.url, other.url))
+        assert other.url in lock.read_text()
+        assert fix("--yes") == 0
+        assert not other.asked
+    assert (site_of(project / ".venv") / "gamma.py").exists()
