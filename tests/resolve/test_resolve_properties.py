@@ -132,8 +132,8 @@ def test_engines_agree_with_brute_force(given_: tuple[Table, list[str]]) -> None
     expected = _possible(table, texts)
     for solver in (PubGrub(), Backtracking(rounds=2000)):
         outcome = solver.solve(roots, View(universe))
-        if isinstance(outcome, GaveUp) and isinstance(solver, Backtracking):
-            continue  # resolvelib goes round in circles in some; see the next test
+        if isinstance(solver, Backtracking) and not isinstance(outcome, Solved):
+            continue  # resolvelib misses some answers and goes round in circles in others; see the next tests
         assert isinstance(outcome, Solved if expected else Unsolvable), solver
         if isinstance(outcome, Solved):
             world = {
@@ -150,6 +150,15 @@ def test_where_the_second_engine_goes_round_in_circles_it_says_so_and_the_first_
     roots = roots_of(universe, lines_of(universe))
     assert isinstance(PubGrub().solve(roots, View(universe)), Unsolvable)
     assert isinstance(Backtracking(rounds=2000).solve(roots, View(universe)), GaveUp)
+
+
+def test_where_the_second_engine_jumps_over_an_answer_the_first_finds_it() -> None:
+    # It walks past the choice of b, since nothing that b=2 asks for is named by the clash behind it.
+    table: Table = {"a": {"1": ["b==9"]}, "b": {"1": [], "2": ["d==2"]}, "c": {"1": ["b"]}, "d": {"1": [], "2": ["a"]}}
+    universe = Universe(Problem(read("c"), LINUX), MemoryIndex(table))
+    roots = roots_of(universe, lines_of(universe))
+    assert isinstance(PubGrub().solve(roots, View(universe)), Solved)
+    assert isinstance(Backtracking(rounds=2000).solve(roots, View(universe)), Unsolvable)
 
 
 @thorough

@@ -32,7 +32,11 @@ class _Choice:
 
 
 class Backtracking:
-    """Solves with resolvelib; its ``Unsolvable`` has no proof."""
+    """Solves with resolvelib, whose answers check the first engine's.
+
+    Its ``Unsolvable`` is no proof: resolvelib jumps back over choices that matter in some universes with cycles, and
+    goes round in circles in others (1.2.1). Only its ``Solved`` counts.
+    """
 
     def __init__(self, rounds: int = 20_000) -> None:
         self._rounds = rounds
