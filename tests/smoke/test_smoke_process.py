@@ -61,7 +61,7 @@ def run_with(tmp_path: Path, torch: str | None, **options: object) -> SmokeOutco
     ids=["missing", "raises", "exits", "system-exit", "hangs"],
 )
 def test_an_import_that_fails_has_a_name(tmp_path: Path, torch: str | None, status: KernelStatus, words: str) -> None:
-    outcome = run_with(tmp_path, torch, timeout_scale=0.01)
+    outcome = run_with(tmp_path, torch, timeout_scale=0.025)
     first = outcome.results[0]
     assert (first.kernel, first.status) == ("import-torch", status)
     assert words in str(first.detail)

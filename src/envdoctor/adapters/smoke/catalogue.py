@@ -74,7 +74,7 @@ NO_COMPLEX = ("directml",)
 NO_BFLOAT16 = ("directml",)
 
 STAGES: Tuple[Entry, ...] = (  # noqa: UP006
-    Entry("import-torch", "stage", because="the interpreter must load torch", limit_s=300.0),
+    Entry("import-torch", "stage", because="the interpreter must load torch", limit_s=120.0),
     Entry("device-context", "stage", because="the device must answer", limit_s=180.0),
 )
 
