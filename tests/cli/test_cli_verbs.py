@@ -95,6 +95,14 @@ def test_a_new_conflict_is_a_finding_beside_accepted_ones(capsys: pytest.Capture
     assert ["tokenizers" in item["message"] for item in open_] == [True]
 
 
+def test_explain_without_a_topic_has_the_verdict_of_check(capsys: pytest.CaptureFixture[str], example: Path) -> None:
+    _, checked, _ = run(capsys, *on_example("check", example))
+    code, explained, _ = run(capsys, *on_example("explain", example))
+    assert code == 0
+    assert checked.startswith("check: broken - 2 conflicts")
+    assert explained.startswith("explain: broken - 2 conflicts")
+
+
 def test_explain_says_who_wanted_what(capsys: pytest.CaptureFixture[str], example: Path) -> None:
     code, out, _ = run(capsys, "explain", str(example), "torch", *on_example("", example)[2:])
     assert code == 0

@@ -11,6 +11,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.candidate import Rejection
+from envdoctor.model.finding import Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
@@ -62,7 +63,8 @@ def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
     report = report_of(request, result, command="explain")
     diagnosis = result.diagnosis
     if topic is None or diagnosis is None:
-        return Explained(replace(report, findings=()))
+        # What decides the verdict stays, so that it is the one of `check`; notes are not about conflicts.
+        return Explained(replace(report, findings=tuple(f for f in report.findings if f.severity is not Severity.INFO)))
     chosen = tuple(conflict for conflict in report.conflicts if conflict.id.casefold() == topic.casefold())
     if chosen:
         repairs = tuple(repair for repair in report.repairs if chosen[0].id in repair.resolves)
