@@ -10,16 +10,16 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from resolve_universe import LINUX, MemoryIndex, read
 
-from envdoctor.model.finding import Finding
+from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import ProfileOrigin
-from envdoctor.model.profile import Coupling, CouplingRule, Profile, ProfileOverride, ProfileTarget
+from envdoctor.model.profile import Coupling, CouplingRule, Profile, ProfileOverride, ProfileRequirement, ProfileTarget
 from envdoctor.model.project import Project
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.resolve.diagnosis import resolve
 from envdoctor.resolve.problem import Policy, Problem
-from envdoctor.workflow.as_they_stand import AS_THEY_STAND
+from envdoctor.workflow.as_they_stand import AS_THEY_STAND, WITHOUT_BOUNDS
 from envdoctor.workflow.check import CheckRequest, check
 
 TABLE = {
@@ -27,6 +27,8 @@ TABLE = {
     "torchaudio": {"2.7.1": ["torch==2.7.1"], "2.11.0": {}},
     "mine": {"2.7.1": {}, "2.15.0": {}},
     "app": {"1": {}},
+    "numpy": {"2.3.5": {}, "2.4.6": {}},
+    "coremltools": {"9.0": ["numpy"]},
 }
 MINE = Coupling((canonicalize_name("torch"), canonicalize_name("mine")), CouplingRule.SAME_VERSION)
 
@@ -40,9 +42,17 @@ def _pins(*texts: str) -> tuple[ProfileOverride, ...]:
     )
 
 
-def _checked(*lines: str, overrides: Iterable[ProfileOverride] = ()) -> tuple[Finding, ...]:
+def _bound(name: str, specifier: str) -> ProfileRequirement:
+    origin = ProfileOrigin("p", "requires[0]")
+    bound = Requirement(canonicalize_name(name), origin, SpecifierSet(specifier), kind=RequirementKind.CONSTRAINT)
+    return ProfileRequirement(bound, "why")
+
+
+def _checked(
+    *lines: str, overrides: Iterable[ProfileOverride] = (), requires: Iterable[ProfileRequirement] = ()
+) -> tuple[Finding, ...]:
     target = ProfileTarget(OperatingSystem.LINUX, Arch.X86_64, SpecifierSet(">=3.10"), Backend.CPU)
-    profile = Profile("p", "", target, overrides=tuple(overrides), couplings=(MINE,))
+    profile = Profile("p", "", target, overrides=tuple(overrides), couplings=(MINE,), requires=tuple(requires))
     request = CheckRequest(
         target=LINUX,
         today=date(2026, 11, 28),
@@ -84,3 +94,21 @@ def test_the_broken_pair_that_an_installer_would_take_is_named() -> None:
 def test_a_pair_that_the_lines_themselves_hold_together_is_no_finding() -> None:
     found = _checked("torch==2.7.1", "torchaudio==2.7.1", overrides=_pins("app==1"))
     assert not [item for item in found if item.rule.startswith("RES2")]
+
+
+CLASH = ("torch==2.15.0", "torch==2.7.1")
+
+
+def test_what_a_bound_of_the_profile_keeps_away_is_a_note_beside_a_conflict() -> None:
+    found = _checked("coremltools", *CLASH, overrides=_pins("torch==2.7.1"), requires=[_bound("numpy", "<2.4")])
+    notes = [item for item in found if any(seen.where == WITHOUT_BOUNDS for seen in item.evidence)]
+    assert [(item.name, item.severity) for item in notes] == [("coremltools-numpy24", Severity.INFO)]
+    assert notes[0].evidence[0].what == "an installer would take numpy 2.4.6 and coremltools 9.0"
+    assert notes[0].remedy is not None
+    assert notes[0].remedy.summary == "the profile mends it"
+
+
+def test_a_bound_that_keeps_nothing_away_gives_no_note() -> None:
+    found = _checked("coremltools", *CLASH, overrides=_pins("torch==2.7.1"), requires=[_bound("torch", "<2.15")])
+    assert "coremltools-numpy24" in {item.name for item in found}
+    assert not [item for item in found if any(seen.where == WITHOUT_BOUNDS for seen in item.evidence)]

@@ -13,16 +13,20 @@ from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 from envdoctor.model.profile import Profile
+from envdoctor.model.requirement import RequirementKind
 from envdoctor.model.resolution import Resolution
 from envdoctor.ports import ArchiveReader, Index
 from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
 from envdoctor.resolve.problem import Problem
 from envdoctor.workflow.failures import packages_in
 
-__all__ = ["AS_THEY_STAND", "changes_anything", "found_as_they_stand"]
+__all__ = ["AS_THEY_STAND", "WITHOUT_BOUNDS", "changes_anything", "found_as_they_stand", "found_without_bounds"]
 
 AS_THEY_STAND = "as the requirements stand"
 """Where the evidence of such a finding was seen."""
+
+WITHOUT_BOUNDS = "without the profile's bounds"
+"""Where the evidence was seen of what only the profile's constraints keep away."""
 
 # Second looks and advisories. That a package is old, or has no wheel, matters only for what will be installed.
 _SPEAKS_OF_WHAT_BREAKS = ("RES2", "ADV")
@@ -57,7 +61,39 @@ def found_as_they_stand(
     resolution = resolve(plain, index)
     if isinstance(resolution, Unsatisfiable):
         return ()
-    seen = replace(
+    found = examine(_seen(examination, resolution, index, archives))
+    return tuple(_marked(found, applied, resolution, AS_THEY_STAND, "without the profile, "))
+
+
+def found_without_bounds(
+    problem: Problem,
+    profile: Profile,
+    examination: Examination,
+    applied: Iterable[Finding],
+    index: Index,
+    archives: ArchiveReader | None,
+) -> tuple[Finding, ...]:
+    """Return, as notes, what the profile's constraints alone keep away: all else of the profile holds here.
+
+    Where the project's lines cannot hold together, nothing else would say what those constraints are good for.
+    """
+    bounds = {item.requirement for item in profile.requires if item.requirement.kind is RequirementKind.CONSTRAINT}
+    if not bounds:
+        return ()
+    kept = tuple(item for item in problem.requirements if item not in bounds)
+    # What a lock holds would stand for the bounds.
+    resolution = resolve(replace(problem, requirements=kept, preferences={}), index)
+    if isinstance(resolution, Unsatisfiable):
+        return ()
+    found = examine(_seen(examination, resolution, index, archives))
+    marked = _marked(found, applied, resolution, WITHOUT_BOUNDS)
+    return tuple(replace(item, severity=Severity.INFO) for item in marked)
+
+
+def _seen(
+    examination: Examination, resolution: Resolution, index: Index, archives: ArchiveReader | None
+) -> Examination:
+    return replace(
         examination,
         profile=None,
         conflicts=(),
@@ -67,10 +103,11 @@ def found_as_they_stand(
         index=index,
         archives=archives,
     )
-    return tuple(_marked(examine(seen), applied, resolution))
 
 
-def _marked(findings: Iterable[Finding], applied: Iterable[Finding], resolution: Resolution) -> Iterator[Finding]:
+def _marked(
+    findings: Iterable[Finding], applied: Iterable[Finding], resolution: Resolution, where: str, without: str = ""
+) -> Iterator[Finding]:
     still_there = {(finding.rule, finding.name, finding.subject) for finding in applied}
     for finding in findings:
         if finding.severity is Severity.INFO or not finding.rule.startswith(_SPEAKS_OF_WHAT_BREAKS):
@@ -79,7 +116,10 @@ def _marked(findings: Iterable[Finding], applied: Iterable[Finding], resolution:
             continue
         yield replace(
             finding,
-            evidence=(Evidence(_taken(finding, resolution), AS_THEY_STAND), *finding.evidence),
+            evidence=(
+                Evidence(f"{without}an installer would take {_taken(finding, resolution)}", where),
+                *finding.evidence,
+            ),
             remedy=Remedy("the profile mends it", Applicability.SAFE, ("envdoctor lock",)),
         )
 
@@ -87,5 +127,4 @@ def _marked(findings: Iterable[Finding], applied: Iterable[Finding], resolution:
 def _taken(finding: Finding, resolution: Resolution) -> str:
     """Return what an installer would take of the packages that a finding speaks of."""
     found = [package for name in packages_in(finding, resolution) if (package := resolution.get(name)) is not None]
-    taken = " and ".join(f"{package.name} {package.version}" for package in found) or "this"
-    return f"without the profile, an installer would take {taken}"
+    return " and ".join(f"{package.name} {package.version}" for package in found) or "this"

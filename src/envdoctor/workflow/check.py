@@ -13,7 +13,7 @@ from envdoctor.model.fact import Facts
 from envdoctor.model.report import Report
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.memory import collector_paused
-from envdoctor.workflow.as_they_stand import changes_anything, found_as_they_stand
+from envdoctor.workflow.as_they_stand import changes_anything, found_as_they_stand, found_without_bounds
 from envdoctor.workflow.by_lock import holds
 from envdoctor.workflow.failures import failures_of
 from envdoctor.workflow.patient import could_be_asked
@@ -146,9 +146,10 @@ def _prescribe(request: CheckRequest, repair: str, phases: Phases) -> Prescripti
             override_failure=diagnosis.profile_failure,
         )
     findings = examine(examination)
-    settled = unread or diagnosis is None or diagnosis.conflicts
-    if problem is not None and not settled and changes_anything(request.profile):
-        findings = (*findings, *_as_they_stand(request, problem, examination, findings))
+    if problem is not None and diagnosis is not None and not unread and changes_anything(request.profile):
+        if not diagnosis.conflicts:
+            findings = (*findings, *_as_they_stand(request, problem, examination, findings))
+        findings = (*findings, *_without_bounds(request, problem, examination, findings))
     phases.end("rules_s")
     target = problem.target if problem else request.target
     return Prescription(target, diagnosis, findings, phases.timings(), by_lock=unread)
@@ -184,6 +185,15 @@ def _as_they_stand(
     if request.project is None or index is None:
         return ()
     return found_as_they_stand(problem, len(request.project.requirements), examination, findings, index, archives)
+
+
+def _without_bounds(
+    request: CheckRequest, problem: Problem, examination: Examination, findings: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
+    # With a lock the profile is accepted; a hook need not look once more.
+    if request.profile is None or request.index is None or examination.resolution is None or request.locked:
+        return ()
+    return found_without_bounds(problem, request.profile, examination, findings, request.index, request.archives)
 
 
 def _problem(request: CheckRequest) -> Problem | None:
