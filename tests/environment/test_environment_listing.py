@@ -221,3 +221,50 @@ def test_what_is_no_listing_is_refused_with_the_line(text, line, says):
     assert (caught.value.path, caught.value.line) == ("pasted.txt", line)
     assert says in str(caught.value)
     assert str(caught.value).startswith(f"pasted.txt:{line}: ")
+
+
+PIP_JSON = '[{"name": "torch", "version": "2.2.0+cu121"}, {"name": "numpy", "version": "2.1.0"}]'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{PIP_JSON}\n\n[notice] A new release of pip is available: 24.0 -> 25.3\n",
+        f"$ pip list --format=json\n{PIP_JSON}\n",
+        f"WARNING: Ignoring invalid distribution ~orch (/v)\n{PIP_JSON}\n(venv) u@h:~$ ",
+    ],
+)
+def test_what_stands_around_pips_json_is_left_out(text: str):
+    assert versions(text) == {"torch": "2.2.0+cu121", "numpy": "2.1.0"}
+
+
+def test_more_text_after_json_is_told_with_its_line():
+    with pytest.raises(ListingError, match=r"pasted\.txt:2: this is not JSON"):
+        read_listing(f"{PIP_JSON}\nmore of it", "pasted.txt")
+
+
+def test_json_without_end_of_its_depth_is_refused():
+    with pytest.raises(ListingError, match="not JSON"):
+        read_listing("[" * 100_000, "pasted.txt")
+
+
+def test_a_terminals_colours_are_no_part_of_a_listing():
+    text = "\x1b[1m$ pip freeze\x1b[0m\n\x1b[33mWARNING: Ignoring ~orch\x1b[0m\n\x1b[36mnumpy\x1b[0m==2.1.0\n"
+    assert versions(text) == {"numpy": "2.1.0"}
+    assert not [item for item in read_listing(text, "pasted.txt").problems if item.kind == "unreadable-line"]
+
+
+@pytest.mark.parametrize(
+    ("text", "platform"),
+    [
+        ("(venv) C:\\work> pip freeze\nnumpy==1.26.4\n", "win32"),
+        ("# packages in environment at D:\\conda\\envs\\x:\n#\nnumpy    1.26.4    py311_0    conda-forge\n", "win32"),
+        ("numpy==1.26.4\nfoo @ file:///C:/x/foo-1.2.3-py3-none-any.whl\n", "win32"),
+        ("numpy==1.26.4\n-e /home/u/bar\n", "linux"),
+        ("# packages in environment at /Users/u/miniforge3:\n#\nnumpy  1.26.4  py311_0  conda-forge\n", "darwin"),
+        ("numpy==1.26.4\na @ file:///C:/x/a-1.whl\nb @ file:///home/u/b-1.whl\n", None),
+        ("numpy==1.26.4\nc @ git+https://git.example/home/u/c\n", None),
+    ],
+)
+def test_the_paths_in_a_listing_tell_its_system(text: str, platform: str | None):
+    assert read_listing(text, "pasted.txt").details.get("platform") == platform

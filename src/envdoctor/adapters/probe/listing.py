@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from envdoctor.adapters.probe.listing_conda import is_conda_text, read_conda_json, read_conda_text
-from envdoctor.adapters.probe.listing_parts import Listing, ListingError
+from envdoctor.adapters.probe.listing_parts import Listing, ListingError, lines_of
 from envdoctor.adapters.probe.listing_pip import (
     is_columns,
     read_columns,
@@ -13,11 +14,15 @@ from envdoctor.adapters.probe.listing_pip import (
     read_inspect,
     read_pip_json,
 )
-from envdoctor.adapters.probe.listing_signs import platform_of_names
+from envdoctor.adapters.probe.listing_signs import platform_of_names, platform_of_paths
 from envdoctor.adapters.probe.listing_torch import is_collect_env, read_collect_env
 from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment
 
 __all__ = ["ListingError", "read_listing"]
+
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+"""ANSI sequences: a terminal's colours, and the titles that shells set."""
+_JSON_BEGIN = re.compile(r"^(?:\[\s*\{|\[\s*\]|\[\s*$|\{)", re.MULTILINE)
 
 
 def read_listing(text: str, name: str) -> InstalledEnvironment:
@@ -26,7 +31,7 @@ def read_listing(text: str, name: str) -> InstalledEnvironment:
     What such a text cannot tell stands in ``problems`` (kind ``not-known``). Raises ListingError, with the line,
     where it is none of the formats.
     """
-    text = text.removeprefix("\ufeff")
+    text = _COLOUR.sub("", text.removeprefix("\ufeff"))
     if not text.strip():
         raise ListingError(name, 1, "the file is empty")
     if "\0" in text:
@@ -34,18 +39,20 @@ def read_listing(text: str, name: str) -> InstalledEnvironment:
     listing = _read(text, name)
     if not listing.distributions and not listing.conda_packages:
         raise ListingError(name, 1, "no installed distribution is listed in it")
+    if "platform" not in listing.details and "markers" not in listing.details:
+        platform = platform_of_names(listing) or platform_of_paths(text)
+        if platform:
+            listing.details["platform"] = platform
     return _environment(listing, name)
 
 
 def _read(text: str, name: str) -> Listing:
-    start = text.lstrip()[:1]
-    if start in ("{", "["):
-        # `[pip3] numpy==1.26.4`, the end of a collect_env text, begins like JSON and is none.
-        if is_collect_env(text):
-            return read_collect_env(text, name)
-        return _read_json(text, name)
+    # `[pip3] numpy==1.26.4`, the end of a collect_env text, begins like JSON and is none.
     if is_collect_env(text):
         return read_collect_env(text, name)
+    _, first = next(lines_of(text), (0, ""))
+    if first.startswith(("{", "[")):
+        return _read_json(text, name)
     if is_conda_text(text):
         return read_conda_text(text, name)
     if is_columns(text):
@@ -56,10 +63,16 @@ def _read(text: str, name: str) -> Listing:
 def _read_json(text: str, name: str) -> Listing:
     import json
 
+    begin = _JSON_BEGIN.search(text)
+    start = begin.start() if begin else len(text) - len(text.lstrip())
     try:
-        document = json.loads(text)
+        document, end = json.JSONDecoder().raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise ListingError(name, error.lineno, f"this is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise ListingError(name, 1, "this is not JSON: it is nested too deeply") from None
+    for number, _line in lines_of(text[end:]):
+        raise ListingError(name, text.count("\n", 0, end) + number, "this is not JSON: Extra data")
     if isinstance(document, dict) and isinstance(document.get("installed"), list):
         return read_inspect(document, name)
     if isinstance(document, list) and all(isinstance(item, dict) for item in document):
@@ -74,8 +87,6 @@ def _environment(listing: Listing, name: str) -> InstalledEnvironment:
     details: dict[str, object] = {"kind": "listing", **listing.details}
     if listing.conda_packages:
         details["conda_packages"] = tuple(listing.conda_packages)
-    if "platform" not in details and "markers" not in details and (platform := platform_of_names(listing)):
-        details["platform"] = platform
     unknown = [] if listing.has_requirements else ["what the distributions require"]
     unknown.append("which files they own")
     if listing.python is None:
