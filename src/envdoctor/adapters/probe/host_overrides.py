@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from envdoctor.model.fact import Fact, FactState
 
@@ -75,7 +76,12 @@ def overridden(facts: Iterable[Fact], environ: Mapping[str, str], templates: Ite
         called = by_variable.get(variable) or _card_fact(variable)
         if called is not None:
             replaced[called] = _fact(called, value, variable)
-    yield from {**measured, **replaced}.values()
+    yield from {**measured, **{name: _beside(fact, measured.get(name)) for name, fact in replaced.items()}}.values()
+
+
+def _beside(fact: Fact, measured: Fact | None) -> Fact:
+    """Return the replacement with the source that it stands in place of, none where nothing was measured."""
+    return replace(fact, source=measured.source if measured else "")
 
 
 def _card_fact(variable: str) -> str | None:
