@@ -223,3 +223,12 @@ def test_a_direct_reference_is_a_caution() -> None:
     assert all(
         "`thing` is a direct reference: what it requires is not known" in repair.cautions for repair in found.repairs
     )
+
+
+def test_a_wheel_that_only_the_glibc_shuts_out_says_which_one_it_needs() -> None:
+    table = {"app": _wheels("1", tag="cp311-cp311-manylinux_2_34_x86_64")}
+    (conflict,) = _diagnose(table, "app").conflicts
+    assert conflict.clash.rejections[0].detail == "needs glibc 2.34, the target is taken to have 2.28"
+    assert not _diagnose(table, "app", target=replace(LINUX, glibc=(2, 39))).conflicts
+    (other,) = _diagnose(table, "app", target=replace(LINUX, python=(3, 12))).conflicts
+    assert "glibc" not in other.clash.rejections[0].detail

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
 from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
-from packaging.tags import Tag
+from packaging.tags import Tag, parse_tag
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
@@ -19,11 +20,12 @@ from envdoctor.model.candidate import (
     RejectionKind,
 )
 from envdoctor.model.file_table import table_of, tags_of
-from envdoctor.model.target import Target
+from envdoctor.model.target import OperatingSystem, Target
 from envdoctor.resolve.problem import Policy
 
 __all__ = ["CandidateList", "Selector", "accepts_python"]
 
+_MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
 _SDIST_RANK = 1_000_000
 _UPPER_BOUNDS = ("<", "<=")
 
@@ -157,7 +159,8 @@ class Selector:
         if self._usable_rank(name, tags) is None:
             if tags is None:
                 return Rejection(RejectionKind.SOURCE_ONLY, name, file.version, file.filename, "builds are not allowed")
-            return Rejection(RejectionKind.TAG, name, file.version, file.filename, tags)
+            detail = _newer_glibc(tags, self._target) or tags
+            return Rejection(RejectionKind.TAG, name, file.version, file.filename, detail)
         if not self._python_accepts(file.requires_python):
             detail = f"needs Python {file.requires_python}"
             return Rejection(RejectionKind.REQUIRES_PYTHON, name, file.version, file.filename, detail)
@@ -200,6 +203,17 @@ class Selector:
             return False
         lower = [s for s in _specifiers(python or "") if s.operator not in _UPPER_BOUNDS]
         return all(s.contains(self._full, prereleases=True) for s in lower)
+
+
+def _newer_glibc(tags: str, target: Target) -> str:
+    """Return which glibc a wheel needs that nothing but the target's shuts out, else an empty text (PEP 600)."""
+    found = [(int(level[1]), int(level[2])) for level in _MANYLINUX.finditer(tags)]
+    needed = min(found, default=target.glibc)
+    if target.os is not OperatingSystem.LINUX or needed <= target.glibc:
+        return ""
+    if parse_tag(tags).isdisjoint(replace(target, glibc=needed).tag_priorities()):
+        return ""
+    return "needs glibc {}.{}, the target is taken to have {}.{}".format(*needed, *target.glibc)
 
 
 def accepts_python(text: str, target: Target) -> bool:
