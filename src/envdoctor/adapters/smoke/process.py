@@ -104,9 +104,12 @@ class Child:
     def wait(self, timeout: float = 10.0) -> int | None:
         """Return the exit status; None where it does not end even when killed (a driver can hold it)."""
         try:
-            return self.process.wait(timeout)
+            status = self.process.wait(timeout)
         except subprocess.TimeoutExpired:
             return self.kill()
+        # Its last words may still be in the pipe. What it started can hold the pipe open: not for ever.
+        self._threads[1].join(2.0)
+        return status
 
     def kill(self) -> int | None:
         """End the process and those that it started. Returns its exit status, None where it cannot be ended."""
