@@ -98,7 +98,7 @@ class BoundedChild:
             _drain(child, readers)
         stdout, stderr = (reader.result() for reader in readers)
         if timed_out:
-            return ChildOutcome("timed-out", None, stdout, stderr, f"did not end within {self.timeout_s:.3g} s")
+            return ChildOutcome("timed-out", None, stdout, stderr, f"did not end within {round(self.timeout_s, 2):g} s")
         return _outcome(child.returncode, stdout, stderr)
 
 
