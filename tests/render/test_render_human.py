@@ -83,7 +83,7 @@ def test_mild_findings_fold_and_unfold() -> None:
     assert "4 more warnings folded; --verbose shows them: ENV010 version-differs x4" in " ".join(text.split())
     assert "package-11" in page("many_warnings", verbose=True)
     assert "2 more conflicts, in short" in text
-    assert "from the profile" in text, "the profile's own repair is shown wherever it stands"
+    assert "from the lock" in text, "the repair that was decided on is shown wherever it stands"
 
 
 def test_many_notes_fold_as_a_whole_and_a_few_do_not() -> None:
@@ -106,6 +106,14 @@ def test_files_refused_for_one_reason_are_one_line() -> None:
     conflict = replace(report.conflicts[0], clash=replace(clash, rejections=tags))
     text = render(replace(report, conflicts=(conflict,)), "human", options=RenderOptions(width=100))
     assert "  - torch-2.0.1-cp38-cp38-manylinux2014_aarch64.whl and 3 more: no wheel for this target\n" in text
+
+
+def test_a_repair_that_an_earlier_lock_decided_on_is_not_called_the_profiles() -> None:
+    report = replace(REPORTS["diffrhythm2"], profile=None)
+    for format_ in ("human", "markdown", "html"):
+        text = render(report, format_)
+        assert "from the lock" in text
+        assert "from the profile" not in text
 
 
 def test_errors_never_fold() -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "rejection_lines",
     "remedy_text",
     "resolves_text",
+    "source_text",
     "truncation_text",
 ]
 
@@ -66,6 +67,13 @@ def resolves_text(report: Report, repair: Repair) -> str:
     if len(repair.resolves) > 2 and len(repair.resolves) == len(report.conflicts):
         return f"resolves all {len(report.conflicts)} conflicts"
     return f"resolves {joined(repair.resolves)}"
+
+
+def source_text(report: Report, repair: Repair) -> str:
+    """Return who decided on a repair before: the profile, or without one the lock that it was written to."""
+    if not repair.from_profile:
+        return ""
+    return "from the profile" if report.profile else "from the lock"
 
 
 def bystanders(conflict: Conflict) -> list[str]:

@@ -16,6 +16,7 @@ from envdoctor.render.conflict_wording import (
     override_text,
     rejection_lines,
     resolves_text,
+    source_text,
     truncation_text,
 )
 from envdoctor.render.html_style import STYLE
@@ -175,7 +176,7 @@ def _repairs(report: Report) -> str:
 
 def _repair(report: Report, repair: Repair, in_use: frozenset[str]) -> str:
     marks = [resolves_text(report, repair)] if repair.resolves else []
-    marks += ["from the profile"] * repair.from_profile + ["in use"] * (repair.id in in_use)
+    marks += [*filter(None, [source_text(report, repair)]), *["in use"] * (repair.id in in_use)]
     marks += [] if repair.verified else ["not verified"]
     actions = []
     for override in repair.overrides:

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Finding, Severity
-from envdoctor.render.conflict_wording import bystanders, chain, override_text, rejection_lines, truncation_text
+from envdoctor.render.conflict_wording import (
+    bystanders,
+    chain,
+    override_text,
+    rejection_lines,
+    source_text,
+    truncation_text,
+)
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import (
     count,
@@ -126,7 +133,7 @@ def _repairs(report: Report) -> list[str]:
     rows = []
     in_use = report.repairs_in_use
     for repair in report.repairs:
-        marks = ["from the profile"] * repair.from_profile + ["in use"] * (repair.id in in_use)
+        marks = [*filter(None, [source_text(report, repair)]), *["in use"] * (repair.id in in_use)]
         marks += [] if repair.verified else ["not verified"]
         actions = []
         for override in repair.overrides:

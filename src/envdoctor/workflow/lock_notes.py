@@ -33,7 +33,7 @@ def lock_notes(
     ``problems``: those of the project's files. ``from_lock``: the repair is the one that the lock on disk has.
     """
     return (
-        *_repair(repair, from_lock=from_lock),
+        *_repair(repair, report.profile, from_lock=from_lock),
         *_known(report),
         *_mended(resolution),
         *_unknown(left_open),
@@ -41,10 +41,12 @@ def lock_notes(
     )
 
 
-def _repair(repair: Repair | None, *, from_lock: bool) -> Iterator[str]:
+def _repair(repair: Repair | None, profile: str | None, *, from_lock: bool) -> Iterator[str]:
     if repair is None:
         return
-    source = " (the one chosen before)" if from_lock else " (the profile's)" if repair.from_profile else ""
+    source = " (the one chosen before)" if from_lock else ""
+    if repair.from_profile and not from_lock:
+        source = " (the profile's)" if profile else " (the one that the lock has)"
     yield f"locked with repair {repair.id}{source}, which sets aside what was asked for:"
     lines = [line for override in repair.overrides for line in _aside(override)]
     yield from (f"  {line}" for line in lines[:_MOST])

@@ -12,6 +12,7 @@ from envdoctor.render.conflict_wording import (
     rejection_lines,
     remedy_text,
     resolves_text,
+    source_text,
     truncation_text,
 )
 from envdoctor.render.wording import count, joined, restated, versions
@@ -103,7 +104,7 @@ def write_repairs(canvas: Canvas, report: Report) -> None:
 def _write_repair(canvas: Canvas, report: Report, repair: Repair, *, in_use: bool) -> None:
     marks = [
         resolves_text(report, repair),
-        "from the profile" if repair.from_profile else "",
+        source_text(report, repair),
         "in use" if in_use else "",
         "" if repair.verified else "not verified",
     ]
