@@ -41,6 +41,9 @@ def _sections(path: str, node: Json) -> Iterator[str]:
         and isinstance(shape.get("additionalProperties"), dict)
     ):
         path, shape = f"{path}.NAME", shape["additionalProperties"]
+    if "oneOf" in shape and all("$ref" in choice for choice in shape["oneOf"]):
+        yield f"## {path}\n\n{_type(shape)}.\n"
+        return
     if not shape.get("properties"):
         return
     described = " ".join(filter(None, (node.get("description"), shape is not node and shape.get("description"))))

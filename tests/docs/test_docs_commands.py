@@ -143,9 +143,20 @@ def test_docs_commands_of_help_exist() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_docs_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    targets = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#[^)\s]*)?\)", text)
-    missing = [target for target in targets if target and not (page.parent / target).exists()]
+    targets = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", text)
+    missing = [target for target, _ in targets if target and not (page.parent / target).exists()]
     assert not missing
+    ends = [(page.parent / target if target else page, fragment) for target, fragment in targets if fragment]
+    lost = [f"{end.name}#{fragment}" for end, fragment in ends if fragment not in anchors(end)]
+    assert not lost
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the fragments by which a page's headings, and what it marks by hand, are linked to."""
+    text = page.read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ +(.*?)\s*$", text, flags=re.MULTILINE)
+    bare = (re.sub(r"[^\w -]", "", heading.casefold()).replace(" ", "-") for heading in headings)
+    return {*bare, *re.findall(r'<a (?:id|name)="([^"]+)"', text)}
 
 
 def test_docs_say_why_a_command_is_not_run() -> None:
