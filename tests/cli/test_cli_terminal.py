@@ -76,6 +76,8 @@ def test_ctrl_c_is_answered_in_one_line(tmp_path: Path) -> None:
         process = subprocess.Popen(
             [*PROGRAM, "check", str(tmp_path), "--index-url", index, "--cache-dir", str(tmp_path / "cache")],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            # Tests that run in the background of a shell ignore the signal, and so would their children.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         asked, _ = silent.accept()  # It waits for an answer now, which never comes.
         with asked:
