@@ -3,15 +3,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from envdoctor.adapters.index.build_risk import grade
 from envdoctor.adapters.index.credentials import without_credentials
 from envdoctor.adapters.index.filenames import version_in
+from envdoctor.adapters.index.files import file_key
+from envdoctor.adapters.index.given_urls import checked
 from envdoctor.adapters.index.legacy import mend_python, mend_requirement
 from envdoctor.adapters.index.metadata_text import UnreadableMetadata, read_headers
 from envdoctor.adapters.index.pip_settings import builtin_index_url, read_pip_settings
-from envdoctor.adapters.index.settings import cutoff_text, label_of
-from envdoctor.model.candidate import BuildRisk
+from envdoctor.adapters.index.settings import IndexSettingsError, cutoff_text, label_of
+from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
+from envdoctor.model.index_url import url_without_secrets
 
 
 @pytest.mark.parametrize(
@@ -171,3 +176,34 @@ def test_a_folded_header_with_lines_of_spaces_does_not_end_the_headers(blank: st
     text = f"{head}Requires-Dist: numpy\n\nRequires-Dist: no\n"
     assert read_headers(text.encode()).requires_dist == ("numpy",)
     assert read_headers(text.replace("\n", "\r\n").encode()).requires_dist == ("numpy",)
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("https://u:p@a.example/x.whl", "https://a.example/x.whl"),
+        ("https://a.example/x.whl?token=s3cret#sha256=0", "https://a.example/x.whl#sha256=0"),
+        ("https://a.example/x.whl?X-Amz-Signature=s&X-Amz-Expires=9", "https://a.example/x.whl"),
+        ("https://a.example/get?file=x.whl&access_token=s&sig=t", "https://a.example/get?file=x.whl"),
+        ("https://a.example/get?file=a%20b.whl", "https://a.example/get?file=a%20b.whl"),
+        ("file:///srv/x.whl", "file:///srv/x.whl"),
+    ],
+)
+def test_what_is_written_down_of_a_url_holds_no_secret(given: str, written: str) -> None:
+    assert url_without_secrets(given) == written
+
+
+def test_a_file_without_a_hash_is_kept_under_a_key_without_its_signature() -> None:
+    signed = "https://a.example/get?sig=s3cret"
+    one, other = (
+        file_key(DistributionFile(canonicalize_name(name[0]), Version("1"), name, FileKind.WHEEL, signed))
+        for name in ("x-1.whl", "y-1.whl")
+    )
+    assert "s3cret" not in one
+    assert one != other
+
+
+def test_an_index_with_a_query_is_refused_and_not_quoted() -> None:
+    with pytest.raises(IndexSettingsError, match="it has a query") as refused:
+        checked("https://a.example/simple/?token=s3cret", "--index-url")
+    assert "s3cret" not in str(refused.value)

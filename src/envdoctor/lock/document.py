@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from packaging.markers import Marker
 from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
@@ -21,13 +20,14 @@ from packaging.version import Version
 
 from envdoctor.lock.fault import faults, safe_hashes
 from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.index_url import url_without_secrets
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
 
-__all__ = ["build_pylock", "lock_text", "without_credentials"]
+__all__ = ["build_pylock", "lock_text"]
 
 
 def build_pylock(
@@ -85,7 +85,7 @@ def _package(package: ResolvedPackage, index_urls: Mapping[str, str]) -> Package
         name=package.name,
         version=package.version,
         dependencies=[{"name": name} for name in dependencies] or None,
-        index=without_credentials(index) if index else None,
+        index=url_without_secrets(index) if index else None,
         wheels=_wheels(package) if wheel else None,
         sdist=None if wheel else _sdist(file),
         tool=_package_tool(package),
@@ -105,7 +105,7 @@ def _wheel(file: DistributionFile) -> PackageWheel:
     return PackageWheel(
         name=file.filename,
         upload_time=_time(file.upload_time),
-        url=without_credentials(file.url),
+        url=url_without_secrets(file.url),
         size=file.size,
         hashes=safe_hashes(file),
     )
@@ -115,7 +115,7 @@ def _sdist(file: DistributionFile) -> PackageSdist:
     return PackageSdist(
         name=file.filename,
         upload_time=_time(file.upload_time),
-        url=without_credentials(file.url),
+        url=url_without_secrets(file.url),
         size=file.size,
         hashes=safe_hashes(file),
     )
@@ -173,14 +173,6 @@ def _author(requirement: Requirement) -> str:
     """Return whose demand it is, as a profile's ``replaces`` says it: ``project``, or a distribution."""
     origin = requirement.origin
     return canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else "project"
-
-
-def without_credentials(url: str) -> str:
-    """Return the URL without user name and password."""
-    parts = urlsplit(url)
-    if "@" not in parts.netloc:
-        return url
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _plain(value: Any) -> Any:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
-__all__ = ["INDEX_SCHEMES", "bare_url", "url_fault"]
+__all__ = ["INDEX_SCHEMES", "bare_url", "url_fault", "url_without_secrets"]
 
 INDEX_SCHEMES = ("http", "https", "file")
 _LONGEST_LABEL = 63
 _LABEL = re.compile(r"[A-Za-z0-9_-]+")
 _USERINFO = re.compile(r"(?<=//)[^/?#]*@")
+_SECRET = re.compile(r"token|key|secret|passw|auth|credential|signature|^sig$|^x-(amz|goog)-", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SHOWN = 80
 """Characters of a name that are quoted."""
@@ -54,6 +55,17 @@ def bare_url(text: str) -> str:
         return text
     bare = SplitResult(parts.scheme, parts.netloc, parts.path, "", "")
     return bare.geturl()
+
+
+def url_without_secrets(url: str) -> str:
+    """Return a URL that may be written down: without user information and without what in its query is a secret.
+
+    Names of secrets: tokens and keys as indexes take them, and the signatures of AWS, Google Cloud and Azure.
+    """
+    parts = urlsplit(_USERINFO.sub("", url))
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    kept = [(name, value) for name, value in pairs if not _SECRET.search(name)]
+    return urlunsplit(parts._replace(query=urlencode(kept))) if len(kept) < len(pairs) else urlunsplit(parts)
 
 
 def _one_of(schemes: Collection[str]) -> str:

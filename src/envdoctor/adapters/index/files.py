@@ -20,12 +20,13 @@ from envdoctor.adapters.index.archive_bytes import (
     local_path,
 )
 from envdoctor.adapters.index.cache import Cache
-from envdoctor.adapters.index.credentials import origin_of, without_credentials
+from envdoctor.adapters.index.credentials import origin_of
 from envdoctor.adapters.index.digests import matches
 from envdoctor.adapters.index.metadata_text import MetadataRecord, UnreadableMetadata, read_headers, record_of
 from envdoctor.adapters.index.transport import Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource
+from envdoctor.model.index_url import bare_url
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def file_key(file: DistributionFile) -> str:
     for name in _STRONG:
         if name in hashes:
             return f"{name}:{hashes[name]}"
-    return without_credentials(file.url)
+    # What follows the path may be a signature, which has no place on a disk; with the name it is still one file.
+    return f"{bare_url(file.url)}#{file.filename}"
 
 
 class FileReader:
@@ -289,7 +291,7 @@ class FileReader:
         return self._unavailable(file, reason)
 
     def _unavailable(self, file: DistributionFile, reason: str) -> IndexUnavailable:
-        return IndexUnavailable(file.index, without_credentials(file.url), reason)
+        return IndexUnavailable(file.index, bare_url(file.url), reason)
 
 
 def _wheel_record(content: bytes, source: MetadataSource) -> MetadataRecord:

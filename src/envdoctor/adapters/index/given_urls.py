@@ -19,6 +19,9 @@ def checked(url: str | None, source: str) -> str | None:
     if not url:
         return None
     fault = url_fault(url)
+    if fault is None and not _is_path(url) and urlsplit(url).query:
+        # It would stand between the index and a project's name, and in what is kept and shown of both.
+        fault = "it has a query, behind which no project has a page; a token goes before the host or into netrc"
     if fault is None and _is_path(url) and not _place(url).is_dir():
         fault = "there is no such directory, and a URL begins with `https://` or `http://`"
     if fault is not None:

@@ -14,7 +14,7 @@ from envdoctor.adapters.project.decoding import NotText, decode
 from envdoctor.adapters.project.errors import ProjectFileError
 from envdoctor.adapters.project.identity import impostor
 from envdoctor.adapters.project.limits import beyond_limits, legible, overlong
-from envdoctor.model.index_url import url_fault
+from envdoctor.model.index_url import bare_url, url_fault
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
     FileOption,
@@ -163,7 +163,12 @@ class Draft:
         """Keep an index option, or the problem of a URL that nobody could open."""
         fault = url_fault(url)
         if fault is not None:
-            self.problem(ReadingProblemKind.INVALID_URL, origin, f"`{url}` is not the URL of an index: {fault}", url)
+            self.problem(
+                ReadingProblemKind.INVALID_URL,
+                origin,
+                f"`{bare_url(url)}` is not the URL of an index: {fault}",
+                bare_url(url),
+            )
             return
         self.index_options.append(IndexOption(kind, url, origin, step))
 
