@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from envdoctor.adapters.index import AnyIndex, IndexSettings, open_index
-from envdoctor.adapters.index.settings import IndexSettingsError
+from envdoctor.adapters.index.settings import ExtraIndex, IndexSettingsError
 from envdoctor.ports import IndexUnavailable
 
 Open = Callable[..., AnyIndex]
@@ -36,6 +36,36 @@ def test_what_is_no_index_is_refused_at_once(
             return
     with pytest.raises(IndexSettingsError, match="is not an index: "):
         opened(default_url=url if place == "option" else None)
+
+
+@pytest.mark.parametrize("url", ["htp://x", "http://127.0.0.1:99999/", "https://a.example/?token=hidden"])
+def test_what_replaces_an_index_is_looked_at_and_its_variable_named(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("ENVDOCTOR_INDEX_ROCM_6_4", url)
+    with pytest.raises(IndexSettingsError, match=r"`ENVDOCTOR_INDEX_ROCM_6_4` .* is not an index: ") as refused:
+        opened(extra=(ExtraIndex("rocm-6.4", "https://b.example/"),))
+    assert "hidden" not in str(refused.value)
+
+
+def test_a_named_index_with_a_query_is_refused(opened: Open) -> None:
+    with pytest.raises(IndexSettingsError, match="it has a query") as refused:
+        opened(extra=(ExtraIndex("mine", "https://b.example/?token=hidden"),))
+    assert "hidden" not in str(refused.value)
+
+
+def test_without_any_home_it_goes_on_without_a_cache(server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "ENVDOCTOR_CACHE_DIR", "NETRC"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", unknown)
+    index = open_index(IndexSettings(default_url=server.url + "/simple/"))
+    try:
+        assert any("cache" in note for note in index.notes)
+    finally:
+        index.close()
 
 
 def test_a_refusal_shows_no_credentials(opened: Open) -> None:

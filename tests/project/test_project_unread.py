@@ -169,6 +169,15 @@ def test_a_long_line_is_not_told_whole(read_files):
     assert len(problem.text) <= 200
 
 
+@pytest.mark.parametrize("option", ["-i", "--extra-index-url", "--find-links"])
+def test_an_index_with_a_query_is_a_problem_that_quotes_no_token(read_files, option):
+    project = read_files({"requirements.txt": f"torch\n{option} https://u:s3cret@index.example/simple/?token=s3cret\n"})
+    (problem,) = project.problems
+    assert (problem.kind, problem.origin.line) == (Kind.INVALID_URL, 2)
+    assert "s3cret" not in problem.message + problem.text
+    assert not project.index_options
+
+
 @pytest.mark.parametrize("url", ["http://[bad", "http://xn--/simple", f"http://{'a' * 300}/", "http://", "http://h:x/"])
 @pytest.mark.parametrize("option", ["-i", "--extra-index-url", "--find-links"])
 def test_urls_are_looked_at_where_they_are_written(read_files, url, option):

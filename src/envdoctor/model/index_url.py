@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
-__all__ = ["INDEX_SCHEMES", "bare_url", "url_fault", "url_without_secrets"]
+__all__ = ["INDEX_SCHEMES", "bare_url", "index_fault", "url_fault", "url_without_secrets"]
 
 INDEX_SCHEMES = ("http", "https", "file")
 _LONGEST_LABEL = 63
@@ -40,6 +40,15 @@ def url_fault(text: str, schemes: Collection[str] = INDEX_SCHEMES) -> str | None
     if scheme == "file":
         return None
     return _host_fault(host) if host else "it names no host"
+
+
+def index_fault(text: str) -> str | None:
+    """Return why a URL cannot be that of an index, None where it can. Text without a scheme is a path."""
+    fault = url_fault(text)
+    if fault is None and len(urlsplit(text).scheme) > 1 and urlsplit(text).query:
+        # It would stand between the index and a project's name, and in what is kept and shown of both.
+        return "it has a query, behind which no project has a page; a token goes before the host or into netrc"
+    return fault
 
 
 def bare_url(text: str) -> str:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from envdoctor.adapters.index.home import home_folder
+
 __all__ = ["Cache", "CachedPage", "default_cache_dir"]
 
 _SCHEMA = 3
@@ -53,12 +55,12 @@ class CachedPage(NamedTuple):
 def default_cache_dir() -> Path:
     """Return the user's cache directory for envdoctor (``ENVDOCTOR_CACHE_DIR``, else the platform's custom).
 
-    Of somebody without a home it is one under ``~``, which cannot be made: the cache then does without.
+    Of somebody without a home it is one that cannot be made: the cache then does without.
     """
     named = os.environ.get("ENVDOCTOR_CACHE_DIR")
     if named:
         return Path(named)
-    home = Path.home()
+    home = home_folder()
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "envdoctor" / "Cache"
     if sys.platform == "darwin":

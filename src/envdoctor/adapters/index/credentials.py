@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from envdoctor.adapters.index.home import home_folder
+
 __all__ = ["Credentials", "origin_of", "split_credentials", "without_credentials"]
 
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
@@ -72,7 +74,7 @@ def _basic(user: str, password: str) -> str:
 
 def _read_netrc() -> netrc.netrc | None:
     named = os.environ.get("NETRC")
-    candidates = [Path(named)] if named else [Path.home() / ".netrc", Path.home() / "_netrc"]
+    candidates = [Path(named)] if named else [home_folder() / ".netrc", home_folder() / "_netrc"]
     path = next((candidate for candidate in candidates if candidate.is_file()), None)
     try:
         return netrc.netrc(str(path)) if path is not None else None

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from envdoctor.adapters.index.pip_settings import PipSettings
 from envdoctor.adapters.index.proxies import proxy_fault
 from envdoctor.adapters.index.settings import IndexSettingsError
-from envdoctor.model.index_url import bare_url, url_fault
+from envdoctor.model.index_url import bare_url, index_fault
 
 __all__ = ["as_url", "checked", "refuse_proxies"]
 
@@ -18,10 +18,7 @@ def checked(url: str | None, source: str) -> str | None:
     """Return the URL or path of an index, None for none. Raises IndexSettingsError where nothing can be asked there."""
     if not url:
         return None
-    fault = url_fault(url)
-    if fault is None and not _is_path(url) and urlsplit(url).query:
-        # It would stand between the index and a project's name, and in what is kept and shown of both.
-        fault = "it has a query, behind which no project has a page; a token goes before the host or into netrc"
+    fault = index_fault(url)
     if fault is None and _is_path(url) and not _place(url).is_dir():
         fault = "there is no such directory, and a URL begins with `https://` or `http://`"
     if fault is not None:

@@ -23,9 +23,11 @@ from envdoctor.adapters.index.settings import (
     label_of,
     patience_of,
     replaced_url,
+    variable_of,
 )
 from envdoctor.adapters.index.source import FlatSource, PageSource, Source
 from envdoctor.adapters.index.transport import Transport
+from envdoctor.model.index_url import bare_url, index_fault
 from envdoctor.ports import IndexUnavailable, Progress
 
 __all__ = ["AnyIndex", "default_index_url", "open_index"]
@@ -138,7 +140,17 @@ def _defaults(
     fallback = maker.page_source("default", usual, patient=True) if usual else None
     if named is None:
         return fallback, None
-    return maker.page_source(named.name, replaced_url(named.name, named.url, settings.replacements)), fallback
+    return maker.page_source(named.name, _named_url(named.name, named.url, settings)), fallback
+
+
+def _named_url(name: str, url: str, settings: IndexSettings) -> str:
+    """Return the URL of a named index, or the one given in its place. Raises IndexSettingsError."""
+    given = replaced_url(name, url, settings.replacements)
+    if given != url:
+        return checked(given, f"`{variable_of(name)}`") or url
+    if fault := index_fault(url):
+        raise IndexSettingsError(f"index {name}, `{bare_url(url)}`: {fault}")
+    return url
 
 
 def _any_index(pip: PipSettings) -> bool:
@@ -165,7 +177,7 @@ class _SourceMaker:
 
     def source(self, name: str, url: str, *, flat: bool) -> Source:
         """Return a named index, or the one that the user put in its place."""
-        url = replaced_url(name, url, self.settings.replacements)
+        url = _named_url(name, url, self.settings)
         if not flat:
             return self.page_source(name, url)
         return FlatSource(name, self.credentials.take(as_url(url)), self.transport, self.cache, self.settings.offline)

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from envdoctor.adapters.index.home import home_folder
+
 __all__ = ["PipSettings", "builtin_index_url", "read_pip_settings"]
 
 _KEYS = ("index-url", "cert", "client-cert", "proxy", "trusted-host")
@@ -72,7 +74,7 @@ def _files(prefix: Path) -> Iterator[Path]:
     explicit = os.environ.get("PIP_CONFIG_FILE")
     if explicit == os.devnull:
         return
-    home = Path.home()
+    home = home_folder()
     if sys.platform == "win32":
         yield Path(os.environ.get("PROGRAMDATA", r"C:\ProgramData")) / "pip" / "pip.ini"
         yield home / "pip" / "pip.ini"

@@ -14,7 +14,7 @@ from envdoctor.adapters.project.decoding import NotText, decode
 from envdoctor.adapters.project.errors import ProjectFileError
 from envdoctor.adapters.project.identity import impostor
 from envdoctor.adapters.project.limits import beyond_limits, legible, overlong
-from envdoctor.model.index_url import bare_url, url_fault
+from envdoctor.model.index_url import bare_url, index_fault
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
     FileOption,
@@ -161,7 +161,7 @@ class Draft:
 
     def add_index(self, kind: IndexOptionKind, url: str, origin: FileOrigin, step: int | None = None) -> None:
         """Keep an index option, or the problem of a URL that nobody could open."""
-        fault = url_fault(url)
+        fault = index_fault(url)
         if fault is not None:
             self.problem(
                 ReadingProblemKind.INVALID_URL,

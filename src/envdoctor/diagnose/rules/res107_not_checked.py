@@ -64,7 +64,7 @@ def _finding(subject: str, message: str, seen: tuple[Evidence, ...] = ()) -> Fin
         subject=subject,
         message=message,
         evidence=seen,
-        remedy=Remedy("try again where the index can be reached, or without `--offline`"),
+        remedy=Remedy("run the same again where the index can be reached, without `--offline` if it was given"),
     )
 
 
