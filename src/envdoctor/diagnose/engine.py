@@ -101,8 +101,10 @@ def _said_once(found: list[Finding]) -> list[Finding]:
     return [item for item in found if not (item.rule.startswith("ADV") and item.subject in told)]
 
 
-def examine(examination: Examination) -> tuple[Finding, ...]:
+def examine(examination: Examination, *, families: tuple[str, ...] = ("",)) -> tuple[Finding, ...]:
     """Run every rule whose needs are met and every advisory; the worst findings first, each once.
+
+    ``families``: beginnings of the codes of the rules to run, such as ``RES2``; advisories always are.
 
     A rule that raises becomes an ``internal`` finding. Never raises.
     """
@@ -110,7 +112,8 @@ def examine(examination: Examination) -> tuple[Finding, ...]:
         from envdoctor.diagnose.source_scan import scan_of
 
         examination = replace(examination, sources=scan_of(examination.sources))
-    found = [item for rule in rules_for(examination) for item in _guarded(rule, examination)]
+    rules = [rule for rule in rules_for(examination) if rule.code.startswith(families)]
+    found = [item for rule in rules for item in _guarded(rule, examination)]
     found += _advised(examination)
     found = [_patched(item, examination.profile) for item in _said_once(found)]
     unique = {(item.rule, item.subject, item.message): item for item in found}

@@ -73,13 +73,15 @@ def wheel_fits(file: DistributionFile, tags: Iterable[Tag]) -> bool:
 def _source_only(index: Index, wanted: ParsedRequirement, target: Target) -> DistributionFile | None:
     """Return the newest sdist that meets ``wanted``, None where a wheel does or nothing is known."""
     tags = frozenset(target.tag_priorities())
-    files = [
-        item for item in index.page(canonicalize_name(wanted.name)).files if wanted.specifier.contains(item.version)
-    ]
-    if any(wheel_fits(item, tags) for item in files):
-        return None
-    sdists = [item for item in files if item.kind is FileKind.SDIST]
-    return max(sdists, key=lambda item: item.version, default=None)
+    page = index.page(canonicalize_name(wanted.name))
+    newest: DistributionFile | None = None
+    # The newest first: it mostly has a wheel, and a large page is then not looked through.
+    for version in filter(wanted.specifier.contains, reversed(page.versions)):
+        files = page.of_version(version)
+        if any(wheel_fits(item, tags) for item in files):
+            return None
+        newest = newest or next((item for item in files if item.kind is FileKind.SDIST), None)
+    return newest
 
 
 def _in_force(texts: Iterable[str], target: Target) -> Iterator[ParsedRequirement]:
@@ -92,7 +94,7 @@ def _in_force(texts: Iterable[str], target: Target) -> Iterator[ParsedRequiremen
 
 
 def _demands(index: Index, pin: Requirement, version: Version, target: Target) -> Iterator[SourceOnlyDemand]:
-    files = [item for item in index.page(pin.name).files if item.version == version]
+    files = index.page(pin.name).of_version(version)
     wheels = [item for item in files if item.kind is FileKind.WHEEL]
     if not files:
         return

@@ -61,7 +61,7 @@ def found_as_they_stand(
     resolution = resolve(plain, index)
     if isinstance(resolution, Unsatisfiable):
         return ()
-    found = examine(_seen(examination, resolution, index, archives))
+    found = examine(_seen(examination, resolution, index, archives), families=_SPEAKS_OF_WHAT_BREAKS)
     return tuple(_marked(found, applied, resolution, AS_THEY_STAND, "without the profile, "))
 
 
@@ -85,7 +85,7 @@ def found_without_bounds(
     resolution = resolve(replace(problem, requirements=kept, preferences={}), index)
     if isinstance(resolution, Unsatisfiable):
         return ()
-    found = examine(_seen(examination, resolution, index, archives))
+    found = examine(_seen(examination, resolution, index, archives), families=_SPEAKS_OF_WHAT_BREAKS)
     marked = _marked(found, applied, resolution, WITHOUT_BOUNDS)
     return tuple(replace(item, severity=Severity.INFO) for item in marked)
 

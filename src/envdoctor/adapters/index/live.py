@@ -206,23 +206,20 @@ class LiveIndex:
 
     def fetched(self, name: str) -> None:
         """Tell Progress of one request's worth of work."""
-        if self._progress is None:
-            return
-        with self._lock:
-            if not self._started:
-                self._started = True
-                self._progress.start(_ACTIVITY)
-            self._progress.advance(_ACTIVITY, note=name)
+        self._tell(name, 1)
 
     def waits_for(self, host: str) -> None:
         """Tell Progress which host keeps a request waiting."""
+        self._tell(f"waiting for {host}", 0)
+
+    def _tell(self, note: str, done: int) -> None:
         if self._progress is None:
             return
         with self._lock:
             if not self._started:
                 self._started = True
                 self._progress.start(_ACTIVITY)
-            self._progress.advance(_ACTIVITY, by=0, note=f"waiting for {host}")
+            self._progress.advance(_ACTIVITY, by=done, note=note)
 
     def close(self) -> None:
         """Leave outstanding work, close connections and the cache."""

@@ -25,6 +25,7 @@ The remedy says which Pythons have a wheel of that version, and which version ha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.candidate import ProjectPage
+    from envdoctor.model.target import Target
 
 
 def _words(risk: BuildRisk | None, need: BuildNeed | None) -> tuple[Severity, str]:
@@ -83,20 +86,25 @@ def _finding(
     )
 
 
+def _usable(page: ProjectPage, version: Version, target: Target) -> bool:
+    wheels = (item for item in page.of_version(version) if item.kind is FileKind.WHEEL)
+    return not version.is_prerelease and any(fits(item, target) for item in wheels)
+
+
 def _wheels(examination: Examination, name: NormalizedName, version: Version, *, helps: bool = True) -> str:
     """Say which Pythons have a wheel of that version, and which version has one; and whether building ``helps``."""
     generic = f"take a version of `{name}` that has a wheel, or install what it needs"
     index, target = examination.index, examination.target
     try:
-        files = index.page(name).files if index else ()
+        page = index.page(name) if index else None
     except (IndexUnavailable, ProjectNotFound):
         return generic
-    if target is None or not files:
+    if target is None or page is None or not page.versions:
         return generic
-    wheels = [item for item in files if item.kind is FileKind.WHEEL]
-    pythons = reach_of([item for item in wheels if item.version == version], target).pythons
-    usable = sorted({item.version for item in wheels if not item.version.is_prerelease and fits(item, target)})
-    near = [item for item in usable if item > version][:1] or usable[-1:]
+    pythons = reach_of([item for item in page.of_version(version) if item.kind is FileKind.WHEEL], target).pythons
+    newer = [item for item in page.versions if item > version]
+    older = [item for item in reversed(page.versions) if item <= version]
+    near = list(islice((item for item in [*newer, *older] if _usable(page, item, target)), 1))
     ways = [f"{pythons_in_words(pythons)} has a wheel of `{name}` {version}"] if pythons else []
     ways += [f"`{name}` {near[0]} has a wheel for this target"] if near else []
     if not ways:

@@ -47,10 +47,10 @@ _COUPLED = frozenset({"torch", "torchaudio", "torchvision", "torchcodec"})
 def _years_behind(package: ResolvedPackage, newest: Version, index: Index | None) -> float:
     """Return how much older the chosen release is, in years; 0 where the dates are not known."""
     try:
-        files = index.page(package.name).files if index else ()
+        files = index.page(package.name).of_version(newest) if index else ()
     except (IndexUnavailable, ProjectNotFound):
         return 0
-    dates = [item.upload_time for item in files if item.version == newest and item.upload_time]
+    dates = [item.upload_time for item in files if item.upload_time]
     if not dates or not package.file.upload_time:
         return 0
     after, before = (
