@@ -159,3 +159,29 @@ def test_a_listing_and_a_report_can_be_compared(capsys: pytest.CaptureFixture[st
     assert code == 0
     assert "package torch: 2.7.1+cu118 -> 2.7.1+cpu" in out
     assert "1 further difference" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        ("pyproject.toml", "a=" + "[" * 5000, ("check", ".")),
+        ("pyproject.toml", "a=" + "[" * 5000, ("lock", ".", "--profile", PROFILE)),
+        ("pylock.toml", "a=" + "[" * 5000, ("check", ".")),
+        ("p.toml", "a=" + "[" * 5000, ("profiles", "validate", "p.toml")),
+        ("a.json", "[" * 100_000, ("compare", "a.json", "a.json")),
+        ("a.json", "[" * 100_000, ("check", "--facts", "a.json")),
+        ("a.json", "[" * 100_000, ("check", "--installed", "a.json")),
+    ],
+)
+def test_what_is_nested_without_end_is_refused_in_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    name: str, text: str, command: tuple[str, ...],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "requirements.txt").write_text("", encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    offline = ("--offline",) if command[0] in ("check", "lock") else ()
+    code, out, err = run(capsys, *command, *offline)
+    assert code == 2
+    assert "nested too deep" in out + err
+    assert len((out + err).splitlines()) <= 2

@@ -182,6 +182,14 @@ SDISTS = {
 }
 
 
+def test_an_sdist_that_is_nested_without_end_is_read_without_that_file(server, opened: Open) -> None:
+    members = {"pyproject.toml": "a=" + "[" * 5000, "setup.py": "setup(name='demo')"}
+    server.page("demo", [server.file("demo-1.0.tar.gz", make_sdist("demo-1.0", members))])
+    index = opened()
+    (file,) = index.page("demo").files
+    assert index.metadata(file).requires_dist == ()
+
+
 @pytest.mark.parametrize("kind", SDISTS)
 def test_sdist_is_read_as_text(server, opened: Open, kind: str) -> None:
     members, requires, source, risk = SDISTS[kind]

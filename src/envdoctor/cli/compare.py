@@ -68,7 +68,8 @@ def _report(path: Path) -> Mapping[str, Any] | None:
     try:
         document = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise UsageFault(f"`{path}` is not JSON: {error}") from error
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise UsageFault(f"`{path}` is not JSON: {reason}") from error
     if not is_report(document):
         return None
     fault = shape_fault(document)

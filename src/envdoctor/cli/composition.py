@@ -82,7 +82,7 @@ def load_settings(path: Path) -> Settings:
         return Settings()
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8-sig")).get("tool", {}).get("envdoctor", {})
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return Settings()  # The reader of projects says what is wrong with the file, with its line.
     if not isinstance(table, dict):
         raise UsageFault(f"{file}: tool.envdoctor: must be a table")

@@ -75,6 +75,8 @@ def parse_lock(text: str, path: str) -> LockedProject:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise LockError(f"{path}: not TOML: {error}") from error
+    except RecursionError:
+        raise LockError(f"{path}: it is nested too deeply for a lock") from None
     try:
         document = Pylock.from_dict(data)
     except PylockValidationError as error:
