@@ -30,7 +30,7 @@ VARIABLES = {
     "ENVDOCTOR_FACT_": "With a fact's name behind it: replaces what was measured. [Facts](../facts.md) lists them.",
 }
 """What a user may set; names that end in an underscore are prefixes."""
-INTERNAL = re.compile(r"ENVDOCTOR_(ANSWER|COLLECTIVE|PLANT|CRASH_\w+|FULL_\w+|PYTHON|VENV|LOCKED)\Z")
+INTERNAL = re.compile(r"ENVDOCTOR_(ANSWER|COLLECTIVE|PLANT|CRASH_\w+|FULL_\w+|INTERRUPT_\w+|PYTHON|VENV|LOCKED)\Z")
 """Between envdoctor and its own child processes, or for its own tests."""
 OTHERS = {
     "NO_COLOR": "Set to anything: no colour.",

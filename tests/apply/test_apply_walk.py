@@ -52,7 +52,7 @@ def drive(
         timeout=120,
     )
     last = done.stdout.decode().strip().splitlines()[-1:] or ["{}"]
-    if done.returncode not in (0, 1, -signal.SIGKILL):
+    if done.returncode not in (0, 1, -signal.SIGKILL, -signal.SIGINT):
         raise AssertionError(done.stderr.decode())
     if done.returncode == 1 and not last[0].startswith("{"):
         raise AssertionError(done.stderr.decode())
@@ -100,6 +100,25 @@ def test_walk_over_a_new_environment(bare: World, served: Served, tmp_path: Path
         assert code == 0
         assert finished(world) or not differences(before, world.state()), number
         assert finished(world) or not world.environment.exists(), number
+
+
+@pytest.mark.parametrize("created", [False, True], ids=["existing", "new"])
+def test_ctrl_c_at_any_point_leaves_what_was_there(
+    pristine: World, bare: World, served: Served, tmp_path: Path, created: bool
+) -> None:
+    given = bare if created else pristine
+    before = given.state()
+    every = points(given, served, tmp_path, created=created)
+    # The first points are those of the journal, which must be whole before anything can be taken back.
+    for number in sorted({1, 2, 3, *range(4, every + 1, STRIDE)}):
+        world = copy_world(given, tmp_path / f"c{number}")
+        code, _ = drive("apply", world, served, created=created, ENVDOCTOR_INTERRUPT_AT=str(number))
+        assert code == -signal.SIGINT or finished(world), number
+        if not finished(world):
+            assert not differences(before, world.state()), number
+            assert not created or not world.environment.exists(), number
+        code, answer = drive("recover", world, served, created=created)
+        assert (code, answer.get("problems")) == (0, []), number
 
 
 def test_a_cut_while_taking_back_is_brought_back_too(pristine: World, served: Served, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from envdoctor.adapters.apply.installers import Installer
 from envdoctor.adapters.apply.journal import Journal, read_journal
 from envdoctor.adapters.apply.package_steps import PackageSteps
 from envdoctor.adapters.apply.restore import Restored, roll_back
-from envdoctor.adapters.apply.shield import shielded
+from envdoctor.adapters.apply.shield import deferred, shielded
 from envdoctor.adapters.apply.snapshot import save_listing, take_listing
 from envdoctor.model.plan import (
     BuildSdist,
@@ -62,23 +62,27 @@ def apply_plan(plan: Plan, held: Held, installer: Installer, fetch: Fetch, progr
     """
     environment = held.environment
     created = any(isinstance(step, CreateEnvironment) for step in plan.steps)
-    try:
-        journal = Journal.create(environment, _begin(plan, held, created=created))
-    except OSError as error:
-        return Applied((), "", Restored(), _reason(error))
-    treatment = _Treatment(plan, held, journal, installer, fetch, progress, created=created)
+    journal: Journal | None = None
     failure: BaseException
     try:
         try:
+            with deferred():
+                journal = Journal.create(environment, _begin(plan, held, created=created))
+            treatment = _Treatment(plan, held, journal, installer, fetch, progress, created=created)
             for step in plan.steps:
                 treatment.take(step)
             treatment.finish()
         finally:
-            journal.close()
+            if journal is not None:
+                journal.close()
         return Applied(tuple(treatment.outcomes), journal.id)
     except (ChildFailed, DownloadFailed, WrongFile, NotAsExpected, OSError) as error:
+        if journal is None:
+            return Applied((), "", Restored(), _reason(error))
         failure = error
     except BaseException:
+        if journal is None:
+            raise
         with shielded():
             roll_back(environment, read_journal(journal.folder), Path(plan.project))
         raise

@@ -1,7 +1,8 @@
 """Planted faults, so that tests can cut the power at every point of a treatment.
 
 ``ENVDOCTOR_CRASH_AT=n`` kills this process at the n-th point that it passes (its whole process group with
-``ENVDOCTOR_CRASH_GROUP=1``); ``ENVDOCTOR_FULL_AT=n`` makes the disk full there. Without them nothing happens.
+``ENVDOCTOR_CRASH_GROUP=1``); ``ENVDOCTOR_FULL_AT=n`` makes the disk full there; ``ENVDOCTOR_INTERRUPT_AT=n`` is a
+Ctrl-C there. Without them nothing happens.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ def point(writes: bool = False) -> None:
     _count += 1
     if os.environ.get("ENVDOCTOR_CRASH_AT") == str(_count):
         _die()
+    if os.environ.get("ENVDOCTOR_INTERRUPT_AT") == str(_count):
+        signal.raise_signal(signal.SIGINT)
     if writes and os.environ.get("ENVDOCTOR_FULL_AT") == str(_count):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from envdoctor.adapters.apply.journal import fault_of_own, own_folder
 from envdoctor.adapters.apply.lock_file import locked
+from envdoctor.adapters.apply.shield import deferred, shielded
 
 __all__ = ["Held", "folders_made", "hold_environment", "is_blank"]
 
@@ -35,26 +36,44 @@ def hold_environment(environment: Path, *, wait_s: float, say: Callable[[str], N
     fault = fault_of_own(environment)
     if fault is not None:
         raise OSError(errno.ELOOP, fault)
-    if not environment.exists():
-        missing = [str(folder) for folder in environment.parents if not folder.exists()]
-        own.mkdir(parents=True)
-        # Whoever comes after a power cut must know that nobody else made the folder, nor those above it.
-        (own / _MADE).write_text(json.dumps(missing), encoding="utf-8")
-    with locked(own, wait_s=wait_s, say=say) as descriptor:
-        made = (own / _MADE).exists()
-        above = folders_made(environment)
+    fresh = not environment.exists()
+    descriptor: int | None = None
+    with ExitStack() as stack:
         try:
-            yield Held(environment, descriptor, made)
+            # A place that was just made is locked at once; one that somebody works on is waited for.
+            with deferred() if fresh else nullcontext():
+                if fresh:
+                    _make(environment)
+                descriptor = stack.enter_context(locked(own, wait_s=wait_s, say=say))
+            yield Held(environment, descriptor, (own / _MADE).exists())
         finally:
-            if own.is_dir() and {child.name for child in own.iterdir()} <= {"lock", _MADE}:
-                with suppress(OSError):
-                    (own / "lock").unlink()
-                    (own / _MADE).unlink(missing_ok=True)
-                    own.rmdir()
-                    if made:
-                        environment.rmdir()
-                        for folder in above:
-                            folder.rmdir()
+            if descriptor is not None:
+                with shielded():
+                    _leave_no_trace(environment)
+
+
+def _make(environment: Path) -> None:
+    own = own_folder(environment)
+    missing = [str(folder) for folder in environment.parents if not folder.exists()]
+    own.mkdir(parents=True)
+    # Whoever comes after a power cut must know that nobody else made the folder, nor those above it.
+    (own / _MADE).write_text(json.dumps(missing), encoding="utf-8")
+
+
+def _leave_no_trace(environment: Path) -> None:
+    """Remove this tool's folder where nothing came of it, and the environment's where it was made for that."""
+    own, above = own_folder(environment), folders_made(environment)
+    if not own.is_dir() or not {child.name for child in own.iterdir()} <= {"lock", _MADE}:
+        return
+    made = (own / _MADE).exists()
+    with suppress(OSError):
+        (own / "lock").unlink()
+        (own / _MADE).unlink(missing_ok=True)
+        own.rmdir()
+        if made:
+            environment.rmdir()
+            for folder in above:
+                folder.rmdir()
 
 
 def folders_made(environment: Path) -> list[Path]:
