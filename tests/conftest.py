@@ -1,8 +1,9 @@
-"""Every report that a test writes as JSON obeys the schema that the package ships."""
+"""Every report that a test writes as JSON obeys the package's schema; nothing is kept in the user's folders."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -23,3 +24,11 @@ def _schema(monkeypatch: pytest.MonkeyPatch) -> None:
         return text
 
     monkeypatch.setattr(json_document, "render", render)
+
+
+@pytest.fixture(autouse=True)
+def _cache(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    # Index pages of the real index are worth keeping from one run to the next.
+    if request.node.get_closest_marker("online") is None:
+        folder: Path = tmp_path_factory.getbasetemp() / "cache"
+        request.getfixturevalue("monkeypatch").setenv("ENVDOCTOR_CACHE_DIR", str(folder))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pwd
 import socket
 import threading
 import time
@@ -55,12 +56,12 @@ def test_a_named_index_with_a_query_is_refused(opened: Open) -> None:
 
 
 def test_without_any_home_it_goes_on_without_a_cache(server, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown() -> Path:
-        raise RuntimeError("Could not determine home directory.")
+    def unknown(uid: int) -> tuple[str, ...]:
+        raise KeyError(f"uid not found: {uid}")
 
-    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "ENVDOCTOR_CACHE_DIR", "NETRC"):
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "ENVDOCTOR_CACHE_DIR", "NETRC"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Path, "home", unknown)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
     index = open_index(IndexSettings(default_url=server.url + "/simple/"))
     try:
         assert any("cache" in note for note in index.notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from envdoctor.cli.indexes import IndexChoice
 from envdoctor.cli.next_step import Typed, with_whole_commands
 from envdoctor.cli.output import write_report
 from envdoctor.cli.patient import Patient, PatientChoice, open_patient
+from envdoctor.cli.remembered import FRESH, Remembering
 from envdoctor.cli.repository import place_in_repository
 from envdoctor.cli.targets import TargetChoice
 
@@ -77,6 +79,9 @@ def check(
     output: opt.OutputOption = None,
     fail_on: opt.FailOnOption = opt.FailOn.ERROR,
     show_waived: Annotated[bool, typer.Option("--show-waived", help="List what waivers and the lock accept.")] = False,
+    _fresh: Annotated[
+        bool, typer.Option(FRESH, help="Look at an environment anew, even where nothing in it has changed since.")
+    ] = False,
     quiet: opt.QuietOption = False,
     verbose: opt.VerboseOption = False,
 ) -> None:
@@ -93,26 +98,29 @@ def check(
         import_timeout_s=import_timeout,
         gpu=profile is not None or target_backend is not None,
     )
-    patient = open_patient(looked_at)
-    if looked_at.given and (project is None or not _describes_requirements(project)):
-        # Imported here: neither way pays for the other's modules.
-        from envdoctor.cli.check_patient import report_of_patient
+    alone = all(item is None for item in (project, profile, installed, facts, log))
+    with closing(Remembering(possible=alone)) as remembering:
+        patient = open_patient(looked_at)
+        if looked_at.given and (project is None or not _describes_requirements(project)):
+            # Imported here: neither way pays for the other's modules.
+            from envdoctor.cli.check_patient import report_of_patient
 
-        report = report_of_patient(profile, target, patient, choice, quiet=quiet)
-        report = with_whole_commands(report, Typed(profile=profile, env=env))
-    else:
-        folder = project or Path()
-        _refuse_patient_as_project(folder)
-        report = _report_of_project(folder, profile, target, choice, patient, quiet=quiet, env=env)
-    code = write_report(
-        report,
-        format=format,
-        output=output,
-        fail_on=fail_on,
-        verbose=verbose,
-        show_waived=show_waived,
-        root=place_in_repository(project or Path()),
-    )
+            report = report_of_patient(profile, target, patient, choice, quiet=quiet)
+            report = with_whole_commands(report, Typed(profile=profile, env=env))
+        else:
+            folder = project or Path()
+            _refuse_patient_as_project(folder)
+            report = _report_of_project(folder, profile, target, choice, patient, quiet=quiet, env=env)
+        code = write_report(
+            report,
+            format=format,
+            output=output,
+            fail_on=fail_on,
+            verbose=verbose,
+            show_waived=show_waived,
+            root=place_in_repository(project or Path()),
+            remembering=remembering,
+        )
     raise typer.Exit(code)
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["VERBS", "main"]
 
@@ -37,9 +40,16 @@ def main(argv: list[str] | None = None) -> int:
 
         sys.stdout = ClosedStdout()
     try:
-        return _run(list(sys.argv[1:] if argv is None else argv))
+        return _answer(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         return _interrupted()
+
+
+def _answer(arguments: list[str]) -> int:
+    from envdoctor.cli.remembered import recall
+
+    code = recall(arguments)
+    return _run(arguments) if code is None else code
 
 
 def _interrupted() -> int:

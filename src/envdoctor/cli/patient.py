@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.adapters.inputs import is_file
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.patient_target import fitted
 from envdoctor.model.fact import Facts
@@ -112,7 +113,7 @@ def _is_there(environment: InstalledEnvironment, name: str) -> bool:
     """Return whether a module's distribution is installed, or its folder lies there without one."""
     if environment.get(name) is not None:
         return True
-    return any(Path(folder, name, "__init__.py").is_file() for folder in environment.site_packages)
+    return any(is_file(f"{folder}/{name}/__init__.py") for folder in environment.site_packages)
 
 
 def _facts_of_listing(listing: InstalledEnvironment) -> Facts:

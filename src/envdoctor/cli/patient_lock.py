@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.adapters.inputs import is_file
+
 if TYPE_CHECKING:
     from envdoctor.lock.reading import LockedProject
     from envdoctor.model.environment import InstalledEnvironment
@@ -21,7 +23,7 @@ def with_lock(environment: InstalledEnvironment, *beside: Path) -> InstalledEnvi
     """
     own = (Path(environment.root, ".envdoctor", "pylock.toml"),) if environment.root else ()
     for path in (*own, *beside):
-        if path.is_file():
+        if is_file(path):
             found = _read(path)
             if found is not None:
                 return replace(environment, details={**environment.details, **found})

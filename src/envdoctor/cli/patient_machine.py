@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.adapters.inputs import passing, saw
 from envdoctor.adapters.probe.card_devices import may_have_a_card
 from envdoctor.model.fact import Facts
 
@@ -70,6 +71,8 @@ def host_facts(environment: InstalledEnvironment, *, wanted: bool = False) -> Fa
         return Facts()
     from envdoctor.adapters.probe.host import probe_host
 
+    passing()
+    saw(folder for folder in os.environ.get("PATH", "").split(os.pathsep) if folder)
     torch = [str(Path(folder, "torch", "lib")) for folder in environment.site_packages]
     return probe_host(disk_at=environment.root or ".", zluda_folders=torch)
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.adapters.inputs import is_dir
+
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledEnvironment
 
@@ -14,7 +16,7 @@ __all__ = ["with_patches"]
 
 def with_patches(environment: InstalledEnvironment) -> InstalledEnvironment:
     """Return the environment with the state of each file that a fix has patched."""
-    if not environment.root or not Path(environment.root, ".envdoctor").is_dir():
+    if not environment.root or not is_dir(f"{environment.root}/.envdoctor"):
         return environment
     from envdoctor.adapters.apply.records import read_record
 

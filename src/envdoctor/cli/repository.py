@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from envdoctor.adapters.inputs import exists
+
 __all__ = ["place_in_repository"]
 
 
@@ -15,7 +17,7 @@ def place_in_repository(project: Path) -> str | None:
     (``GITHUB_WORKSPACE``, ``CI_PROJECT_DIR``), else the current one. None also where the project is not below it.
     """
     folder = (project if project.is_dir() else project.parent).resolve()
-    above = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+    above = next((each for each in (folder, *folder.parents) if exists(each / ".git")), None)
     named = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR")
     root = above or Path(named or ".").resolve()
     if folder == root or not folder.is_relative_to(root):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import io
 import os
@@ -67,7 +66,9 @@ def reader_gone() -> None:
 
 def silence_stdout() -> None:
     """Point standard output at nothing, together with what its buffer still holds."""
-    with contextlib.suppress(OSError, ValueError):
+    try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+    except (OSError, ValueError):
+        return

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
-import sys
 import threading
 import time
 import zlib
@@ -13,9 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from envdoctor.adapters.index.home import home_folder
-
-__all__ = ["Cache", "CachedPage", "default_cache_dir"]
+__all__ = ["Cache", "CachedPage"]
 
 _SCHEMA = 3
 _TABLES = """
@@ -50,22 +46,6 @@ class CachedPage(NamedTuple):
     """Of the answer's body as it came: the same body is not read twice."""
     body: bytes
     """In the form of page_codec."""
-
-
-def default_cache_dir() -> Path:
-    """Return the user's cache directory for envdoctor (``ENVDOCTOR_CACHE_DIR``, else the platform's custom).
-
-    Of somebody without a home it is one that cannot be made: the cache then does without.
-    """
-    named = os.environ.get("ENVDOCTOR_CACHE_DIR")
-    if named:
-        return Path(named)
-    home = home_folder()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "envdoctor" / "Cache"
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "envdoctor"
-    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "envdoctor"
 
 
 class Cache:

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from envdoctor.adapters.index.home import home_folder
+from envdoctor.adapters.user_folders import home
 
 __all__ = ["Credentials", "origin_of", "split_credentials", "without_credentials"]
 
@@ -74,7 +74,7 @@ def _basic(user: str, password: str) -> str:
 
 def _read_netrc() -> netrc.netrc | None:
     named = os.environ.get("NETRC")
-    candidates = [Path(named)] if named else [home_folder() / ".netrc", home_folder() / "_netrc"]
+    candidates = [Path(named)] if named else [Path(home(), ".netrc"), Path(home(), "_netrc")]
     path = next((candidate for candidate in candidates if candidate.is_file()), None)
     try:
         return netrc.netrc(str(path)) if path is not None else None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packaging.utils import NormalizedName
 
-from envdoctor.adapters.index.cache import Cache, default_cache_dir
+from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.credentials import Credentials, split_credentials
 from envdoctor.adapters.index.given_urls import as_url, checked, refuse_proxies
 from envdoctor.adapters.index.labelled_builds import carries
@@ -27,6 +27,7 @@ from envdoctor.adapters.index.settings import (
 )
 from envdoctor.adapters.index.source import FlatSource, PageSource, Source
 from envdoctor.adapters.index.transport import Transport
+from envdoctor.adapters.user_folders import cache_folder
 from envdoctor.model.index_url import bare_url, index_fault
 from envdoctor.ports import IndexUnavailable, Progress
 
@@ -92,7 +93,7 @@ def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
     cutoff_text(settings.exclude_newer)
     pip = read_pip_settings(settings.prefix)
     early: list[str] = [f"pip's configuration {text}" for text in pip.unreadable]
-    cache = Cache((settings.cache_dir or default_cache_dir()) if settings.use_cache else None, early.append)
+    cache = Cache((settings.cache_dir or Path(cache_folder())) if settings.use_cache else None, early.append)
     credentials = Credentials()
     patience = patience_of(settings)
     transport = Transport(pip, credentials, min(settings.timeout, patience), settings.concurrency, patience)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from envdoctor.adapters.index.home import home_folder
+from envdoctor.adapters.user_folders import home
 
 __all__ = ["PipSettings", "builtin_index_url", "read_pip_settings"]
 
@@ -74,31 +74,31 @@ def _files(prefix: Path) -> Iterator[Path]:
     explicit = os.environ.get("PIP_CONFIG_FILE")
     if explicit == os.devnull:
         return
-    home = home_folder()
+    user = Path(home())
     if sys.platform == "win32":
         yield Path(os.environ.get("PROGRAMDATA", r"C:\ProgramData")) / "pip" / "pip.ini"
-        yield home / "pip" / "pip.ini"
-        yield Path(os.environ.get("APPDATA", home / "AppData" / "Roaming")) / "pip" / "pip.ini"
+        yield user / "pip" / "pip.ini"
+        yield Path(os.environ.get("APPDATA", user / "AppData" / "Roaming")) / "pip" / "pip.ini"
         yield prefix / "pip.ini"
     else:
-        yield from _posix_files(home)
+        yield from _posix_files(user)
         yield prefix / "pip.conf"
     if explicit:
         yield Path(explicit)
 
 
-def _posix_files(home: Path) -> Iterator[Path]:
-    config_home = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+def _posix_files(user: Path) -> Iterator[Path]:
+    config_home = Path(os.environ.get("XDG_CONFIG_HOME") or user / ".config")
     if sys.platform == "darwin":
         yield Path("/Library/Application Support/pip/pip.conf")
-        yield home / ".pip" / "pip.conf"
-        application = home / "Library" / "Application Support" / "pip"
+        yield user / ".pip" / "pip.conf"
+        application = user / "Library" / "Application Support" / "pip"
         yield (application if application.is_dir() else config_home / "pip") / "pip.conf"
         return
     for folder in reversed((os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":")):
         yield Path(folder) / "pip" / "pip.conf"
     yield Path("/etc/pip.conf")
-    yield home / ".pip" / "pip.conf"
+    yield user / ".pip" / "pip.conf"
     yield config_home / "pip" / "pip.conf"
 
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from envdoctor.adapters.inputs import is_dir, is_file, saw
+
 __all__ = ["EnvironmentNotFound", "Layout", "find_layout", "read_pyvenv"]
 
 _PYTHON_DIRECTORY = re.compile(r"(?:python|pypy)(\d)\.(\d+)t?$")
@@ -49,9 +51,9 @@ class Layout:
 
 def find_layout(path: Path) -> Layout:
     """Tell what ``path`` is. Raises EnvironmentNotFound with a reason that a user can act on."""
-    if path.is_dir():
+    if is_dir(path):
         return _of_directory(path)
-    if path.is_file() or path.is_symlink():
+    if is_file(path) or path.is_symlink():
         return _of_executable(path)
     raise EnvironmentNotFound(str(path), "does not exist")
 
@@ -61,7 +63,7 @@ def _of_executable(path: Path) -> Layout:
     if path.suffix.lower() not in ("", ".exe") and not _PYTHON_DIRECTORY.search(path.name):
         raise EnvironmentNotFound(str(path), "is a file, but not a Python executable")
     for root in (path.absolute().parent.parent, path.absolute().parent):
-        if (root / "pyvenv.cfg").is_file() or (root / "conda-meta").is_dir() or _site_packages(root):
+        if is_file(root / "pyvenv.cfg") or is_dir(root / "conda-meta") or _site_packages(root):
             layout = _of_directory(root)
             return Layout(
                 root, layout.kind, layout.site_packages, path, layout.python, layout.python_full, layout.pyvenv
@@ -71,7 +73,7 @@ def _of_executable(path: Path) -> Layout:
 
 def _of_directory(path: Path) -> Layout:
     sites = _site_packages(path)
-    executable = next((path / name for name in _EXECUTABLES if os.path.lexists(path / name)), None)
+    executable = next((path / name for name in _EXECUTABLES if _is_there(path / name)), None)
     pyvenv = read_pyvenv(path / "pyvenv.cfg")
     if pyvenv is not None:
         full = pyvenv.get("version_info") or pyvenv.get("version")
@@ -79,19 +81,19 @@ def _of_directory(path: Path) -> Layout:
         sites = tuple(sorted(sites, key=lambda site: _version_of((site,)) != _parse(full)))
         python = _version_of(sites) or _parse(full)
         return Layout(path, "venv", sites, executable, python, _plain(full), pyvenv)
-    if (path / "conda-meta").is_dir():
+    if is_dir(path / "conda-meta"):
         return Layout(path, "conda", sites, executable, _version_of(sites))
     if path.name in ("site-packages", "dist-packages") or _holds_distributions(path):
         return Layout(path, "folder", (path,), None, _version_of((path,)))
     if sites:
         return Layout(path, "prefix", sites, executable, _version_of(sites))
     reason = "is not an environment: no `pyvenv.cfg`, `conda-meta` or site-packages, and no `.dist-info` in it"
-    inner = next((name for name in (".venv", "venv", "env") if (path / name / "pyvenv.cfg").is_file()), None)
+    inner = next((name for name in (".venv", "venv", "env") if is_file(path / name / "pyvenv.cfg")), None)
     raise EnvironmentNotFound(str(path), f"{reason}; did you mean `{path / inner}`" if inner else reason)
 
 
 def _site_packages(root: Path) -> tuple[Path, ...]:
-    found = [root / "Lib" / "site-packages"] if (root / "Lib" / "site-packages").is_dir() else []
+    found = [root / "Lib" / "site-packages"] if is_dir(root / "Lib" / "site-packages") else []
     for library in ("lib", "lib64"):
         try:
             children = sorted((root / library).iterdir(), key=_version_order, reverse=True)
@@ -103,9 +105,15 @@ def _site_packages(root: Path) -> tuple[Path, ...]:
                 continue
             for name in ("site-packages", "dist-packages"):
                 site = child / name
-                if site.is_dir() and not any(_same(site, other) for other in found):
+                if is_dir(site) and not any(_same(site, other) for other in found):
                     found.append(site)
     return tuple(found)
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether anything is there, a link to nothing too."""
+    saw((path.parent, path))
+    return os.path.lexists(path)
 
 
 def _version_order(child: Path) -> tuple[int, int]:

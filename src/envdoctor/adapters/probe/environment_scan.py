@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
+from envdoctor.adapters.inputs import is_dir, is_file
 from envdoctor.adapters.probe.environment_metadata import read_distribution, read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution
 
@@ -57,7 +57,7 @@ def _add(scan: Scan, folder: str, name: str) -> None:
         return
     path = f"{folder}/{name}"
     metadata = "METADATA" if name.endswith(".dist-info") else "PKG-INFO"
-    if Path(path, metadata).is_file() or not name.endswith(".dist-info"):
+    if is_file(f"{path}/{metadata}") or not name.endswith(".dist-info"):
         problem = EnvironmentProblem("unreadable-metadata", path, f"{metadata} has no name and version")
     else:
         problem = EnvironmentProblem("no-metadata", path, "there is no METADATA in it")
@@ -67,7 +67,7 @@ def _add(scan: Scan, folder: str, name: str) -> None:
 def _add_egg(scan: Scan, folder: str, name: str) -> None:
     # An unpacked egg keeps its egg-info as EGG-INFO; a zipped one is not opened.
     path = f"{folder}/{name}"
-    if Path(path, "EGG-INFO").is_dir():
+    if is_dir(f"{path}/EGG-INFO"):
         distribution = read_distribution(path, "EGG-INFO")
         if distribution is not None:
             scan.distributions.append(replace(distribution, location=path))

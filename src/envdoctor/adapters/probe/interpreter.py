@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from envdoctor.adapters.inputs import is_dir, saw, unrepeatable, vouch
 from envdoctor.adapters.probe.interpreter_child import BoundedChild, ChildOutcome
 from envdoctor.adapters.probe.interpreter_questions import QUESTIONS
 from envdoctor.model.environment import EnvironmentProblem
@@ -58,7 +59,9 @@ class Questioning:
         outcome = self.child.wait()
         facts = _facts(outcome.stdout)
         if facts is not None:
+            _note_sources(self.executable, facts)
             return InterpreterAnswer(facts, _too_old(self.executable, facts))
+        unrepeatable("the interpreter did not answer")
         problem = _problem(self.executable, outcome)
         if outcome.status == "cannot-start":
             return InterpreterAnswer(None, (problem,))
@@ -72,11 +75,13 @@ class Questioning:
         folder = Path(self.executable).absolute().parent
         variables = dict(os.environ if self.environment is None else self.environment)
         variables["PYTHONDONTWRITEBYTECODE"] = "1"
+        argv = [self.executable, *options, "-c", QUESTIONS]
+        vouch(argv)
         return BoundedChild(
-            [self.executable, *options, "-c", QUESTIONS],
+            argv,
             timeout_s=timeout_s,
             environment=variables,
-            cwd=str(folder) if folder.is_dir() else None,
+            cwd=str(folder) if is_dir(folder) else None,
         )
 
 
@@ -104,6 +109,18 @@ def _facts(output: bytes) -> Mapping[str, Any] | None:
         return None
     version = answer["version"]
     return answer if len(version) >= 2 and all(isinstance(part, int) for part in version[:3]) else None
+
+
+def _note_sources(executable: str, facts: Mapping[str, Any]) -> None:
+    """Note what the answer followed from: the program, what it loaded, and where it looked for more.
+
+    A ``sitecustomize`` or a ``.pth`` line may read what no list shows; the same holds for every cache of interpreters.
+    """
+    listed = (item for key in ("path", "modules", "site_packages") for item in facts.get(key) or ())
+    places = (facts["prefix"], facts["base_prefix"], facts.get("stdlib"), facts.get("user_site"))
+    saw(str(item) for item in (executable, *places, *listed) if item)
+    # The level of glibc is that of the system's.
+    saw(("/etc/ld.so.cache",))
 
 
 def _problem(executable: str, outcome: ChildOutcome) -> EnvironmentProblem:

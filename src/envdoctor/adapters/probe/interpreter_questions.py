@@ -57,6 +57,7 @@ answer = {
     "no_site": bool(flags.no_site),
     "isolated": bool(getattr(flags, "isolated", 0)),
 }
+answer["modules"] = [module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)]
 answer["externally_managed"] = os.path.exists(os.path.join(answer["stdlib"], "EXTERNALLY-MANAGED"))
 sys.stdout.write("\n<<envdoctor-answer\n" + json.dumps(answer) + "\nenvdoctor-answer>>\n")
 sys.stdout.flush()
