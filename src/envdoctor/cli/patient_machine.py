@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.card_devices import may_have_a_card
+from envdoctor.cli.errors import UsageFault
 from envdoctor.model.fact import Facts
 
 if TYPE_CHECKING:
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["here", "host_facts", "libraries", "machine_and_libraries", "uses_a_card"]
+__all__ = ["here", "host_facts", "libraries", "machine_and_libraries", "uses_a_card", "variables_passed_over"]
 
 # Distributions that run on a card when there is one; a bare library of NVIDIA's or AMD's counts, too.
 _USERS = frozenset(
@@ -70,8 +71,19 @@ def host_facts(environment: InstalledEnvironment, *, wanted: bool = False) -> Fa
         return Facts()
     from envdoctor.adapters.probe.host import probe_host
 
+    variables_passed_over()
     torch = [str(Path(folder, "torch", "lib")) for folder in environment.site_packages]
     return probe_host(disk_at=environment.root or ".", zluda_folders=torch)
+
+
+def variables_passed_over() -> list[str]:
+    """Return notes on variables of other tools that say nothing of this host. Raises UsageFault for ours."""
+    from envdoctor.adapters.probe.host_overrides import read_overrides
+
+    overrides = read_overrides(os.environ)
+    if overrides.faults:
+        raise UsageFault(*overrides.faults)
+    return list(overrides.notes)
 
 
 def libraries(environment: InstalledEnvironment, facts: Facts, *, gpu: bool) -> BinaryInventory | None:

@@ -16,8 +16,7 @@ from envdoctor.adapters.probe.gpu_zluda import zluda_facts
 from envdoctor.adapters.probe.host_bounded import collected
 from envdoctor.adapters.probe.host_jetson import jetson_facts
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
-from envdoctor.adapters.probe.host_names import FACT_NAMES
-from envdoctor.adapters.probe.host_overrides import overridden
+from envdoctor.adapters.probe.host_overrides import OverrideError, overridden, read_overrides
 from envdoctor.adapters.probe.host_system import system_facts
 from envdoctor.adapters.probe.host_tools import library_facts, tool_facts
 from envdoctor.model.fact import Fact, Facts, FactState
@@ -36,7 +35,9 @@ def probe_host(
     disk_at: str = ".",
     zluda_folders: Iterable[str] = (),
 ) -> Facts:
-    """Measure this host. Never raises, and takes no longer than about ``timeout_s`` seconds.
+    """Measure this host. Takes no longer than about ``timeout_s`` seconds, and fails at nothing that it meets.
+
+    Raises OverrideError for a variable of ours that is wrong.
 
     ``environ``: the variables that count; this process's own by default. ``disk_at``: the folder whose disk is
     measured. ``zluda_folders``: where ZLUDA's libraries may stand in for CUDA's, besides PATH (``torch/lib``).
@@ -48,7 +49,9 @@ def probe_host(
 
 
 def facts_of(machine: Machine, *, disk_at: str = ".", zluda_folders: Iterable[str] = ()) -> Facts:
-    """Return all facts of a machine, overrides applied."""
+    """Return all facts of a machine, overrides applied. Raises OverrideError before anything is measured."""
+    if faults := read_overrides(machine.environ).faults:
+        raise OverrideError(faults)
     sources: dict[str, Callable[[], Iterator[Fact]]] = {
         "system": lambda: system_facts(machine, disk_at),
         "jetson": lambda: jetson_facts(machine),
@@ -64,7 +67,7 @@ def facts_of(machine: Machine, *, disk_at: str = ".", zluda_folders: Iterable[st
     found = dict(collected(sources, until, lambda name, reason: [unknown(f"probe.{name}", name, reason)]))
     cards = _numbered(found.pop("nvidia"), found.pop("amd"), found.pop("other"))
     measured = [*(fact for facts in found.values() for fact in facts), *cards]
-    return Facts(overridden(measured, machine.environ, FACT_NAMES))
+    return Facts(overridden(measured, machine.environ))
 
 
 def _amd(machine: Machine) -> Iterator[Fact]:
