@@ -42,6 +42,8 @@ REFUSED = [
     ('{"torch": {"is_available": 1}}', "torch.is_available: `1` is not `true` or `false`"),
     ('{"torch": {"arch_list": ["sm_80", "banana"]}}', "torch.arch_list: `banana` is not such as `sm_90`"),
     ('{"torch": {"arch_list": {"sm_80": true}}}', "torch.arch_list.sm_80: is no fact"),
+    ('{"driver": "%s"}' % ("9" * 9999), "driver.version: `999"),
+    ('{"torch": "2.%s"}' % ("9" * 9999), "torch.version: `2.999"),
     ('{"python": 3}', "python.version: `3` is not a version such as `3.11`"),
     ('{"arch": "banana"}', "arch: `banana` is not `x86_64`, `aarch64` or `arm64`"),
     ('{"environment": {"PYTHONUTF8": true}}', "environment.PYTHONUTF8: `True` is not text"),

@@ -63,6 +63,8 @@ def test_a_replaced_fact_names_the_source_that_it_stands_in_place_of():
         ("TORCH_ARCH_LIST", "sm_80 banana", "`banana` is not such as `sm_90` or `gfx1030`"),
         ("CUDA_TOOLKITS", "12.4, x", "`x` is not a version such as `12.4`"),
         ("TOOL_CMAKE_VERSION", "new", "`new` is not a version"),
+        ("DRIVER_VERSION", "9" * 9999, f"`{'9' * 60}...` is not a version"),
+        ("TORCH_ARCH_LIST", ",", "`,` is not a list of text"),
         ("PYTHON_VERSION", "3", "`3` is not a version such as `3.11`"),
     ],
 )
@@ -77,25 +79,27 @@ def test_a_variable_of_ours_with_a_value_that_its_fact_cannot_have_is_refused(na
     ("name", "meant"),
     [
         ("GPU_0_ARCHTECTURE", "GPU_0_ARCHITECTURE"),
-        ("GPU_3_MEMORY", None),
+        ("GPU_3_MEMORY", "GPU_3_MEMORY_BYTES"),
         ("GPU_3_MEMORY_BYTE", "GPU_3_MEMORY_BYTES"),
         ("GPU_0COMPUTE_CAPABILITY", "GPU_0_COMPUTE_CAPABILITY"),
         ("GPU_NAME", "GPU_0_NAME"),
         ("OSS", "OS"),
         ("DRIVER_VERSOIN", "DRIVER_VERSION"),
-        ("TOOL_CMAKE", None),
+        ("TOOL_CMAKE", "TOOL_CMAKE_PATH"),
         ("TOOL_CMAKE_VERSIONS", "TOOL_CMAKE_VERSION"),
         ("ENVIRONMENT_PYTHONUTF", "ENVIRONMENT_PYTHONUTF8"),
         ("XYZZY_PLUGH_FROTZ", None),
         ("", None),
-        ("GPU_99999_NAME", None),
+        ("gpu", None),
+        ("os", "OS"),
+        ("GPU_99999_NAME", "GPU_0_NAME"),
     ],
 )
 def test_a_variable_that_names_no_fact_is_told_with_the_one_that_was_meant(name, meant):
     (fault,) = read_overrides({FACT + name: "1"}).faults
     assert fault.startswith(f"`{FACT}{name}` names no fact; ")
-    if meant is not None:
-        assert fault.endswith(f"did you mean `{FACT}{meant}`?")
+    hint = f"did you mean `{FACT}{meant}`?" if meant else "docs/facts.md lists those that there are"
+    assert fault.endswith(hint)
 
 
 def test_every_fact_has_a_variable_of_its_own_that_is_heard():

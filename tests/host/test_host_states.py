@@ -66,6 +66,8 @@ BROKEN = [
     ("exit 0", "nvidia-smi says nothing"),
     ("echo 'Failed to initialize NVML: Driver/library version mismatch' >&2; exit 18", "version mismatch"),
     ("exec /nonexistent/program", "nvidia-smi says"),
+    ("yes", "did not end within"),
+    ("echo '0, X, 580.1, 9.0, 1, 1, Enabled'; sleep 50", "did not end within"),
 ]
 
 
@@ -164,6 +166,16 @@ def test_nvml_that_cannot_count_is_no_zero(tmp_path, monkeypatch):
     assert found.get("gpu.count").reason == "NVML: Unknown Error"
     assert parse_nvml("[" * 100000).failure == "NVML's answer cannot be read"
     assert parse_nvml('{"driver": ["x"], "cuda": "banana"}').driver is None
+
+
+@posix
+def test_a_driver_of_thousands_of_digits_is_none(tmp_path):
+    script = "printf '0, X, %s.1, 9.0, 1, 1, Enabled\\n' $(head -c 9999 /dev/zero | tr '\\0' 9)"
+    found = facts(tmp_path / "root", PATH=fake(tmp_path / "bin", "nvidia-smi", script))
+    assert (found.value("gpu.count"), found.get("driver.version").state) == (1, FactState.UNKNOWN)
+    files = {"/opt/rocm/.info/version": "9" * 9999, "/etc/nv_tegra_release": f"# R{'9' * 9999} (release), REVISION: 1"}
+    odd = facts(tmp_path / "odd", files)
+    assert (odd.get("rocm.version").state, odd.get("host.l4t").state) == (FactState.UNKNOWN, FactState.UNKNOWN)
 
 
 def test_an_old_driver_whose_cuda_is_in_no_table_leaves_it_open(tmp_path):
@@ -367,6 +379,8 @@ def test_a_zluda_library_that_cannot_be_opened_may_be_one(tmp_path):
         ("rustc", "echo no default toolchain 1.2.3", "does not say its version"),
         ("ninja", "head -c 2000000 /dev/urandom", "does not say its version"),
         ("g++", "kill -KILL $$", "SIGKILL"),
+        ("g++", "echo banana; echo 5", "does not say its version"),
+        ("gcc", "head -c 9999 /dev/zero | tr '\\0' 9", "does not say its version"),
         ("ffmpeg", "printf 'ffmpeg version \\033[31m\\n'", "does not say its version"),
     ],
 )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["amd_cards", "gfx_name", "parse_hip_path", "parse_node", "parse_rocminfo", "rocm_facts"]
 
 _NODES = "/sys/class/kfd/kfd/topology/nodes"
+_LONGEST = 60
 _NO_VERSION = "the folder's name does not say its version"
 _NO_MODULE = "ROCk module is NOT loaded"
 _WSL_DEVICE, _WSL_NVIDIA = "/dev/dxg", "/usr/lib/wsl/lib/nvidia-smi"
@@ -132,7 +133,7 @@ def _rocm(machine: Machine) -> Fact:
     root = machine.environ.get("ROCM_PATH") or "/opt/rocm"
     for file in (f"{root}/.info/version", f"{root}/.info/version-dev"):
         text = machine.text(file)
-        if text and (match := re.match(r"\d+(\.\d+)+", text)):
+        if text and (match := re.match(r"\d{1,9}(\.\d{1,9})+(?!\d)", text[:_LONGEST])):
             return known("rocm.version", match[0], file)
     if machine.exists(root):
         return unknown("rocm.version", root, f"{root} is there and does not say its version")

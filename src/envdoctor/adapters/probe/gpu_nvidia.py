@@ -62,7 +62,7 @@ class NvidiaAnswer:
 
 def parse_proc_version(text: str) -> str | None:
     """Return the driver's version out of ``/proc/driver/nvidia/version``, of the closed or the open module."""
-    match = re.search(r"NVRM version:.*?\s(\d{3,}\.\d+(?:\.\d+)?)\s", f"{text} ")
+    match = re.search(r"NVRM version:.*?\s(\d{3,9}\.\d{1,9}(?:\.\d{1,9})?)\s", f"{text} ")
     return match[1] if match else None
 
 
@@ -122,7 +122,7 @@ def _smi_card(values: Mapping[str, str]) -> dict[str, Any]:
 
 def cuda_of_driver(version: str) -> str | None:
     """Return the newest CUDA that a driver runs without compatibility packages."""
-    match = re.match(r"\d+", version)
+    match = re.match(r"\d{1,9}", version)
     branch = int(match[0]) if match else 0
     return next((cuda for number, cuda in _BRANCHES if branch >= number), None)
 
@@ -272,7 +272,7 @@ def _number(text: str) -> int | None:
 
 
 def _version(text: object) -> str | None:
-    return text if isinstance(text, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)+", text) else None
+    return text if isinstance(text, str) and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){1,4}", text) else None
 
 
 def _printable(text: str) -> str:

@@ -49,7 +49,7 @@ _JETPACKS = (
 
 def parse_tegra_release(text: str) -> str | None:
     """Return the release of Jetson Linux: ``# R36 (release), REVISION: 4.3, ...`` is 36.4.3."""
-    match = re.search(r"#\s*R(\d+)\s*\(release\),\s*REVISION:\s*([\d.]+)", text)
+    match = re.search(r"#\s*R(\d{1,9})\s*\(release\),\s*REVISION:\s*([\d.]{1,20})", text)
     return f"{match[1]}.{match[2]}" if match else None
 
 

@@ -140,8 +140,9 @@ def _of_ours(environ: Mapping[str, str]) -> tuple[dict[str, Fact], list[str]]:
     for variable in sorted(item for item in environ if item.startswith(_PREFIX)):
         name = by_variable.get(variable) or _card_fact(variable)
         if name is None:
-            meant = closest(variable, [*by_variable, *_card_variables(variable)])
-            hint = f"did you mean `{meant}`?" if meant else "docs/facts.md lists those that there are"
+            known = [item.removeprefix(_PREFIX) for item in (*by_variable, *_card_variables(variable))]
+            meant = closest(variable.removeprefix(_PREFIX), known)
+            hint = f"did you mean `{_PREFIX}{meant}`?" if meant else "docs/facts.md lists those that there are"
             faults.append(f"`{variable}` names no fact; {hint}")
             continue
         try:
@@ -159,7 +160,7 @@ def _card_fact(variable: str) -> str | None:
 
 
 def _card_variables(variable: str) -> list[str]:
-    number = re.search(r"\d{1,3}", variable)
+    number = re.search(r"(?<!\d)\d{1,3}(?!\d)", variable)
     return [f"{_PREFIX}GPU_{number[0] if number else 0}_{key.upper()}" for key in CARD_FACTS]
 
 

@@ -38,13 +38,13 @@ TOOLS: dict[str, tuple[str, ...]] = {
 }
 _PATTERNS = {
     "nvcc": r"release \d+\.\d+, V(\d+\.\d+\.\d+)|release (\d+\.\d+)",
-    "gcc": r"^(\d+(?:\.\d+)*)$",
-    "g++": r"^(\d+(?:\.\d+)*)$",
+    "gcc": r"\A\s*(\d+(?:\.\d+)*)\s*$",
+    "g++": r"\A\s*(\d+(?:\.\d+)*)\s*$",
     "cmake": r"^cmake version (\d+(?:\.\d+)+)",
-    "ninja": r"^(\d+(?:\.\d+)+)",
+    "ninja": r"\A\s*(\d+(?:\.\d+)+)",
     "git": r"^git version (\d+(?:\.\d+)+)",
     "rustc": r"^rustc (\d+(?:\.\d+)+)",
-    "pkg-config": r"^(?:pkgconf )?(\d+(?:\.\d+)+)$",
+    "pkg-config": r"\A\s*(?:pkgconf )?(\d+(?:\.\d+)+)$",
     "clang": r"clang version (\d+(?:\.\d+)+)",
     "cl": r"Version (\d+(?:\.\d+)+)",
     "ffmpeg": r"ffmpeg version n?(\d+(?:\.\d+)+|[\w.+~:-]+)",
@@ -56,6 +56,7 @@ _LIBRARIES = {
     "libespeak-ng": r"libespeak-ng(\.so\.\d+|\.\d*\.?dylib)|libespeak-ng\.dll",
     "libsndfile": r"libsndfile(\.so\.\d+|\.\d*\.?dylib)|(lib)?sndfile\.dll",
 }
+_LONGEST_VERSION = 60
 _MAC_FOLDERS = ("/opt/homebrew/lib", "/usr/local/lib", "/opt/local/lib")
 _CUDA_ROOTS = ("/usr/local/cuda",)
 
@@ -63,7 +64,8 @@ _CUDA_ROOTS = ("/usr/local/cuda",)
 def parse_tool_version(name: str, text: str) -> str | None:
     """Return the version in what a program says of itself."""
     match = re.search(_PATTERNS[name], text.replace("\r", ""), re.MULTILINE)
-    return next((group for group in match.groups() if group), None) if match else None
+    version = next((group for group in match.groups() if group), None) if match else None
+    return version if version and len(version) <= _LONGEST_VERSION else None
 
 
 def parse_cuda_json(text: str) -> str | None:

@@ -17,6 +17,8 @@ ALWAYS_THERE = frozenset({"os", "arch", "host.wsl", "host.kernel", "host.memory_
                           "host.disk_free_bytes"})  # fmt: skip
 """Facts that no machine is without: they may be unknown, and are never absent."""
 _LARGEST = 2**63 - 1
+_LONGEST = 100
+"""Characters of a version or a name of a kind; Python refuses to read numbers of thousands of digits."""
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -95,7 +97,10 @@ def value_of(name: str, value: object) -> Value:
 def value_of_text(name: str, text: str) -> Value:
     """Return the value that a variable gives to a fact; not for an empty one. Raises UnfitValue."""
     if name in _LISTS:
-        return value_of(name, [item for item in re.split(r"[\s,;]+", text) if item])
+        items = [item for item in re.split(r"[\s,;]+", text) if item]
+        if not items:
+            raise UnfitValue(f"{_shown(text)} is not a list of text")
+        return value_of(name, items)
     if name in ("host.wsl", "torch.is_available") or name.endswith("].mig"):
         word = text.lower()
         return value_of(name, word in _TRUE if word in (*_TRUE, *_FALSE) else text)
@@ -127,7 +132,8 @@ def _text(kind: _Text, value: object) -> str:
     text = value
     if kind.numbers and isinstance(value, int | Decimal) and not isinstance(value, bool):
         text = f"{value}.0" if kind.point and isinstance(value, int) else str(value)
-    if not isinstance(text, str) or not re.fullmatch(kind.form, text):
+    free = kind.expected == "text"
+    if not isinstance(text, str) or not (free or len(text) <= _LONGEST) or not re.fullmatch(kind.form, text):
         raise UnfitValue(f"{_shown(value)} is not {kind.expected}")
     return text
 
