@@ -80,13 +80,13 @@ def _opened(choice: PatientChoice, given: Facts, log: str | None) -> Patient:
     if not choice.machine:
         return Patient(imported(), given, log)
 
-    from envdoctor.cli.patient_machine import libraries, machine_and_libraries, variables_passed_over
+    from envdoctor.cli.patient_machine import libraries, machine_and_libraries, notes_on
 
     if len(given):
         # Facts of another machine are not mixed with this one's.
         return Patient(imported(), given, log, libraries(environment, given, gpu=choice.gpu))
     facts, binaries = machine_and_libraries(environment, wanted=choice.gpu)
-    return Patient(imported(), facts, log, binaries, tuple(variables_passed_over()) if len(facts) else ())
+    return Patient(imported(), facts, log, binaries, tuple(notes_on(facts)) if len(facts) else ())
 
 
 def _environment(path: Path) -> InstalledEnvironment:

@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.card_devices import may_have_a_card
 from envdoctor.cli.errors import UsageFault
-from envdoctor.model.fact import Facts
+from envdoctor.model.fact import Facts, FactState
 
 if TYPE_CHECKING:
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["here", "host_facts", "libraries", "machine_and_libraries", "uses_a_card", "variables_passed_over"]
+__all__ = [
+    "here",
+    "host_facts",
+    "libraries",
+    "machine_and_libraries",
+    "notes_on",
+    "uses_a_card",
+    "variables_passed_over",
+]
 
 # Distributions that run on a card when there is one; a bare library of NVIDIA's or AMD's counts, too.
 _USERS = frozenset(
@@ -84,6 +92,13 @@ def variables_passed_over() -> list[str]:
     if overrides.faults:
         raise UsageFault(*overrides.faults)
     return list(overrides.notes)
+
+
+def notes_on(facts: Facts) -> list[str]:
+    """Return what is to be said of a host that was measured: variables passed over, cards that nobody knows."""
+    open_ones = (facts.get(name) for name in ("gpu.count", "driver.version"))
+    reasons = {fact.reason: fact.name for fact in open_ones if fact.state is FactState.UNKNOWN}
+    return [*variables_passed_over(), *(f"`{name}` is not known: {reason}" for reason, name in reasons.items())]
 
 
 def libraries(environment: InstalledEnvironment, facts: Facts, *, gpu: bool) -> BinaryInventory | None:
