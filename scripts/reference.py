@@ -28,7 +28,8 @@ VARIABLES = {
     "ENVDOCTOR_INDEX_RECORDED": "A recorded index that every command answers from, as `--recorded-index`.",
     "ENVDOCTOR_INDEX_RECORD": "A directory into which answers of the index are recorded (`scripts/record_index.py`).",
     "ENVDOCTOR_INDEX_": "With an index's name behind it, in capitals, `_` for `-`: the URL to ask in its place.",
-    "ENVDOCTOR_FACT_": "With a fact's name behind it: replaces what was measured. [Facts](../facts.md) lists them.",
+    "ENVDOCTOR_FACT_": "With a fact's name behind it: replaces what was measured. [Facts](../facts.md) lists them; "
+    "a name that is none, or a value that the fact cannot have, is refused.",
 }
 """What a user may set; names that end in an underscore are prefixes."""
 INTERNAL = re.compile(r"ENVDOCTOR_(ANSWER|COLLECTIVE|PLANT|CRASH_\w+|FULL_\w+|INTERRUPT_\w+|PYTHON|VENV|LOCKED)\Z")
@@ -238,7 +239,8 @@ def _variables() -> str:
     return (
         f"# Variables\n\n{own}\n## Of others\n\n{others}\n## Of others, about the machine\n\n"
         "conda, uv, and the installers of NVIDIA and AMD read these; they replace facts here too, and "
-        f"`ENVDOCTOR_FACT_...` goes before them.\n\n{foreign}"
+        "`ENVDOCTOR_FACT_...` goes before them. A value that is not understood here is passed over with a note.\n\n"
+        f"{foreign}"
     )
 
 

@@ -13,6 +13,7 @@ import typer
 from envdoctor.cli import options as opt
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.indexes import IndexChoice
+from envdoctor.cli.messages import note
 from envdoctor.cli.next_step import Typed, with_whole_commands
 from envdoctor.cli.output import write_report
 from envdoctor.cli.patient import Patient, PatientChoice, open_patient
@@ -101,6 +102,8 @@ def check(
     alone = all(item is None for item in (project, profile, installed, facts, log))
     with closing(Remembering(possible=alone)) as remembering:
         patient = open_patient(looked_at)
+        for text in () if quiet else patient.notes:
+            note(text)
         if looked_at.given and (project is None or not _describes_requirements(project)):
             # Imported here: neither way pays for the other's modules.
             from envdoctor.cli.check_patient import report_of_patient

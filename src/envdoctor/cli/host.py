@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from envdoctor.cli import options as opt
+from envdoctor.cli.messages import note
 from envdoctor.cli.output import write_report
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -27,7 +28,10 @@ def host(
 ) -> None:
     """Show what this machine is: cards, drivers, toolkits, compilers, tools, each fact with its source."""
     from envdoctor.adapters.probe.host import probe_host
+    from envdoctor.cli.patient_machine import variables_passed_over
     from envdoctor.workflow.host import host_report
 
+    for text in variables_passed_over():
+        note(text)
     report = host_report(lambda: probe_host(timeout_s=timeout))
     raise typer.Exit(write_report(report, format=format, output=output, fail_on=opt.FailOn.ERROR, verbose=verbose))

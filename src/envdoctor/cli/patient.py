@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,8 @@ class Patient:
     facts: Facts = Facts()  # noqa: RUF009 - immutable
     log: str | None = None
     binaries: BinaryInventory | None = None
+    notes: tuple[str, ...] = ()
+    """What of it was passed over, to be said on stderr."""
 
 
 def open_patient(choice: PatientChoice) -> Patient:
@@ -62,7 +64,12 @@ def open_patient(choice: PatientChoice) -> Patient:
     """
     if sum(item is not None for item in (choice.env, choice.python, choice.installed)) > 1:
         raise UsageFault("`--env`, `--python` and `--installed` exclude each other")
-    given, log = _facts(choice.facts), _log(choice.log)
+    given, notes = _facts(choice.facts)
+    patient = _opened(choice, given, _log(choice.log))
+    return replace(patient, notes=(*notes, *patient.notes))
+
+
+def _opened(choice: PatientChoice, given: Facts, log: str | None) -> Patient:
     if choice.installed is not None:
         listing = _listing(choice.installed)
         return Patient(listing, _facts_of_listing(listing).merged(given), log)
@@ -74,13 +81,13 @@ def open_patient(choice: PatientChoice) -> Patient:
     if not choice.machine:
         return Patient(imported(), given, log)
 
-    from envdoctor.cli.patient_machine import libraries, machine_and_libraries
+    from envdoctor.cli.patient_machine import libraries, machine_and_libraries, notes_on
 
     if len(given):
         # Facts of another machine are not mixed with this one's.
         return Patient(imported(), given, log, libraries(environment, given, gpu=choice.gpu))
     facts, binaries = machine_and_libraries(environment, wanted=choice.gpu)
-    return Patient(imported(), facts, log, binaries)
+    return Patient(imported(), facts, log, binaries, tuple(notes_on(facts)) if len(facts) else ())
 
 
 def _environment(path: Path) -> InstalledEnvironment:
@@ -135,13 +142,15 @@ def _listing(path: Path) -> InstalledEnvironment:
         raise UsageFault(str(error)) from error
 
 
-def _facts(path: Path | None) -> Facts:
+def _facts(path: Path | None) -> tuple[Facts, tuple[str, ...]]:
+    """Return the facts of a file, and notes on those that are not known here."""
     if path is None:
-        return Facts()
-    from envdoctor.adapters.probe.host_facts_file import FactsFileError, read_facts
+        return Facts(), ()
+    from envdoctor.adapters.probe.host_facts_file import FactsFileError, read_facts, unknown_names
 
     try:
-        return read_facts(_text(path, "--facts"), str(path))
+        facts = read_facts(_text(path, "--facts"), str(path))
+        return facts, tuple(unknown_names(facts, str(path)))
     except FactsFileError as error:
         raise UsageFault(str(error)) from error
 

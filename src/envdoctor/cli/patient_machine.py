@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING
 
 from envdoctor.adapters.inputs import passing, saw
 from envdoctor.adapters.probe.card_devices import may_have_a_card
-from envdoctor.model.fact import Facts
+from envdoctor.cli.errors import UsageFault
+from envdoctor.model.fact import Facts, FactState
 
 if TYPE_CHECKING:
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["here", "host_facts", "libraries", "machine_and_libraries", "uses_a_card"]
+__all__ = [
+    "here",
+    "host_facts",
+    "libraries",
+    "machine_and_libraries",
+    "notes_on",
+    "uses_a_card",
+    "variables_passed_over",
+]
 
 # Distributions that run on a card when there is one; a bare library of NVIDIA's or AMD's counts, too.
 _USERS = frozenset(
@@ -71,10 +80,28 @@ def host_facts(environment: InstalledEnvironment, *, wanted: bool = False) -> Fa
         return Facts()
     from envdoctor.adapters.probe.host import probe_host
 
+    variables_passed_over()
     passing()
     saw(folder for folder in os.environ.get("PATH", "").split(os.pathsep) if folder)
     torch = [str(Path(folder, "torch", "lib")) for folder in environment.site_packages]
     return probe_host(disk_at=environment.root or ".", zluda_folders=torch)
+
+
+def variables_passed_over() -> list[str]:
+    """Return notes on variables of other tools that say nothing of this host. Raises UsageFault for ours."""
+    from envdoctor.adapters.probe.host_overrides import read_overrides
+
+    overrides = read_overrides(os.environ)
+    if overrides.faults:
+        raise UsageFault(*overrides.faults)
+    return list(overrides.notes)
+
+
+def notes_on(facts: Facts) -> list[str]:
+    """Return what is to be said of a host that was measured: variables passed over, cards that nobody knows."""
+    open_ones = (facts.get(name) for name in ("gpu.count", "driver.version"))
+    reasons = {fact.reason: fact.name for fact in open_ones if fact.state is FactState.UNKNOWN}
+    return [*variables_passed_over(), *(f"`{name}` is not known: {reason}" for reason, name in reasons.items())]
 
 
 def libraries(environment: InstalledEnvironment, facts: Facts, *, gpu: bool) -> BinaryInventory | None:

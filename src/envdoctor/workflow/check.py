@@ -16,6 +16,7 @@ from envdoctor.resolve.memory import collector_paused
 from envdoctor.workflow.as_they_stand import changes_anything, found_as_they_stand, found_without_bounds
 from envdoctor.workflow.by_lock import holds
 from envdoctor.workflow.failures import failures_of
+from envdoctor.workflow.host import cards_were_asked
 from envdoctor.workflow.patient import could_be_asked
 from envdoctor.workflow.phases import Phases
 from envdoctor.workflow.prescription import choose_python, problem_of
@@ -243,6 +244,6 @@ def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tupl
 
 
 def _complete(request: CheckRequest, diagnosis: Diagnosis | None) -> bool:
-    asked = could_be_asked(request.environment) and not request.unreachable()
+    asked = could_be_asked(request.environment) and cards_were_asked(request.facts) and not request.unreachable()
     read = request.project is None or not request.project.unread
     return asked and read and (diagnosis is None or not diagnosis.incomplete)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.report import Report
 
-__all__ = ["host_report"]
+__all__ = ["cards_were_asked", "host_report"]
 
 _OUT_OF_TIME = ("did not end within", "there was no time left")
 
@@ -23,6 +23,11 @@ def host_report(probe: Callable[[], Facts]) -> Report:
         complete=not any(_ran_out_of_time(fact) for fact in facts),
         timings={"total_s": round(time.perf_counter() - started, 3)},
     )
+
+
+def cards_were_asked(facts: Facts) -> bool:
+    """Return whether every source of cards and drivers answered in time: what rules about them say depends on it."""
+    return not any(_ran_out_of_time(fact) for fact in facts if fact.name.startswith(("gpu", "driver.")))
 
 
 def _ran_out_of_time(fact: Fact) -> bool:

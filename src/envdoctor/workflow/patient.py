@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.model.report import Report
+from envdoctor.workflow.host import cards_were_asked
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -24,7 +25,7 @@ def check_patient(examination: Examination) -> Report:
         command="check",
         target=examination.target,
         profile=examination.profile.name if examination.profile else None,
-        complete=could_be_asked(examination.environment),
+        complete=could_be_asked(examination.environment) and cards_were_asked(examination.facts),
         findings=findings,
         facts=tuple(examination.facts),
         timings={"total_s": seconds, "rules_s": seconds},

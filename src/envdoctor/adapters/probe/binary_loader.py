@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["loader_libraries", "parse_ld_cache"]
+__all__ = ["loader_gap", "loader_libraries", "parse_ld_cache"]
 
+_CACHE = "/etc/ld.so.cache"
 _MAGIC = b"glibc-ld.so.cache1.1"
 _HEADER = struct.Struct("<II20x")
 _ENTRY = struct.Struct("<iIIIQ")
@@ -48,10 +49,28 @@ def loader_libraries(environ: Mapping[str, str] | None = None) -> frozenset[str]
         return None
     variables = os.environ if environ is None else environ
     names: set[str] = set()
-    with suppress(OSError), Path("/etc/ld.so.cache").open("rb") as file:
+    with suppress(OSError), Path(_CACHE).open("rb") as file:
         names |= parse_ld_cache(file.read(_CACHE_LIMIT))
     folders = [item for item in variables.get("LD_LIBRARY_PATH", "").split(":") if item]
     for folder in (*folders, *_FOLDERS):
         with suppress(OSError):
             names.update(entry for entry in os.listdir(folder) if _SHARED.search(entry))  # noqa: PTH208 - names alone
     return frozenset(names)
+
+
+def loader_gap(cache: str = _CACHE) -> str | None:
+    """Return why ``loader_libraries`` may miss what the loader finds; None where its list is whole.
+
+    glibc keeps a cache of more folders than are looked through here; musl has none.
+    """
+    try:
+        with Path(cache).open("rb") as file:
+            whole = bool(parse_ld_cache(file.read(_CACHE_LIMIT)))
+    except FileNotFoundError:
+        with suppress(OSError, ValueError, AttributeError):
+            if os.confstr("CS_GNU_LIBC_VERSION"):
+                return f"{cache} is not there"
+        return None
+    except OSError as error:
+        return f"{cache}: {error.strerror or error}"
+    return None if whole else f"{cache} is not a loader's cache"

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
+from envdoctor.adapters.probe.card_listing import CardListing
+from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown, unless_barred
 
 if TYPE_CHECKING:
     from envdoctor.model.fact import Fact
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["amd_cards", "gfx_name", "parse_hip_path", "parse_node", "parse_rocminfo", "rocm_facts"]
 
 _NODES = "/sys/class/kfd/kfd/topology/nodes"
+_LONGEST = 60
+_NO_VERSION = "the folder's name does not say its version"
+_NO_MODULE = "ROCk module is NOT loaded"
+_WSL_DEVICE, _WSL_NVIDIA = "/dev/dxg", "/usr/lib/wsl/lib/nvidia-smi"
 _AGENT = re.compile(r"^\s*Agent \d+\s*$", re.MULTILINE)
 
 
@@ -30,7 +35,7 @@ def gfx_name(version: int) -> str:
 def parse_node(text: str) -> dict[str, int]:
     """Return the properties of one node of the topology."""
     pairs = (line.split() for line in text.splitlines())
-    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and re.fullmatch(r"[0-9]{1,20}", pair[1])}
 
 
 def parse_rocminfo(text: str) -> list[dict[str, Any]]:
@@ -38,8 +43,9 @@ def parse_rocminfo(text: str) -> list[dict[str, Any]]:
     cards: list[dict[str, Any]] = []
     for part in _AGENT.split(text)[1:]:
         fields = dict(re.findall(r"^  ([A-Z][\w ]+):\s+(.*?)\s*$", part, re.MULTILINE))
-        if fields.get("Device Type") == "GPU" and fields.get("Name", "").startswith("gfx"):
-            cards.append({"architecture": fields["Name"], "name": fields.get("Marketing Name") or fields["Name"]})
+        if fields.get("Device Type") == "GPU" and re.fullmatch(r"gfx[0-9a-f]+", fields.get("Name", "")):
+            name = "".join(character for character in fields.get("Marketing Name", "") if character.isprintable())
+            cards.append({"architecture": fields["Name"], "name": name[:120] or fields["Name"]})
     return cards
 
 
@@ -49,23 +55,45 @@ def parse_hip_path(path: str) -> str | None:
     return match[1] if match else None
 
 
-def amd_cards(machine: Machine) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the cards, each with the source that told."""
+def amd_cards(machine: Machine) -> CardListing:
+    """Return the cards that ROCm computes on."""
     cards: list[tuple[str, Mapping[str, Any]]] = []
+    hidden = machine.barrier(_NODES)
     for node in sorted(machine.entries(_NODES), key=lambda name: (len(name), name)):
-        properties = parse_node(machine.text(f"{_NODES}/{node}/properties") or "")
-        version = properties.get("gfx_target_version", 0)
+        text = machine.text(f"{_NODES}/{node}/properties")
+        if text is None:
+            hidden = hidden or machine.barrier(f"{_NODES}/{node}/properties")
+        version = parse_node(text or "").get("gfx_target_version", 0)
         if not version:
             continue  # a CPU
         name = machine.text(f"{_NODES}/{node}/name")
         cards.append((f"{_NODES}/{node}", {"architecture": gfx_name(version), "name": name or gfx_name(version),
                                            "memory_bytes": _memory(machine, node)}))  # fmt: skip
-    program = machine.which("rocminfo") if not cards else None
-    if program is not None:
-        outcome = machine.run([program])
-        if outcome.status == "exited" and outcome.code == 0:
-            cards = [("rocminfo", card) for card in parse_rocminfo(outcome.stdout.decode("utf-8", "replace"))]
-    return cards
+    if cards:
+        return CardListing(tuple(cards))  # The kernel hides from a container the cards that are not its own.
+    listing = _ask_rocminfo(machine)
+    if listing is None and not hidden and machine.exists(_WSL_DEVICE) and not machine.exists(_WSL_NVIDIA):
+        return CardListing(uncounted=f"{_WSL_DEVICE} is there, and no program that tells the cards behind it")
+    return listing or CardListing(uncounted=hidden)
+
+
+def _ask_rocminfo(machine: Machine) -> CardListing | None:
+    """Return what ``rocminfo`` lists, None where it is not there."""
+    program = machine.which("rocminfo")
+    if program is None:
+        return None
+    outcome = machine.run([program])
+    text = outcome.stdout.decode("utf-8", "replace")
+    if outcome.status != "exited":
+        return CardListing(uncounted=f"rocminfo: {outcome.detail}")
+    cards = parse_rocminfo(text)
+    if not cards and _NO_MODULE in text and not machine.exists(_WSL_DEVICE):
+        return CardListing()  # Without the kernel's module there is no card for ROCm; WSL has none in any case.
+    if not cards and (outcome.code != 0 or not _AGENT.search(text)):
+        said = next((line.strip() for line in (text or outcome.stderr.decode("utf-8", "replace")).splitlines()), "")
+        said = "".join(character for character in said if character.isprintable())[:120]
+        return CardListing(uncounted=f"rocminfo says {f'`{said}`' if said else 'nothing'}")
+    return CardListing(tuple(("rocminfo", card) for card in cards))
 
 
 def _memory(machine: Machine, node: str) -> int | None:
@@ -83,32 +111,33 @@ def rocm_facts(machine: Machine) -> Iterator[Fact]:
     if machine.system != "linux":
         return
     yield _rocm(machine)
-    driver = machine.text("/sys/module/amdgpu/version")
-    has_driver = machine.exists("/sys/module/amdgpu")
-    if has_driver and not driver:
-        yield known(
-            "amdgpu.version", f"kernel {machine.text('/proc/sys/kernel/osrelease') or ''}".strip(), "/sys/module"
-        )
-    else:
-        yield (
-            known("amdgpu.version", driver, "/sys/module/amdgpu/version")
-            if driver
-            else absent("amdgpu.version", "/sys/module/amdgpu")
-        )
+    yield _driver(machine)
     yield _wsl_runtime(machine)
     yield _package(machine, "libhsa-runtime64-1")
     yield _library(machine, "amdhip64_7", "libamdhip64.so.7")
+
+
+def _driver(machine: Machine) -> Fact:
+    folder = "/sys/module/amdgpu"
+    driver = machine.text(f"{folder}/version")
+    if driver:
+        return known("amdgpu.version", driver, f"{folder}/version")
+    if barrier := machine.barrier(folder) or machine.barrier(f"{folder}/version"):
+        return unknown("amdgpu.version", folder, barrier)
+    if not machine.exists(folder):
+        return absent("amdgpu.version", folder)
+    return known("amdgpu.version", f"kernel {machine.text('/proc/sys/kernel/osrelease') or ''}".strip(), "/sys/module")
 
 
 def _rocm(machine: Machine) -> Fact:
     root = machine.environ.get("ROCM_PATH") or "/opt/rocm"
     for file in (f"{root}/.info/version", f"{root}/.info/version-dev"):
         text = machine.text(file)
-        if text and (match := re.match(r"\d+(\.\d+)+", text)):
+        if text and (match := re.match(r"\d{1,9}(\.\d{1,9})+(?!\d)", text[:_LONGEST])):
             return known("rocm.version", match[0], file)
     if machine.exists(root):
         return unknown("rocm.version", root, f"{root} is there and does not say its version")
-    return absent("rocm.version", root)
+    return unless_barred(machine, "rocm.version", root)
 
 
 def _wsl_runtime(machine: Machine) -> Fact:
@@ -120,31 +149,37 @@ def _wsl_runtime(machine: Machine) -> Fact:
     package = "hsa-runtime-rocr4wsl-amdgpu"
     if machine.exists(f"/var/lib/dpkg/info/{package}.list"):
         return known("rocm.wsl_runtime", package, "/var/lib/dpkg/info")
-    return absent("rocm.wsl_runtime", f"{root}/lib")
+    return unless_barred(machine, "rocm.wsl_runtime", f"{root}/lib")
 
 
 def _package(machine: Machine, name: str) -> Fact:
     folder = "/var/lib/dpkg/info"
     if not machine.exists(folder):
-        return unknown(f"system.{name}", folder, "this system has no dpkg")
+        return unknown(f"system.{name}", folder, machine.barrier(folder) or "this system has no dpkg")
     found = next((item for item in machine.entries(folder) if re.fullmatch(rf"{name}(:\w+)?\.list", item)), None)
-    return known(f"system.{name}", found.removesuffix(".list"), folder) if found else absent(f"system.{name}", folder)
+    if found:
+        return known(f"system.{name}", found.removesuffix(".list"), folder)
+    return unless_barred(machine, f"system.{name}", folder)
 
 
 def _library(machine: Machine, name: str, file: str) -> Fact:
-    libraries = machine.libraries()
-    if file in libraries:
+    if file in machine.libraries():
         return known(f"library.{name}", file, "ld.so")
-    root = machine.environ.get("ROCM_PATH") or "/opt/rocm"
-    here = file in machine.entries(f"{root}/lib")
-    return known(f"library.{name}", f"{root}/lib/{file}", f"{root}/lib") if here else absent(f"library.{name}", "ld.so")
+    folder = f"{machine.environ.get('ROCM_PATH') or '/opt/rocm'}/lib"
+    if file in machine.entries(folder):
+        return known(f"library.{name}", f"{folder}/{file}", folder)
+    if reason := machine.loader_silent():
+        return unknown(f"library.{name}", "ld.so", reason)
+    return unless_barred(machine, f"library.{name}", folder)
 
 
 def _hip_sdk(machine: Machine) -> Iterator[Fact]:
     path = machine.environ.get("HIP_PATH", "")
     version = parse_hip_path(path)
-    if version:
-        yield known("rocm.version", version, "HIP_PATH")
+    if path:
+        yield (
+            known("rocm.version", version, "HIP_PATH") if version else unknown("rocm.version", "HIP_PATH", _NO_VERSION)
+        )
         yield known("hip_sdk.path", path, "HIP_PATH")
     else:
         yield absent("rocm.version", "HIP_PATH")
@@ -154,5 +189,5 @@ def _hip_sdk(machine: Machine) -> Iterator[Fact]:
     yield (
         known("library.amdhip64_7", f"{system}/amdhip64_7.dll", system)
         if found
-        else absent("library.amdhip64_7", system)
+        else unless_barred(machine, "library.amdhip64_7", system)
     )

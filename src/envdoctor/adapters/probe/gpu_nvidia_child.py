@@ -47,19 +47,32 @@ def _card(nvml: Any, index: int) -> Any:
     return card
 
 
+def _words(nvml: Any, status: int) -> str:
+    text: bytes = nvml.nvmlErrorString(status) or b""
+    return text.decode("utf-8", "replace") or f"error {status}"
+
+
 def main(names: list[str]) -> Any:
     """Return what NVML says."""
-    nvml = _open(names)
+    try:
+        nvml = _open(names)
+    except FileNotFoundError as error:  # Windows' word for it; elsewhere the loader says it in an OSError.
+        return {"missing": str(error)}
+    except OSError as error:
+        return {"error": str(error)}
+    nvml.nvmlErrorString.restype = ctypes.c_char_p
     status = nvml.nvmlInit_v2()
     if status != 0:
-        nvml.nvmlErrorString.restype = ctypes.c_char_p
-        return {"error": nvml.nvmlErrorString(status).decode("utf-8", "replace")}
+        return {"error": _words(nvml, status)}
     version, count = ctypes.c_int(), ctypes.c_uint()
     answer = {"driver": _text(nvml.nvmlSystemGetDriverVersion)}
     if nvml.nvmlSystemGetCudaDriverVersion(ctypes.byref(version)) == 0:
         answer["cuda"] = f"{version.value // 1000}.{version.value % 1000 // 10}"
-    if nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) == 0:
+    status = nvml.nvmlDeviceGetCount_v2(ctypes.byref(count))
+    if status == 0:
         answer["cards"] = [_card(nvml, index) for index in range(count.value)]
+    else:
+        answer["uncounted"] = _words(nvml, status)
     return answer
 
 

@@ -13,10 +13,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.adapters.probe.card_listing import CardListing
+
 if TYPE_CHECKING:
     from envdoctor.adapters.probe.host_machine import Machine
 
 __all__ = [
+    "DRM",
     "apple_card",
     "drm_cards",
     "nvidia_version_of_windows",
@@ -29,6 +32,7 @@ __all__ = [
 Card = Mapping[str, Any]
 _PCI = {"8086": "intel", "1002": "amd", "1022": "amd", "10de": "nvidia", "5143": "qualcomm", "4d4f4351": "qualcomm"}
 _SOFTWARE = ("basic render", "basic display", "remote display", "parsec", "virtual", "meta ", "indirect")
+DRM = "/sys/class/drm"
 _CLASS = r"SYSTEM\CurrentControlSet\Control\Class\{4d36e968-e325-11ce-bfc1-08002be10318}"
 _MOST_ADAPTERS = 32
 
@@ -59,10 +63,10 @@ def drm_cards(machine: Machine, vendor: str) -> list[tuple[str, Card]]:
     """Return the cards of one vendor that the kernel's graphics drivers show."""
     wanted = {key for key, name in _PCI.items() if name == vendor}
     cards: list[tuple[str, Card]] = []
-    for entry in machine.entries("/sys/class/drm"):
+    for entry in machine.entries(DRM):
         if not re.fullmatch(r"card\d+", entry):
             continue
-        folder = f"/sys/class/drm/{entry}/device"
+        folder = f"{DRM}/{entry}/device"
         if (machine.text(f"{folder}/vendor") or "").removeprefix("0x") not in wanted:
             continue
         uevent = dict(
@@ -76,23 +80,25 @@ def drm_cards(machine: Machine, vendor: str) -> list[tuple[str, Card]]:
     return cards
 
 
-def apple_card(machine: Machine) -> tuple[str, Card] | None:
+def apple_card(machine: Machine) -> CardListing:
     """Return the GPU of an Apple chip; its memory is the system's."""
     if machine.system != "darwin":
-        return None
+        return CardListing()
     outcome = machine.run(["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string", "hw.memsize"], 1.0)
     lines = outcome.stdout.decode("utf-8", "replace").splitlines()
-    if outcome.status != "exited" or not lines or not lines[0].startswith("Apple"):
-        return None
-    memory = int(lines[1]) if len(lines) > 1 and lines[1].strip().isdigit() else None
-    return "sysctl", {"name": lines[0].strip(), "memory_bytes": memory}
+    if outcome.status != "exited" or not lines:
+        return CardListing(uncounted=f"sysctl: {outcome.detail}")
+    if not lines[0].startswith("Apple"):
+        return CardListing()
+    memory = int(lines[1]) if len(lines) > 1 and re.fullmatch(r"[0-9]{1,20}", lines[1].strip()) else None
+    return CardListing((("sysctl", {"name": lines[0].strip(), "memory_bytes": memory, "vendor": "apple"}),))
 
 
 def parse_cim(text: str) -> list[dict[str, Any]]:
     """Read ``Get-CimInstance Win32_VideoController | ConvertTo-Json``: one object, or a list of them."""
     try:
         document = json.loads(text.lstrip("\ufeff"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     rows = document if isinstance(document, list) else [document]
     cards = []

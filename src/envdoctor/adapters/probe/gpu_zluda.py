@@ -6,12 +6,13 @@ file is known by either; its headers and at most 64 MiB of it are read, nothing 
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.binary import BinaryUnreadable, read_binary
-from envdoctor.adapters.probe.host_machine import Machine, absent, known
+from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
 
 if TYPE_CHECKING:
     from envdoctor.model.fact import Fact
@@ -53,21 +54,40 @@ def zluda_facts(machine: Machine, folders: Iterable[str] = ()) -> Iterator[Fact]
     """
     places = [*folders, *_own_folders(machine)]
     theirs: list[str] = []
-    hip = None
+    hip = hidden = None
     for place in dict.fromkeys(places):
         for name in (*_STAND_INS, *_NAMES):
             path = Path(place, name)
-            if path.is_file():
-                is_zluda, asked = zluda_library(path)
-                if is_zluda:
-                    theirs.append(str(path))
-                    hip = hip or asked
-    if not theirs:
-        yield absent("zluda.libraries", "ZLUDA_PATH and PATH")
+            barrier = _barrier(path)
+            is_zluda, asked = zluda_library(path) if barrier == "" else (False, None)
+            if is_zluda:
+                theirs.append(str(path))
+                hip = hip or asked
+            hidden = hidden or barrier
+    if theirs:
+        yield known("zluda.libraries", theirs, "the files' headers and strings")
+        yield (
+            known("zluda.hip_library", hip, theirs[0])
+            if hip
+            else unknown("zluda.hip_library", theirs[0], "the files do not name it")
+        )
         return
-    yield known("zluda.libraries", theirs, "the files' headers and strings")
-    if hip:
-        yield known("zluda.hip_library", hip, theirs[0])
+    for fact in ("zluda.libraries", "zluda.hip_library"):
+        looked = "ZLUDA_PATH and PATH"
+        yield unknown(fact, looked, hidden) if hidden else absent(fact, looked)
+
+
+def _barrier(path: Path) -> str | None:
+    """Return "" for a file that can be read, None where there is none, else why it cannot be looked at."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return None
+        path.open("rb").close()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        return f"{path}: {getattr(error, 'strerror', None) or error}"
+    return ""
 
 
 def _own_folders(machine: Machine) -> list[str]:

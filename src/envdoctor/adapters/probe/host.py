@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+from envdoctor.adapters.probe.card_listing import CardListing
 from envdoctor.adapters.probe.gpu_amd import amd_cards, rocm_facts
 from envdoctor.adapters.probe.gpu_nvidia import cuda_of_driver, nvidia_facts
-from envdoctor.adapters.probe.gpu_other import apple_card, drm_cards, windows_adapters
+from envdoctor.adapters.probe.gpu_other import DRM, apple_card, drm_cards, windows_adapters
 from envdoctor.adapters.probe.gpu_zluda import zluda_facts
+from envdoctor.adapters.probe.host_bounded import collected
 from envdoctor.adapters.probe.host_jetson import jetson_facts
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
-from envdoctor.adapters.probe.host_names import FACT_NAMES
-from envdoctor.adapters.probe.host_overrides import overridden
+from envdoctor.adapters.probe.host_overrides import OverrideError, overridden, read_overrides
 from envdoctor.adapters.probe.host_system import system_facts
 from envdoctor.adapters.probe.host_tools import library_facts, tool_facts
 from envdoctor.model.fact import Fact, Facts, FactState
@@ -24,6 +24,8 @@ from envdoctor.model.fact import Fact, Facts, FactState
 __all__ = ["facts_of", "probe_host"]
 
 _CARD_KEYS = ("name", "architecture", "memory_bytes", "driver", "driver_version")
+_OWN_S = 0.5
+"""Seconds for our own work after the last child."""
 
 
 def probe_host(
@@ -33,7 +35,9 @@ def probe_host(
     disk_at: str = ".",
     zluda_folders: Iterable[str] = (),
 ) -> Facts:
-    """Measure this host. Never raises, and takes no longer than about ``timeout_s`` seconds.
+    """Measure this host. Takes no longer than about ``timeout_s`` seconds, and fails at nothing that it meets.
+
+    Raises OverrideError for a variable of ours that is wrong.
 
     ``environ``: the variables that count; this process's own by default. ``disk_at``: the folder whose disk is
     measured. ``zluda_folders``: where ZLUDA's libraries may stand in for CUDA's, besides PATH (``torch/lib``).
@@ -45,7 +49,9 @@ def probe_host(
 
 
 def facts_of(machine: Machine, *, disk_at: str = ".", zluda_folders: Iterable[str] = ()) -> Facts:
-    """Return all facts of a machine, overrides applied."""
+    """Return all facts of a machine, overrides applied. Raises OverrideError before anything is measured."""
+    if faults := read_overrides(machine.environ).faults:
+        raise OverrideError(faults)
     sources: dict[str, Callable[[], Iterator[Fact]]] = {
         "system": lambda: system_facts(machine, disk_at),
         "jetson": lambda: jetson_facts(machine),
@@ -57,64 +63,66 @@ def facts_of(machine: Machine, *, disk_at: str = ".", zluda_folders: Iterable[st
         "tools": lambda: tool_facts(machine),
         "libraries": lambda: library_facts(machine),
     }
-    with ThreadPoolExecutor(max_workers=len(sources)) as pool:
-        running = {name: pool.submit(_collected, name, source) for name, source in sources.items()}
-        found = {name: future.result() for name, future in running.items()}
+    until = machine.deadline + machine.grace_s + _OWN_S
+    found = dict(collected(sources, until, lambda name, reason: [unknown(f"probe.{name}", name, reason)]))
     cards = _numbered(found.pop("nvidia"), found.pop("amd"), found.pop("other"))
     measured = [*(fact for facts in found.values() for fact in facts), *cards]
-    return Facts(overridden(measured, machine.environ, FACT_NAMES))
-
-
-def _collected(name: str, source: Callable[[], Iterator[Fact]]) -> list[Fact]:
-    """Return the facts of one source; a source that fails is a fact, too."""
-    facts: list[Fact] = []
-    try:
-        facts.extend(source())
-    except Exception as error:  # noqa: BLE001 - one odd machine must not cost all other facts
-        facts.append(unknown(f"probe.{name}", name, f"{type(error).__name__}: {error}"))
-    return facts
+    return Facts(overridden(measured, machine.environ))
 
 
 def _amd(machine: Machine) -> Iterator[Fact]:
-    if machine.system == "linux":
-        cards = amd_cards(machine) or drm_cards(machine, "amd")
-        for index, (source, card) in enumerate(cards):
-            yield from _card_facts(index, {**card, "vendor": "amd"}, source)
+    if machine.system != "linux":
+        return
+    listing = amd_cards(machine)
+    cards = listing.cards or drm_cards(machine, "amd")
+    for index, (source, card) in enumerate(cards):
+        yield from _card_facts(index, {**card, "vendor": "amd"}, source, listing.uncounted)
+    if not cards and (reason := listing.uncounted or machine.barrier(DRM)):
+        yield unknown("gpu.count", "rocminfo", reason)
 
 
 def _others(machine: Machine) -> Iterator[Fact]:
-    cards: list[tuple[str, Mapping[str, Any]]] = []
-    if machine.system == "linux":
-        cards = [(source, {**card, "vendor": "intel"}) for source, card in drm_cards(machine, "intel")]
-    apple = apple_card(machine)
-    if apple is not None:
-        cards.append((apple[0], {**apple[1], "vendor": "apple"}))
-    cards += [("registry", card) for card in windows_adapters(machine)]
-    for index, (source, card) in enumerate(cards):
+    listings = (
+        CardListing(tuple((source, {**card, "vendor": "intel"}) for source, card in drm_cards(machine, "intel"))),
+        apple_card(machine),
+        _windows(machine),
+    )
+    for index, (source, card) in enumerate(item for listing in listings for item in listing.cards):
         yield from _card_facts(index, card, source)
         if card["vendor"] == "nvidia" and card.get("driver_version"):
             yield known("driver.version", card["driver_version"], source)
             if cuda := cuda_of_driver(card["driver_version"]):
                 yield known("driver.cuda", cuda, "the driver's branch")
+    for reason in (item.uncounted for item in listings):
+        if reason:
+            yield unknown("gpu.count", "all sources", reason)
 
 
-def _card_facts(index: int, card: Mapping[str, Any], source: str) -> Iterator[Fact]:
+def _windows(machine: Machine) -> CardListing:
+    try:
+        return CardListing(tuple(("registry", card) for card in windows_adapters(machine)))
+    except (ImportError, OSError) as error:
+        return CardListing(uncounted=f"the registry's display adapters: {getattr(error, 'strerror', None) or error}")
+
+
+def _card_facts(index: int, card: Mapping[str, Any], source: str, failure: str | None = None) -> Iterator[Fact]:
     yield known(f"gpu[{index}].vendor", card["vendor"], source)
     for key in _CARD_KEYS:
         if card.get(key):
             yield known(f"gpu[{index}].{key}", card[key], source)
-    if card["vendor"] == "amd" and not card.get("architecture"):
-        yield unknown(f"gpu[{index}].architecture", source, f"{source} does not tell")
+        elif key == "memory_bytes" or (key == "architecture" and card["vendor"] == "amd"):
+            yield unknown(f"gpu[{index}].{key}", source, failure or f"{source} does not tell")
 
 
-def _numbered(nvidia: list[Fact], *others: list[Fact]) -> Iterator[Fact]:
+def _numbered(*sources: list[Fact]) -> Iterator[Fact]:
     """Yield the cards of all sources under one numbering, NVIDIA's first; what Windows lists twice counts once.
 
     The driver as Windows lists it counts where NVIDIA's own library did not answer.
     """
+    nvidia, *others = sources
     count = _count(nvidia)
     answered = any(fact.name == "driver.version" and fact.state is FactState.KNOWN for fact in nvidia)
-    yield from nvidia
+    yield from (fact for fact in nvidia if fact.name != "gpu.count")
     for facts in others:
         skipped = 0
         for index in range(_count(facts)):
@@ -129,10 +137,18 @@ def _numbered(nvidia: list[Fact], *others: list[Fact]) -> Iterator[Fact]:
             number = count + index - skipped
             yield from (replace(fact, name=fact.name.replace(f"gpu[{index}]", f"gpu[{number}]", 1)) for fact in mine)
         yield from (
-            fact for fact in facts if not fact.name.startswith("gpu[") and not (answered and "driver." in fact.name)
+            fact for fact in facts if not fact.name.startswith("gpu") and not (answered and "driver." in fact.name)
         )
         count += _count(facts) - skipped
-    yield known("gpu.count", count, "all sources") if count else absent("gpu.count", "all sources")
+    reasons = [str(fact.reason) for facts in sources for fact in facts if fact.name.startswith(("gpu.count", "probe."))]
+    yield _counted(count, list(dict.fromkeys(reasons)))
+
+
+def _counted(count: int, reasons: list[str]) -> Fact:
+    """Return ``gpu.count``: absent where every source was looked at and none has a card, unknown where one was not."""
+    if reasons:
+        return unknown("gpu.count", "all sources", "; ".join([*([f"{count} found"] if count else []), *reasons]))
+    return known("gpu.count", count, "all sources") if count else absent("gpu.count", "all sources")
 
 
 def _count(facts: list[Fact]) -> int:

@@ -9,24 +9,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.probe.card_names import architecture_of_amd_name, capability_of_name, vendor_of_name
+from envdoctor.adapters.probe.host_names import closest, is_known_name
+from envdoctor.adapters.probe.host_values import ALWAYS_THERE, UnfitValue, value_of
 from envdoctor.model.fact import Fact, Facts, FactState
 
-__all__ = ["FactsFileError", "read_facts", "read_facts_file"]
+__all__ = ["FactsFileError", "read_facts", "read_facts_file", "unknown_names"]
 
 _MAX_FACTS, _MAX_DEPTH, _MAX_BYTES = 5000, 8, 16 << 20
-_SCALARS = (str, int, float, bool)
-_FORMS = (
-    (r"gpu\[\d+\]\.compute_capability", r"\d+\.\d", "a capability such as `9.0`"),
-    (r"gpu\[\d+\]\.architecture", r"\d+\.\d|sm_\d+[af]?|gfx[0-9a-f]+(:[\w+:-]+)?", "such as `sm_90` or `gfx1030`"),
-    (r"gpu\[\d+\]\.vendor", r"nvidia|amd|intel|apple|microsoft|qualcomm|other", "`nvidia`, `amd`, `intel` or `apple`"),
-    (r"driver\.(version|cuda)|.+\.version", r"\d+(\.\d+)*\S*", "a version"),
-    (r"os", r"windows|linux|macos", "`windows`, `linux` or `macos`"),
-)
-_LISTS = ("torch.arch_list",)
+_MOST_DIGITS = 20
+_MOST_NOTES = 5
 
 
 class FactsFileError(Exception):
@@ -57,23 +54,78 @@ def read_facts_file(path: str | Path) -> Facts:
 
 def read_facts(text: str, name: str) -> Facts:
     """Read facts from JSON; ``name`` is the file's, for messages. Raises FactsFileError."""
-    try:
-        document = json.loads(text.removeprefix("\ufeff"))
-    except (json.JSONDecodeError, RecursionError) as error:
-        line = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        what = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
-        raise FactsFileError(name, line, f"this is not JSON: {what}") from None
+    document = _document(text, name)
     if not isinstance(document, dict):
         raise FactsFileError(name, "", "a file of facts is a JSON object")
     if isinstance(document.get("facts"), list):
         found = [_of_report(item, f"facts[{index}]", name) for index, item in enumerate(document["facts"])]
     else:
-        found = [_checked(key, value, name) for key, value in _flat(document, "", name, 0)]
+        found = list(_by_hand(document, name))
     if not found:
         raise FactsFileError(name, "", "there is no fact in it")
     if len(found) > _MAX_FACTS:
         raise FactsFileError(name, "", f"there are more than {_MAX_FACTS} facts in it")
+    if not any(is_known_name(fact.name) for fact in found):
+        raise FactsFileError(
+            name, found[0].name, f"is no fact, nor is anything else in the file{_meant(found[0].name)}"
+        )
     return Facts([*_derived(found), *found])
+
+
+def unknown_names(facts: Facts, name: str) -> list[str]:
+    """Return a note for each fact that no rule of this version asks for, with the name that may have been meant.
+
+    It is no fault: a machine's facts are mailed between versions, and one that a newer version measures says nothing
+    wrong of the others. But a typo must not be lost in silence.
+    """
+    strange = [fact.name for fact in facts if not is_known_name(fact.name)]
+    notes = [
+        f"{name}: {item}: is no fact that is known here, and is passed over{_meant(item)}"
+        for item in strange[:_MOST_NOTES]
+    ]
+    more = len(strange) - _MOST_NOTES
+    return [*notes, f"{name}: {more} more names are no facts that are known here"] if more > 0 else notes
+
+
+def _meant(name: str) -> str:
+    meant = closest(name)
+    return f"; did you mean `{meant}`?" if meant else ""
+
+
+def _document(text: str, name: str) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        seen: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in seen:
+                raise FactsFileError(name, key, "stands twice in one object")
+            seen[key] = value
+        return seen
+
+    def none_such(word: str) -> Any:
+        raise FactsFileError(name, "", f"this is not JSON: `{word}` is no number")
+
+    try:
+        return json.loads(
+            text.removeprefix("\ufeff"),
+            object_pairs_hook=unique,
+            parse_constant=none_such,
+            parse_float=Decimal,
+            parse_int=lambda digits: int(digits) if len(digits) <= _MOST_DIGITS else Decimal(digits),
+        )
+    except json.JSONDecodeError as error:
+        raise FactsFileError(name, f"line {error.lineno}", f"this is not JSON: {error.msg}") from None
+    except (RecursionError, ArithmeticError) as error:
+        what = "it is nested too deeply" if isinstance(error, RecursionError) else "a number is too large"
+        raise FactsFileError(name, "", f"this is not JSON: {what}") from None
+
+
+def _by_hand(document: Mapping[str, Any], name: str) -> Iterator[Fact]:
+    said: dict[str, Any] = {}
+    for key, value in _flat(document, "", name, 0):
+        fact = _checked(key, value, name)
+        if said.setdefault(key, fact.value) != fact.value:
+            raise FactsFileError(name, key, "is said twice, and not the same")
+        yield fact
 
 
 def _of_report(item: object, where: str, name: str) -> Fact:
@@ -87,6 +139,8 @@ def _of_report(item: object, where: str, name: str) -> Fact:
     for key in ("source", "overridden_by", "reason"):
         if not isinstance(item.get(key), str | None):
             raise FactsFileError(name, f"{where}.{key}", "is not text")
+    if state == "known" and item.get("value") is None:
+        raise FactsFileError(name, f"{where}.value", f"`{called}` is known and has no value")
     value = _checked(called, item.get("value"), name).value if state == "known" else None
     return Fact(
         called,
@@ -101,48 +155,55 @@ def _of_report(item: object, where: str, name: str) -> Fact:
 def _flat(value: Any, key: str, name: str, depth: int) -> Iterator[tuple[str, Any]]:
     if depth > _MAX_DEPTH:
         raise FactsFileError(name, key, "is nested too deeply")
+    if key == "gpu" and not isinstance(value, dict):
+        value = _cards(value)
     if isinstance(value, dict):
         for part, item in value.items():
             yield from _flat(item, f"{key}.{part}" if key else part, name, depth + 1)
     elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
         for index, item in enumerate(value):
             yield from _flat(item, f"{key}[{index}]", name, depth + 1)
-    elif value is None or isinstance(value, (*_SCALARS, list)):
+    else:
         yield _named(key), value
+
+
+def _cards(value: Any) -> Any:
+    """Return the cards that are said in short: by their names alone, or that there are none."""
+    if value is None or value == []:
+        return {"count": None}
+    if isinstance(value, list):
+        return [item if isinstance(item, dict) else {"name": item} for item in value]
+    return {"name": value}
 
 
 def _named(key: str) -> str:
     """Return the fact that a short form means: one card without a list, ``driver`` for its version."""
-    if key == "driver":
-        return "driver.version"
+    if key in ("driver", "python", "rocm", "torch"):
+        return f"{key}.version"
     return re.sub(r"^gpu\.(?!count$)", "gpu[0].", key)
 
 
 def _checked(key: str, value: Any, name: str) -> Fact:
     if value is None:
+        if key in ALWAYS_THERE:
+            return Fact(key, FactState.UNKNOWN, source=name, reason=f"{name} does not tell")
         return Fact(key, FactState.ABSENT, source=name)
-    if key in _LISTS:
-        value = value.split() if isinstance(value, str) else value
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise FactsFileError(name, key, "is not a list of text")
-    if isinstance(value, list) and not all(isinstance(item, _SCALARS) for item in value):
-        raise FactsFileError(name, key, "is not a list of plain values")
-    if not isinstance(value, (*_SCALARS, list)):
-        raise FactsFileError(name, key, "is not a plain value")
-    for pattern, form, words in _FORMS:
-        if re.fullmatch(pattern, key):
-            value = _text(value)
-            if not isinstance(value, str) or not re.fullmatch(form, value):
-                raise FactsFileError(name, key, f"`{value}` is not {words}")
-            break
-    return Fact(key, FactState.KNOWN, value, name)
+    try:
+        return Fact(key, FactState.KNOWN, value_of(key, value) if is_known_name(key) else _plain(value), name)
+    except UnfitValue as error:
+        raise FactsFileError(name, key, str(error)) from None
 
 
-def _text(value: Any) -> Any:
-    """Return a version that was written as a number as text."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+def _plain(value: Any) -> Any:
+    """Return the value of a fact that is not known here, which may be any. Raises UnfitValue for an object."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if not isinstance(value, str | int | float | bool | Decimal):
+        raise UnfitValue("is not a plain value")
+    if not isinstance(value, Decimal):
         return value
-    return f"{value}.0" if isinstance(value, int) and value < 100 else str(value)
+    number = float(value)
+    return number if isfinite(number) else str(value)
 
 
 def _derived(facts: list[Fact]) -> Iterator[Fact]:

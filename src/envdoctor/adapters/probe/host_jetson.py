@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.adapters.probe.host_machine import Machine, absent, known
+from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
 
 if TYPE_CHECKING:
     from envdoctor.model.fact import Fact
 
 __all__ = ["jetpack_of", "jetson_facts", "jetson_of", "parse_tegra_release"]
 
+_COMPATIBLE, _RELEASE = "/proc/device-tree/compatible", "/etc/nv_tegra_release"
 _CHIPS = {
     "tegra264": ("11.0", "Thor"),
     "tegra234": ("8.7", "Orin"),
@@ -48,7 +49,7 @@ _JETPACKS = (
 
 def parse_tegra_release(text: str) -> str | None:
     """Return the release of Jetson Linux: ``# R36 (release), REVISION: 4.3, ...`` is 36.4.3."""
-    match = re.search(r"#\s*R(\d+)\s*\(release\),\s*REVISION:\s*([\d.]+)", text)
+    match = re.search(r"#\s*R(\d{1,9})\s*\(release\),\s*REVISION:\s*([\d.]{1,20})", text)
     return f"{match[1]}.{match[2]}" if match else None
 
 
@@ -63,7 +64,7 @@ def jetpack_of(release: str) -> str | None:
 
 def jetson_of(machine: Machine) -> Mapping[str, Any] | None:
     """Return name and compute capability of the board's module, None where it is no Jetson."""
-    compatible = machine.text("/proc/device-tree/compatible") or ""
+    compatible = machine.text(_COMPATIBLE) or ""
     chip = next((item for item in _CHIPS if f"nvidia,{item}" in compatible), None)
     if chip is None:
         return None
@@ -73,16 +74,30 @@ def jetson_of(machine: Machine) -> Mapping[str, Any] | None:
 
 
 def jetson_facts(machine: Machine) -> Iterator[Fact]:
-    """Yield ``host.jetson`` (the model), ``host.l4t`` and ``host.jetpack``."""
-    board = jetson_of(machine)
-    release = parse_tegra_release(machine.text("/etc/nv_tegra_release") or "")
-    if board is None and release is None:
-        yield absent("host.jetson", "/proc/device-tree")
-        return
+    """Yield ``host.jetson`` (the model), ``host.tegra`` (the chip), ``host.l4t`` and ``host.jetpack``.
+
+    In a container one of the two sources may be missing; what it would tell is unknown then.
+    """
+    board, text = jetson_of(machine), machine.text(_RELEASE)
+    release = parse_tegra_release(text or "")
+    barrier = machine.barrier(_COMPATIBLE) or (f"only {_RELEASE} is there" if release and board is None else None)
     if board is not None:
         yield known("host.jetson", board["name"], "/proc/device-tree/model")
-        yield known("host.tegra", board["chip"], "/proc/device-tree/compatible")
-    if release is not None:
-        yield known("host.l4t", release, "/etc/nv_tegra_release")
-        if jetpack := jetpack_of(release):
-            yield known("host.jetpack", jetpack, "/etc/nv_tegra_release")
+        yield known("host.tegra", board["chip"], _COMPATIBLE)
+    else:
+        for name in ("host.jetson", "host.tegra"):
+            yield unknown(name, _COMPATIBLE, barrier) if barrier else absent(name, "/proc/device-tree")
+    jetpack = jetpack_of(release) if release else None
+    if release:
+        yield known("host.l4t", release, _RELEASE)
+        yield (
+            known("host.jetpack", jetpack, _RELEASE)
+            if jetpack
+            else unknown("host.jetpack", _RELEASE, f"which JetPack Jetson Linux {release} belongs to is not known")
+        )
+        return
+    reason = machine.barrier(_RELEASE) or (f"{_RELEASE} says no release" if text is not None else None)
+    if board is not None and reason is None:
+        reason = f"{_RELEASE} is not there"
+    for name in ("host.l4t", "host.jetpack"):
+        yield unknown(name, _RELEASE, reason) if reason else absent(name, _RELEASE)

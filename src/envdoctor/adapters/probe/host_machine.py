@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -16,11 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.probe.binary_loader import loader_libraries
+from envdoctor.adapters.probe.binary_loader import loader_gap, loader_libraries
 from envdoctor.adapters.probe.interpreter_child import ChildOutcome, run_bounded
 from envdoctor.model.fact import Fact, FactState
 
-__all__ = ["Machine", "absent", "known", "unknown"]
+__all__ = ["Machine", "absent", "known", "unknown", "unless_barred"]
 
 _TEXT_LIMIT = 256 * 1024
 _OUTPUT_LIMIT = 256 * 1024
@@ -39,6 +40,8 @@ class Machine:
     deadline: float = field(default_factory=lambda: time.monotonic() + 5.0)
     child_s: float = 3.0
     """Most seconds for one child."""
+    grace_s: float = 3.0
+    """Seconds after the deadline in which children are ended and sources say what they have; then they are left."""
     _libraries: frozenset[str] | None = None
 
     def path(self, path: str) -> Path:
@@ -46,22 +49,44 @@ class Machine:
         return Path(self.root, path.lstrip("/")) if self.root != "/" else Path(path)
 
     def text(self, path: str) -> str | None:
-        """Return a text file's first 256 KiB, None where it cannot be read."""
-        with suppress(OSError), self.path(path).open("rb") as file:
-            return file.read(_TEXT_LIMIT).decode("utf-8", "replace").replace("\0", "\n").strip()
+        """Return a text file's first 256 KiB, None where it cannot be read; a pipe or device is never opened."""
+        with suppress(OSError, ValueError):
+            if not stat.S_ISREG(self.path(path).stat().st_mode):
+                return None
+            with self.path(path).open("rb") as file:
+                return file.read(_TEXT_LIMIT).decode("utf-8", "replace").replace("\0", "\n").strip()
         return None
 
     def entries(self, path: str) -> list[str]:
         """Return the names in a folder, sorted; none where there is no such folder."""
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             return sorted(os.listdir(self.path(path)))  # noqa: PTH208 - names alone
         return []
+
+    def barrier(self, path: str) -> str | None:
+        """Return why a file or folder cannot be looked at, with its path; None where it can, or where there is none.
+
+        What is not there is absent; what is behind a barrier is unknown.
+        """
+        target = self.path(path)
+        try:
+            mode = target.stat().st_mode
+            if stat.S_ISDIR(mode):
+                os.scandir(target).close()
+            elif stat.S_ISREG(mode):
+                with target.open("rb") as file:
+                    file.read(1)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError) as error:
+            return f"{path}: {getattr(error, 'strerror', None) or error}"
+        return None
 
     def exists(self, path: str) -> bool:
         """Return whether something is there."""
         try:
             return self.path(path).exists()
-        except OSError:
+        except (OSError, ValueError):
             return False
 
     def which(self, name: str) -> str | None:
@@ -74,6 +99,12 @@ class Machine:
             found = loader_libraries(self.environ) if self.root == "/" else None
             self._libraries = found if found is not None else frozenset()
         return self._libraries
+
+    def loader_silent(self) -> str | None:
+        """Return why a library that the loader does not list may be there all the same; None where it is not there."""
+        if self.root != "/":
+            return "the loader of another root was not asked"
+        return loader_gap()
 
     def run(self, argv: Sequence[str], limit_s: float | None = None) -> ChildOutcome:
         """Run a program with no input, its output bounded, killed with its group when its time is over."""
@@ -92,6 +123,12 @@ def known(name: str, value: Any, source: str) -> Fact:
 def absent(name: str, source: str) -> Fact:
     """Return a fact of something that is not there."""
     return Fact(name, FactState.ABSENT, source=source)
+
+
+def unless_barred(machine: Machine, name: str, path: str) -> Fact:
+    """Return the fact of something that was looked for in ``path``: absent, or unknown where that was not possible."""
+    barrier = machine.barrier(path)
+    return unknown(name, path, barrier) if barrier else absent(name, path)
 
 
 def unknown(name: str, source: str, reason: str) -> Fact:

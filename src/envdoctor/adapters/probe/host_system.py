@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
+from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown, unless_barred
 
 if TYPE_CHECKING:
     from envdoctor.model.fact import Fact
@@ -48,7 +48,7 @@ def is_wsl(version: str) -> bool:
 
 def parse_meminfo(text: str) -> tuple[int | None, int | None]:
     """Return total and available bytes out of ``/proc/meminfo``."""
-    sizes = {key: int(value) * 1024 for key, value in re.findall(r"^(\w+):\s+(\d+) kB", text, re.MULTILINE)}
+    sizes = {key: int(value) * 1024 for key, value in re.findall(r"^(\w+):\s+([0-9]{1,20}) kB", text, re.MULTILINE)}
     return sizes.get("MemTotal"), sizes.get("MemAvailable")
 
 
@@ -60,33 +60,52 @@ def system_facts(machine: Machine, disk_at: str = ".") -> Iterator[Fact]:
         yield from _linux(machine)
     else:
         yield known("host.wsl", False, "sys.platform")
+        yield absent("host.glibc", "sys.platform")
     if machine.system == "darwin":
-        level = platform.mac_ver()[0]
-        yield known("host.macos", level, "platform.mac_ver") if level else absent("host.macos", "platform.mac_ver")
+        level, source = platform.mac_ver()[0], "platform.mac_ver"
+        yield known("host.macos", level, source) if level else unknown("host.macos", source, "does not tell")
+    else:
+        yield absent("host.macos", "sys.platform")
     yield from _memory(machine)
-    with suppress(OSError):
-        yield known("host.disk_free_bytes", shutil.disk_usage(disk_at).free, str(Path(disk_at).absolute()))
+    yield _disk(disk_at)
     for name in VARIABLES:
         value = machine.environ.get(name)
         fact = f"environment.{name}"
         yield known(fact, value, "environment") if value is not None else absent(fact, "environment")
 
 
+def _disk(folder: str) -> Fact:
+    where = str(Path(folder).absolute())
+    try:
+        return known("host.disk_free_bytes", shutil.disk_usage(folder).free, where)
+    except (OSError, ValueError) as error:
+        return unknown("host.disk_free_bytes", where, getattr(error, "strerror", None) or str(error))
+
+
 def _linux(machine: Machine) -> Iterator[Fact]:
-    version = machine.text("/proc/version") or ""
-    yield known("host.wsl", is_wsl(version), "/proc/version")
-    release = machine.text("/proc/sys/kernel/osrelease")
-    if release:
-        yield known("host.kernel", release, "/proc/sys/kernel/osrelease")
-    pretty = re.search(r'^PRETTY_NAME="?(.*?)"?$', machine.text("/etc/os-release") or "", re.MULTILINE)
-    if pretty:
-        yield known("host.distribution", pretty[1], "/etc/os-release")
+    source = "/proc/version"
+    version = machine.text(source)
+    yield known("host.wsl", is_wsl(version), source) if version else _silent(machine, "host.wsl", source)
+    source = "/proc/sys/kernel/osrelease"
+    release = machine.text(source)
+    yield known("host.kernel", release, source) if release else _silent(machine, "host.kernel", source)
+    source = "/etc/os-release"
+    pretty = re.search(r'^PRETTY_NAME="?(.+?)"?$', machine.text(source) or "", re.MULTILINE)
+    yield known("host.distribution", pretty[1], source) if pretty else _silent(machine, "host.distribution", source)
     name, level = _libc()
-    if name == "glibc" and machine.root == "/":
-        yield known("host.glibc", level, "confstr")
+    if machine.root != "/":
+        yield unknown("host.glibc", "confstr", "the C library of another root was not asked")
+    else:
+        yield known("host.glibc", level, "confstr") if name == "glibc" else absent("host.glibc", "confstr")
     for device in _DEVICES:
         fact = f"device.{device}"
-        yield known(fact, device, "/dev") if machine.exists(device) else absent(fact, "/dev")
+        yield known(fact, device, "/dev") if machine.exists(device) else unless_barred(machine, fact, device)
+
+
+def _silent(machine: Machine, name: str, path: str) -> Fact:
+    """Return a fact that every machine has, and whose file does not tell it here."""
+    said = f"{path} does not tell" if machine.exists(path) else f"{path} is not there"
+    return unknown(name, path, machine.barrier(path) or said)
 
 
 def _libc() -> tuple[str, str]:
@@ -99,7 +118,7 @@ def _libc() -> tuple[str, str]:
 
 def _memory(machine: Machine) -> Iterator[Fact]:
     total = available = None
-    source = "/proc/meminfo"
+    source, reason = "/proc/meminfo", ""
     if machine.system == "linux":
         total, available = parse_meminfo(machine.text("/proc/meminfo") or "")
         limit = _container_limit(machine)
@@ -108,17 +127,19 @@ def _memory(machine: Machine) -> Iterator[Fact]:
     elif machine.system == "darwin":
         outcome = machine.run(["/usr/sbin/sysctl", "-n", "hw.memsize"], 1.0)
         text = outcome.stdout.decode("ascii", "replace").strip()
-        total, source = int(text) if text.isdigit() else None, "sysctl hw.memsize"
+        total, source = int(text) if re.fullmatch(r"[0-9]{1,20}", text) else None, "sysctl hw.memsize"
+        reason = outcome.detail if outcome.status != "exited" else ""
     else:
         total, source = _windows_memory(), "GlobalMemoryStatusEx"
-    yield known("host.memory_bytes", total, source) if total else unknown("host.memory_bytes", source, "does not tell")
-    if available:
-        yield known("host.memory_available_bytes", available, "/proc/meminfo")
+    reason = reason or machine.barrier("/proc/meminfo") or "does not tell"
+    for name, value in (("host.memory_bytes", total), ("host.memory_available_bytes", available)):
+        where = "/proc/meminfo" if name == "host.memory_available_bytes" and machine.system == "linux" else source
+        yield known(name, value, where) if value else unknown(name, where, reason)
 
 
 def _container_limit(machine: Machine) -> int | None:
     text = machine.text("/sys/fs/cgroup/memory.max") or ""
-    return int(text) if text.isdigit() else None
+    return int(text) if re.fullmatch(r"[0-9]{1,20}", text) else None
 
 
 def _windows_memory() -> int | None:

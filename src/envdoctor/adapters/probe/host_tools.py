@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
+from envdoctor.adapters.probe.host_bounded import collected
+from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown, unless_barred
 
 if TYPE_CHECKING:
     from envdoctor.model.fact import Fact
@@ -38,9 +38,16 @@ TOOLS: dict[str, tuple[str, ...]] = {
 }
 _PATTERNS = {
     "nvcc": r"release \d+\.\d+, V(\d+\.\d+\.\d+)|release (\d+\.\d+)",
+    "gcc": r"\A\s*(\d+(?:\.\d+)*)\s*$",
+    "g++": r"\A\s*(\d+(?:\.\d+)*)\s*$",
+    "cmake": r"^cmake version (\d+(?:\.\d+)+)",
+    "ninja": r"\A\s*(\d+(?:\.\d+)+)",
+    "git": r"^git version (\d+(?:\.\d+)+)",
+    "rustc": r"^rustc (\d+(?:\.\d+)+)",
+    "pkg-config": r"\A\s*(?:pkgconf )?(\d+(?:\.\d+)+)$",
     "clang": r"clang version (\d+(?:\.\d+)+)",
     "cl": r"Version (\d+(?:\.\d+)+)",
-    "ffmpeg": r"ffmpeg version n?(\d+(?:\.\d+)+|\S+)",
+    "ffmpeg": r"ffmpeg version n?(\d+(?:\.\d+)+|[\w.+~:-]+)",
     "espeak-ng": r"(?:eSpeak NG|text-to-speech):?\s*(\d+(?:\.\d+)+)",
     "git-lfs": r"git-lfs/(\d+(?:\.\d+)+)",
 }
@@ -49,21 +56,23 @@ _LIBRARIES = {
     "libespeak-ng": r"libespeak-ng(\.so\.\d+|\.\d*\.?dylib)|libespeak-ng\.dll",
     "libsndfile": r"libsndfile(\.so\.\d+|\.\d*\.?dylib)|(lib)?sndfile\.dll",
 }
+_LONGEST_VERSION = 60
 _MAC_FOLDERS = ("/opt/homebrew/lib", "/usr/local/lib", "/opt/local/lib")
 _CUDA_ROOTS = ("/usr/local/cuda",)
 
 
 def parse_tool_version(name: str, text: str) -> str | None:
     """Return the version in what a program says of itself."""
-    match = re.search(_PATTERNS.get(name, r"(\d+(?:\.\d+)+|^\d+$)"), text, re.MULTILINE)
-    return next((group for group in match.groups() if group), None) if match else None
+    match = re.search(_PATTERNS[name], text.replace("\r", ""), re.MULTILINE)
+    version = next((group for group in match.groups() if group), None) if match else None
+    return version if version and len(version) <= _LONGEST_VERSION else None
 
 
 def parse_cuda_json(text: str) -> str | None:
     """Return the toolkit's version out of its ``version.json``: the compiler's, since that is what is used."""
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     for part in ("cuda_nvcc", "cuda"):
         entry = document.get(part) if isinstance(document, dict) else None
@@ -74,10 +83,18 @@ def parse_cuda_json(text: str) -> str | None:
 
 def tool_facts(machine: Machine) -> Iterator[Fact]:
     """Yield ``tool.<name>.version`` and ``.path`` of each program, absent where it is not on PATH."""
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        for facts in pool.map(lambda name: _tool(machine, name), TOOLS):
-            yield from facts
+    sources = {name: _asking(machine, name) for name in TOOLS}
+    for _, facts in collected(sources, machine.deadline + machine.grace_s, _not_asked):
+        yield from facts
     yield from _toolkit(machine)
+
+
+def _asking(machine: Machine, name: str) -> Callable[[], list[Fact]]:
+    return lambda: _tool(machine, name)
+
+
+def _not_asked(name: str, reason: str) -> list[Fact]:
+    return [unknown(f"tool.{name}.{part}", name, reason) for part in ("version", "path")]
 
 
 def _tool(machine: Machine, name: str) -> list[Fact]:
@@ -89,9 +106,10 @@ def _tool(machine: Machine, name: str) -> list[Fact]:
         return [absent(version_fact, "PATH"), absent(path_fact, "PATH")]
     outcome = machine.run([path, *TOOLS[name]])
     said = (outcome.stdout + b"\n" + outcome.stderr).decode("utf-8", "replace")
-    version = parse_tool_version(name, said) if outcome.status == "exited" else None
+    # A program that fails may print any number: of a library that it misses, of the Pythons that a shim looked in.
+    version = parse_tool_version(name, said) if outcome.status == "exited" and outcome.code == 0 else None
     if version is None:
-        why = outcome.detail if outcome.status != "exited" else "it does not say its version"
+        why = outcome.detail if outcome.status != "exited" or outcome.code else "it does not say its version"
         return [unknown(version_fact, path, f"{name}: {why}"), known(path_fact, path, "PATH")]
     return [known(version_fact, version, path), known(path_fact, path, "PATH")]
 
@@ -108,17 +126,22 @@ def _nvcc_off_path(machine: Machine) -> str | None:
 
 def _toolkit(machine: Machine) -> Iterator[Fact]:
     found: dict[str, str] = {}
+    silent: list[str] = []
     for entry in machine.entries("/usr/local"):
         if re.fullmatch(r"cuda(-\d+(\.\d+)?)?", entry):
             version = parse_cuda_json(machine.text(f"/usr/local/{entry}/version.json") or "")
             named = re.fullmatch(r"cuda-(\d+\.\d+)", entry)
             if version or named:
                 found[f"/usr/local/{entry}"] = version or (named[1] if named else "")
+            else:
+                silent.append(f"/usr/local/{entry} is there and does not say its version")
     if found:
         versions = sorted(set(found.values()))
         yield known("cuda.toolkits", versions, ", ".join(found))
+    elif machine.system == "linux" and silent:
+        yield unknown("cuda.toolkits", "/usr/local", silent[0])
     elif machine.system == "linux":
-        yield absent("cuda.toolkits", "/usr/local")
+        yield unless_barred(machine, "cuda.toolkits", "/usr/local")
 
 
 def library_facts(machine: Machine) -> Iterator[Fact]:
@@ -128,10 +151,9 @@ def library_facts(machine: Machine) -> Iterator[Fact]:
         found = sorted(item for item in names if re.fullmatch(pattern, item))
         if found:
             yield known(f"library.{name}", found[-1], source)
-        elif machine.root != "/":
-            yield unknown(f"library.{name}", source, "the loader of another root was not asked")
-        else:
-            yield absent(f"library.{name}", source)
+            continue
+        reason = machine.loader_silent() if machine.system == "linux" or machine.root != "/" else None
+        yield unknown(f"library.{name}", source, reason) if reason else absent(f"library.{name}", source)
 
 
 def _library_names(machine: Machine) -> tuple[set[str], str]:

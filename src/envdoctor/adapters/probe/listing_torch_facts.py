@@ -34,7 +34,7 @@ def _facts(fields: Mapping[str, str]) -> Iterator[Fact]:
     if "microsoft" in platform or "wsl" in platform:
         yield _known("host.wsl", value=True)
     yield from _torch(fields)
-    driver = re.match(r"\d+(\.\d+)+", fields.get("Nvidia driver version", ""))
+    driver = re.match(r"\d{1,9}(\.\d{1,9}){1,3}(?!\d)", fields.get("Nvidia driver version", ""))
     if driver:
         yield _known("driver.version", driver[0])
         if cuda := cuda_of_driver(driver[0]):
