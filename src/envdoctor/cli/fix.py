@@ -57,7 +57,8 @@ def fix(
         int | None, typer.Option("--repair", metavar="N", min=1, help="Take this repair of `check`'s list.")
     ] = None,
     installer: Annotated[
-        InstallerChoice, typer.Option("--installer", help="`auto`: uv where it is on the PATH, else pip.")
+        InstallerChoice,
+        typer.Option("--installer", case_sensitive=False, help="`auto`: uv where it is on the PATH, else pip."),
     ] = InstallerChoice.AUTO,
     python: Annotated[
         Path | None, typer.Option("--python", metavar="EXE", help="The interpreter to make a new environment with.")
