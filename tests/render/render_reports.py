@@ -113,7 +113,7 @@ def diffrhythm2() -> Report:
         ),
     )
     reasons = (
-        "torch-directml 0.2.5.dev240914 is linked against 2.4.1, and no other exists; flex_attention's import is guarded",
+        "torch-directml 0.2.5.dev240914 is linked against 2.4.1, no other exists; flex_attention's import is guarded",
         "it goes with torch",
     )
     overrides = tuple(
