@@ -42,7 +42,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
     origin = project.requires_python_origin
     others = admitted_minors(wanted)
     best = f"{others[-1][0]}.{others[-1][1]}" if others else None
-    summary = f"judge for a Python that it admits: `--target-python {best}`" if best else f"correct `{wanted}`"
+    remedy = Remedy(f"correct `{wanted}`, which no Python meets")
+    if best is not None:
+        option = f"--target-python {best}"
+        remedy = Remedy(f"judge for a Python that it admits: `{option}`", commands=(f"envdoctor check {option}",))
     yield Finding(
         rule=RULE.code,
         name=RULE.name,
@@ -50,7 +53,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         subject=project.name or "python",
         message=f"the project requires Python `{wanted}`, and the target has {target.python_version}",
         evidence=(Evidence(f"requires-python: {wanted}", str(origin) if origin else ""),),
-        remedy=Remedy(summary),
+        remedy=remedy,
         location=origin,
     )
 
