@@ -123,7 +123,12 @@ TargetArchOption = Annotated[
 ]
 TargetPythonOption = Annotated[
     str | None,
-    typer.Option("--target-python", metavar="X.Y", help="CPython to judge for, 3.8 to 3.14, such as 3.11."),
+    typer.Option(
+        "--target-python",
+        metavar="X.Y",
+        help="CPython to judge for, 3.8 to 3.14, such as 3.11. Default: [tool.envdoctor] target-python, then the one "
+        "of environment.yml or the profile, else this machine's.",
+    ),
 ]
 BackendOption = Annotated[
     TargetBackend | None,

@@ -4,6 +4,7 @@
 
 Compares the project's own `requires-python` (pyproject.toml, setup.cfg, setup.py, a script's inline metadata, a conda
 file's `python`) with the target's Python. One patch release of the target's minor version that is admitted is enough.
+The `python` of a conda file is the target's where nobody names another, so that this speaks where somebody did.
 
 ## Why is this bad
 
