@@ -9,6 +9,7 @@ import pytest
 
 from envdoctor.adapters.apply.preview import preview_patches
 from envdoctor.adapters.apply.trees import FolderTree
+from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.plan import PatchFile, PatchLater, PatchPreview, RemoveFile
 from envdoctor.model.profile import Patch, PatchKind
 
@@ -83,6 +84,13 @@ def test_a_file_that_is_not_as_expected_is_named_with_what_was_looked_for(tmp_pa
     assert [item.kind for item in found.refusals] == ["anchor"]
     assert "patch `calm`" in found.refusals[0].message
     assert "`app.py`: looked for a function `go`" in found.refusals[0].message
+
+
+def test_a_patch_that_does_not_fit_is_named_by_the_profile_and_the_key_path_it_stands_at(tmp_path: Path) -> None:
+    tree = write(tmp_path, {"app.py": "x = 1\n"})
+    origin = ProfileOrigin("base", "patch[3]")
+    found = preview(tree, Patch(PatchKind.STUB_FUNCTION, ("app.py",), "b", function="go", name="calm", origin=origin))
+    assert "patch `calm` (profile base: patch[3], stub-function) does not fit" in found.refusals[0].message
 
 
 def test_an_optional_patch_is_skipped_and_said(tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ from envdoctor.diagnose.advising import advise, read_log, undecided
 from envdoctor.diagnose.advisory import Advisory
 from envdoctor.diagnose.advisory_reading import InvalidAdvisories, read_advisories, shipped_advisories
 from envdoctor.diagnose.documentation import catalogue, documentation
+from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.rule import rule
+from envdoctor.model.finding import Finding, Severity
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -167,3 +169,60 @@ def test_a_file_that_is_not_toml_is_one_fault(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text("[[advisory\n", encoding="utf-8")
     with pytest.raises(InvalidAdvisories, match=r"x\.toml: "):
         read_advisories(tmp_path)
+
+
+TELLING = """
+[[advisory]]
+code = "ADV900"
+id = "one"
+severity = "info"
+message = "m"
+cause = "c"
+evidence = ["e"]
+confidence = "metadata"
+remedy = { summary = "s" }
+when = { package = "a" }
+told_by = [{ rule = "ADV026" }, { rule = "RES103", abuot = "b" }, { about = "c" }]
+fires = [{ plan = ["a==1"] }]
+silent = [{ plan = [] }]
+"""
+
+
+def test_faults_of_what_tells_the_same_have_a_key_path(tmp_path: Path) -> None:
+    (tmp_path / "telling.toml").write_text(TELLING, encoding="utf-8")
+    with pytest.raises(InvalidAdvisories) as caught:
+        read_advisories(tmp_path)
+    faults = "\n".join(caught.value.faults)
+    assert "telling.toml: advisory[0].told_by[0].rule: `ADV026` is not the code of a rule" in faults
+    assert "telling.toml: advisory[0].told_by[1].abuot: unknown key; did you mean `about`?" in faults
+    assert "telling.toml: advisory[0].told_by[2].rule: is missing" in faults
+
+
+def test_every_rule_that_tells_the_same_as_an_advisory_is_one() -> None:
+    named = {item.rule for advisory in ADVISORIES for item in advisory.told_by}
+    assert {"RES103", "HOST002"} <= named
+    assert [code for code in named if rule(code) is None] == []
+
+
+def _codes(told: set[tuple[str, str]], **data: object) -> set[str]:
+    return {item.rule for item in advise(examination_of(data), told=told)}
+
+
+def test_an_advisory_is_not_said_beside_the_rule_that_tells_the_same() -> None:
+    plan = ["fairseq==0.12.2", "omegaconf==2.0.6"]
+    assert "ADV026" in _codes(set(), plan=plan)
+    assert "ADV026" in _codes({("RES103", "other"), ("RES104", "omegaconf")}, plan=plan)
+    assert "ADV026" not in _codes({("RES103", "omegaconf")}, plan=plan)
+
+
+def test_without_another_name_the_rule_must_tell_of_the_same_subject() -> None:
+    situation = {"plan": ["phonemizer==3.3.0"], "absent": ["library.libespeak-ng"]}
+    assert "ADV046" in _codes({("HOST002", "ffmpeg")}, **situation)
+    assert "ADV046" not in _codes({("HOST002", "espeak-ng")}, **situation)
+
+
+def test_what_another_look_has_told_is_not_said_again() -> None:
+    examination = examination_of({"plan": ["fairseq==0.12.2", "omegaconf==2.0.6"]})
+    legacy = Finding("RES103", "legacy-metadata", Severity.WARNING, "omegaconf", "m")
+    assert "ADV026" in {item.rule for item in examine(examination)}
+    assert "ADV026" not in {item.rule for item in examine(examination, said=[legacy])}

@@ -127,6 +127,18 @@ def test_recorded_overrides_waive(site, diagnose):
     assert all(finding.waived is None for finding in wrong)
 
 
+def test_a_waiver_of_a_base_profile_names_the_base_and_its_own_number(site, diagnose):
+    site.add("faster-whisper", "1.1.0", "av<12,>=11")
+    site.add("av", "12.3.0")
+    child = profile(requirement="av>=12")
+    (item,) = child.overrides
+    inherited = replace(item.requirement, origin=ProfileOrigin("base", "override[4]"))
+    child = replace(child, overrides=(replace(item, requirement=inherited),))
+    (finding,) = diagnose(read_environment(site.folder), "ENV001", profile=child)
+    assert finding.waived is not None
+    assert finding.waived.source == "base: override[4]"
+
+
 def test_overrides_of_the_lock_waive(site, diagnose):
     site.add("faster-whisper", "1.1.0", "av<12,>=11", "onnxruntime")
     site.add("av", "12.3.0")

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 from index_samples import make_sdist
+from index_server import make_wheel
 
-from conftest import make_wheel
 from envdoctor.adapters.index import AnyIndex, archive_bytes
 from envdoctor.model.candidate import BuildRisk, CoreMetadata, FileKind, MetadataSource
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable

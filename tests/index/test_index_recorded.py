@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from index_samples import make_sdist, versions
+from index_server import make_wheel
 from packaging.utils import canonicalize_name
 
-from conftest import make_wheel
 from envdoctor.adapters.index import AnyIndex, RecordedIndex
 from envdoctor.adapters.index.recording_format import trim
 from envdoctor.model.candidate import BuildRisk

@@ -29,11 +29,7 @@ arch = "x86_64"
 python = ">=3.11,<3.12"
 backend = "directml"
 """
-pytestmark = [
-    pytest.mark.skipif(os.name == "nt", reason="the commands are typed into a POSIX shell here"),
-    # An index that is closed leaves a request that is under way to itself, and its socket to the collector.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are typed into a POSIX shell here")
 
 
 def typed_again(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -122,6 +118,52 @@ def test_no_lock_is_proposed_that_would_be_refused(
     (project / "requirements.txt").write_text(lines, encoding="utf-8")
     code = main(["check", str(project), "--target-os", "linux"])
     assert code != 0
+    proposed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("next:")]
+    assert not [line for line in proposed if " lock " in line]
+
+
+def test_a_project_that_wants_another_python_is_to_be_checked_for_that_one(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    text = '[project]\nname = "app"\nversion = "1"\nrequires-python = ">=3.12,<3.14"\ndependencies = ["alpha"]\n'
+    (project / "pyproject.toml").write_text(text, encoding="utf-8")
+    options = [str(project), "--target-os", "linux"]
+    command = next_after(capsys, "check", *options, "--target-python", "3.11")
+    assert command == f"envdoctor check {project} --target-os linux --target-python 3.13"
+    assert typed_again(command, project).returncode == 0
+    main(["check", *options, "--target-python", "3.11", "--format", "json"])
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    (finding,) = [item for item in findings if item["rule"] == "RES011"]
+    assert finding["remedy"]["commands"] == [command]
+
+
+@pytest.mark.parametrize(
+    ("lines", "rule"),
+    [
+        ("alpha\nbeta==1.0.\n", "RES002"),
+        ("alpha\n-r base.txt\n", "RES006"),
+        ("alpha\n--frobnicate\n", "RES006"),
+        ("--find-links https://${NO_SUCH_VARIABLE}.example/\nalpha\n", "RES006"),
+    ],
+)
+def test_what_only_a_person_can_correct_is_to_be_checked_again(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, lines: str, rule: str
+) -> None:
+    (project / "requirements.txt").write_text(lines, encoding="utf-8")
+    options = [str(project), "--target-os", "linux", "--target-python", "3.11"]
+    main(["check", *options, "--format", "json"])
+    report = json.loads(capsys.readouterr().out)
+    assert rule in {item["rule"] for item in report["findings"]}
+    assert report["next_command"] == f"envdoctor check {shlex.join(options)}"
+    (project / "requirements.txt").write_text("alpha\n", encoding="utf-8")
+    assert typed_again(report["next_command"], project).returncode == 0
+
+
+def test_nothing_is_proposed_where_no_command_helps(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    (project / "requirements.txt").write_text("beta @ git+https://git.example/b.git\n", encoding="utf-8")
+    main(["check", str(project), "--target-os", "linux"])
     assert "next:" not in capsys.readouterr().out
 
 

@@ -12,8 +12,6 @@ from envdoctor.cli.main import main
 
 TARGET = ("--target-os", "linux", "--target-arch", "x86_64", "--target-python", "3.11")
 NOWHERE = "http://127.0.0.1:1/simple/"
-# An index that is closed leaves a request that is under way to itself, and its socket to the collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 FILES = ["constraints.project.txt", "overrides.project.txt", "pylock.toml"]
 
 

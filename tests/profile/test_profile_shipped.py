@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from packaging.requirements import Requirement
 
+from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.profile import PatchKind, Profile
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.profile import load_profile, python_choices, target_for, validate
@@ -118,6 +119,21 @@ def test_it_can_be_read_by_a_person(profile: Profile) -> None:
         assert override.because in text
     for caution in profile.cautions:
         assert caution in text
+
+
+@every_profile
+def test_what_messages_call_its_entries_stands_beside_them(profile: Profile) -> None:
+    lines = show_text(profile).splitlines()
+    entries = [(str(item.requirement), item.requirement.origin) for item in (*profile.requires, *profile.overrides)]
+    entries += [(str(item.name), item.origin) for item in (*profile.excludes, *profile.system)]
+    entries += [(item.files[0], item.origin) for item in profile.patches]
+    entries += [(item.component, item.origin) for item in profile.placements]
+
+    for what, origin in entries:
+        assert isinstance(origin, ProfileOrigin)
+        own = origin.name == profile.name
+        (line,) = [line for line in lines if line.endswith(f"  # {origin.key if own else str(origin)[8:]}")]
+        assert line.startswith(f"  {what}")
 
 
 @every_profile

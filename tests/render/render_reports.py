@@ -112,9 +112,18 @@ def diffrhythm2() -> Report:
             ),
         ),
     )
+    reasons = (
+        "torch-directml 0.2.5.dev240914 is linked against 2.4.1, no other exists; flex_attention's import is guarded",
+        "it goes with torch",
+    )
     overrides = tuple(
-        Override(requirement(f"{name}==2.4.1", ProfileOrigin("diffrhythm2-directml", f"override[{number}]")), (old,))
-        for number, (name, old) in enumerate(lines.items())
+        Override(
+            requirement(f"{name}==2.4.1", ProfileOrigin("diffrhythm2-directml", f"override[{number}]")),
+            (old,),
+            because,
+            from_profile=True,
+        )
+        for number, ((name, old), because) in enumerate(zip(lines.items(), reasons, strict=True))
     )
     changes = tuple(VersionChange(canonicalize_name(name), "2.7", "2.4.1") for name in lines)
     packages = (

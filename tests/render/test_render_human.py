@@ -183,3 +183,17 @@ def test_kernels_skipped_for_one_reason_are_one_line() -> None:
     assert "k3" not in text
     assert "9 more skipped: `import-torch` did not pass" in text
     assert "k3" in render(report, "human", options=RenderOptions(verbose=True))
+
+
+def test_the_profile_s_reason_for_an_override_takes_one_line() -> None:
+    text = page("diffrhythm2", width=80)
+    assert "      because torch-directml 0.2.5.dev240914 is linked against 2.4.1 ...\n" in text
+    assert "      because it goes with torch\n" in text
+    short = [line for line in page("diffrhythm2", width=40).splitlines() if line.startswith("      because")]
+    assert len(short) == 2
+    assert short[0].endswith(" ...")
+
+
+def test_verbose_gives_the_whole_reason_for_an_override() -> None:
+    (reason,) = re.findall(r"because torch-directml.*?(?=\n    -)", page("diffrhythm2", verbose=True), re.DOTALL)
+    assert " ".join(reason.split()).endswith("flex_attention's import is guarded")

@@ -152,6 +152,17 @@ def test_where_the_second_engine_goes_round_in_circles_it_says_so_and_the_first_
     assert isinstance(Backtracking(rounds=2000).solve(roots, View(universe)), GaveUp)
 
 
+def test_where_the_second_engine_returns_what_does_not_agree_that_is_no_answer() -> None:
+    # c=1 wants b=1, and is returned beside b=2.
+    table: Table = {"a": {"1": ["b==2"], "2": ["b"]}, "b": {"1": ["a==1", "c==2"], "2": ["c==1"]}}
+    table["c"] = {"1": ["b==1"], "2": []}
+    universe = Universe(Problem(read("a"), LINUX), MemoryIndex(table))
+    roots = roots_of(universe, lines_of(universe))
+    assert not _possible(table, ["a"])
+    assert isinstance(PubGrub().solve(roots, View(universe)), Unsolvable)
+    assert isinstance(Backtracking(rounds=2000).solve(roots, View(universe)), GaveUp)
+
+
 def test_where_the_second_engine_jumps_over_an_answer_the_first_finds_it() -> None:
     # It walks past the choice of b, since nothing that b=2 asks for is named by the clash behind it.
     table: Table = {"a": {"1": ["b==9"]}, "b": {"1": [], "2": ["d==2"]}, "c": {"1": ["b"]}, "d": {"1": [], "2": ["a"]}}

@@ -10,7 +10,7 @@ from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.indexes import IndexChoice, index_urls, open_ports
 from envdoctor.cli.messages import note
 from envdoctor.cli.options import TargetArch
-from envdoctor.cli.targets import TargetChoice, host_target, pick_target
+from envdoctor.cli.targets import TargetChoice, for_environment_python, host_target, pick_target
 from envdoctor.model.profile import Profile
 from envdoctor.model.project import Project
 from envdoctor.model.target import Arch, Target
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "IndexChoice",
     "TargetChoice",
+    "asked_python",
     "describes_requirements",
     "index_urls",
     "load_settings",
@@ -125,6 +126,22 @@ def recognised_profile(path: Path, project: Project, choice: TargetChoice, *, qu
     if not quiet:
         note(f"taking profile `{best.profile.name}`: {best.reason}; `--profile` chooses another")
     return best.profile
+
+
+def asked_python(
+    project: Project, target: Target, choices: tuple[tuple[int, int], ...], *, quiet: bool
+) -> tuple[Target, tuple[tuple[int, int], ...]]:
+    """Return target and interpreters for the Python that a conda environment file asks for; said aloud on stderr."""
+    wanted = project.environment_python
+    if wanted is None:
+        return target, choices
+    asked = for_environment_python(target, choices, wanted)
+    if asked != (target, choices) and not quiet:
+        several = ", ".join(f"{major}.{minor}" for major, minor in asked[1])
+        which = f"the first Python of {several} that resolves" if several else f"Python {asked[0].python_version}"
+        origin = project.environment_python_origin
+        note(f"taking {which}: {origin} asks for `python {wanted}`; `--target-python` chooses another")
+    return asked
 
 
 def _fits(profile: Profile, choice: TargetChoice) -> bool:

@@ -57,7 +57,8 @@ def fix(
         int | None, typer.Option("--repair", metavar="N", min=1, help="Take this repair of `check`'s list.")
     ] = None,
     installer: Annotated[
-        InstallerChoice, typer.Option("--installer", help="`auto`: uv where it is on the PATH, else pip.")
+        InstallerChoice,
+        typer.Option("--installer", case_sensitive=False, help="`auto`: uv where it is on the PATH, else pip."),
     ] = InstallerChoice.AUTO,
     python: Annotated[
         Path | None, typer.Option("--python", metavar="EXE", help="The interpreter to make a new environment with.")
@@ -74,6 +75,7 @@ def fix(
     verbose: opt.VerboseOption = False,
 ) -> None:
     """Apply the prescription as a transaction that `undo` takes back."""
+    from envdoctor.cli.treated import known_lines
     from envdoctor.cli.treatment import Treatment, TreatmentOptions
 
     session = open_session(
@@ -109,6 +111,8 @@ def fix(
             raise typer.Exit(_FAILED if refused else 0)
         if not yes and any(plan.steps for plan in plans):
             _ask()
+        for line in known_lines(plans, treatment.typed) if yes and not quiet else ():
+            _say(line)
         try:
             with stopped_like_ctrl_c():
                 results = treatment.apply(plans)

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["Typed", "after_check", "after_checks", "mirrored_lock", "with_whole_commands"]
 
 
+_FOR_PYTHON = "envdoctor check --target-python "
+_UNREAD = frozenset({"RES002", "RES006"})
+"""Rules about what could not be read of a file: a warning of theirs keeps a lock from being written, too."""
+_DIRECT = "a direct reference"
+"""What is not fetched now will not be fetched the next time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Typed:
     """What a verb over a project was given, so that another command can be given the same."""
@@ -90,15 +97,16 @@ def after_check(
 ) -> str | None:
     """Return the command to type after ``check``: what fills the cache where that was missing, else a lock that works.
 
-    Where the lock on disk has these versions, it is what treats this machine, if it is the target. None where nothing
-    is to be done, and where a person must first correct what no command can.
+    Where the lock on disk has these versions, it is what treats this machine, if it is the target. Where the project
+    wants another Python, it is the check for that one; where a person must first correct what no command can, the same
+    check, once that is done. None where nothing is to be done, or nothing helps.
     """
     if typed.index.offline and not report.complete:
         return replace(typed, index=replace(typed.index, offline=False)).command("check")
-    if report.verdict.value == "healthy" or report.resolution is None:
+    if report.verdict.value == "healthy":
         return None
-    if obstacles:
-        return mirrored_lock(typed, obstacles)
+    if report.resolution is None or obstacles:
+        return _for_admitted_python(report, typed) or mirrored_lock(typed, obstacles) or _checked_again(report, typed)
     if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:
         return typed.treatment("fix") if _is_here(report.target) else None
     return typed.command("lock")
@@ -107,13 +115,32 @@ def after_check(
 def after_checks(reports: Sequence[Report], typed: Typed) -> str | None:
     """Return the command to type after the checks of several environments, each of which has its own.
 
-    A lock is written for all or for none, so there is nothing to type while one of them needs a person; what is locked
-    already waits for the others.
+    A lock is written for all or for none: what one of them needs first comes first, and there is nothing to type while
+    nothing helps one of them. What is locked already waits for the others.
     """
     wanted = [report.next_command for report in reports if report.verdict.value != "healthy"]
     if not all(wanted):
         return None
-    return typed.command("lock") if typed.command("lock") in wanted else next(iter(wanted), None)
+    last = (typed.command("lock"), typed.treatment("fix"))
+    return next((command for command in (*wanted, *last) if command not in last or command in wanted), None)
+
+
+def _for_admitted_python(report: Report, typed: Typed) -> str | None:
+    """Return the check for a Python that the project admits, where it does not admit the target's."""
+    for finding in report.open_findings:
+        if finding.rule == "RES011" and finding.remedy is not None:
+            return next((_completed(command, typed) for command in finding.remedy.commands), None)
+    return None
+
+
+def _checked_again(report: Report, typed: Typed) -> str | None:
+    """Return the same check, where a file of the project is to be corrected or an index was not reached."""
+    for finding in report.open_findings:
+        severities = ("error", "warning") if finding.rule in _UNREAD else ("error",)
+        in_a_file = finding.location is not None and finding.severity.value in severities
+        if in_a_file or (finding.rule == "RES107" and _DIRECT not in finding.message):
+            return typed.command("check")
+    return None
 
 
 def _is_here(target: Target | None) -> bool:
@@ -133,19 +160,26 @@ def mirrored_lock(typed: Typed, obstacles: Iterable[LockFault]) -> str | None:
 
 def with_whole_commands(report: Report, typed: Typed) -> Report:
     """Return the report with the bare commands of its remedies completed: project, profile and environment as typed."""
-    whole = {
-        "envdoctor lock": typed.command("lock"),
-        "envdoctor fix": typed.treatment("fix"),
-        "envdoctor undo": typed.treatment("undo"),
-    }
     findings = []
     for finding in report.findings:
         remedy = finding.remedy
-        if remedy is not None and any(command in whole for command in remedy.commands):
-            commands = tuple(whole.get(command, command) for command in remedy.commands)
+        if remedy is not None and remedy.commands:
+            commands = tuple(_completed(command, typed) for command in remedy.commands)
             finding = replace(finding, remedy=replace(remedy, commands=commands))
         findings.append(finding)
     return replace(report, findings=tuple(findings))
+
+
+def _completed(command: str, typed: Typed) -> str:
+    """Return a command of a remedy as it can be typed here; one that is whole already stays as it is."""
+    if command == "envdoctor lock":
+        return typed.command("lock")
+    if command in ("envdoctor fix", "envdoctor undo"):
+        return typed.treatment(command.partition(" ")[2])
+    if command.startswith(_FOR_PYTHON):
+        target = replace(typed.target, python=command.removeprefix(_FOR_PYTHON))
+        return replace(typed, target=target).command("check")
+    return command
 
 
 def _path(path: Path) -> str:

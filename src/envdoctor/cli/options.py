@@ -115,14 +115,24 @@ ProfileOption = Annotated[
         autocompletion=profile_names,
     ),
 ]
-TargetOsOption = Annotated[TargetOs | None, typer.Option("--target-os", help="Operating system to judge for.")]
-TargetArchOption = Annotated[TargetArch | None, typer.Option("--target-arch", help="Architecture to judge for.")]
+TargetOsOption = Annotated[
+    TargetOs | None, typer.Option("--target-os", case_sensitive=False, help="Operating system to judge for.")
+]
+TargetArchOption = Annotated[
+    TargetArch | None, typer.Option("--target-arch", case_sensitive=False, help="Architecture to judge for.")
+]
 TargetPythonOption = Annotated[
     str | None,
-    typer.Option("--target-python", metavar="X.Y", help="CPython to judge for, 3.8 to 3.14, such as 3.11."),
+    typer.Option(
+        "--target-python",
+        metavar="X.Y",
+        help="CPython to judge for, 3.8 to 3.14, such as 3.11. Default: [tool.envdoctor] target-python, then the one "
+        "of environment.yml or the profile, else this machine's.",
+    ),
 ]
 BackendOption = Annotated[
-    TargetBackend | None, typer.Option("--target-backend", help="What runs the tensors, where no profile says.")
+    TargetBackend | None,
+    typer.Option("--target-backend", case_sensitive=False, help="What runs the tensors, where no profile says."),
 ]
 OfflineOption = Annotated[
     bool, typer.Option("--offline", help="Ask no index; judge by the cache and the lock, and say what is not known.")
@@ -152,10 +162,13 @@ ExcludeNewerOption = Annotated[
     str | None,
     typer.Option("--exclude-newer", metavar="DATE", help="Leave out files uploaded after this date (ISO 8601, UTC)."),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the report.")]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", case_sensitive=False, help="How to write the report.")]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there instead of stdout.")
 ]
-FailOnOption = Annotated[FailOn, typer.Option("--fail-on", help="The mildest severity that makes the exit code 1.")]
+FailOnOption = Annotated[
+    FailOn,
+    typer.Option("--fail-on", case_sensitive=False, help="The mildest severity that makes the exit code 1."),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes; the report alone.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Show all of it: every finding and package.")]

@@ -73,9 +73,13 @@ def validate(
 @app.command(epilog="Example: `envdoctor profiles new my-stack --os windows --backend zluda > my-stack.toml`.")
 def new(
     name: Annotated[str, typer.Argument(help="The new profile's name, such as my-stack.")],
-    os: Annotated[OperatingSystem, typer.Option("--os", help="Its operating system.")] = OperatingSystem.LINUX,
-    arch: Annotated[Arch, typer.Option("--arch", help="Its architecture.")] = Arch.X86_64,
-    backend: Annotated[Backend, typer.Option("--backend", help="What runs its tensors.")] = Backend.CUDA,
+    os: Annotated[
+        OperatingSystem, typer.Option("--os", case_sensitive=False, help="Its operating system.")
+    ] = OperatingSystem.LINUX,
+    arch: Annotated[Arch, typer.Option("--arch", case_sensitive=False, help="Its architecture.")] = Arch.X86_64,
+    backend: Annotated[
+        Backend, typer.Option("--backend", case_sensitive=False, help="What runs its tensors.")
+    ] = Backend.CUDA,
 ) -> None:
     """Print a commented profile to start from; it is valid as it stands."""
     from envdoctor.profile import ProfileError

@@ -80,6 +80,12 @@ def open_session(
     if patient is not None and chosen is None:
         target = fitted(target, patient, target_choice)
     read = composition.read(project, chosen, settings, target)
+    has_its_own = patient is not None and patient.environment is not None
+    if target_choice.python is None and settings.target_python is None and not has_its_own:
+        asked = composition.asked_python(read, target, pythons, quiet=quiet)
+        if asked != (target, pythons):
+            target, pythons = asked
+            read = composition.read(project, chosen, settings, target)
     progress = open_progress(quiet=quiet)
     index = composition.open_ports(index_choice, chosen, read, progress)
     bound = chosen is not None and bool(chosen.indexes)

@@ -144,11 +144,13 @@ def _close(name: str, known: Sequence[str]) -> str:
 
 def _backend(name: str | None) -> str | None:
     known = ("auto", *(item.value for item in Backend if item is not Backend.UNKNOWN))
+    if name is None:
+        return None
     # `cpu-as:NAME` lets a CPU play a device's part; it is for tests of this program.
-    plain = name.removeprefix(_STAND_IN) if name is not None else None
-    if plain is None or plain in known:
-        return name
-    close = difflib.get_close_matches(plain.lower(), known, n=1)
+    plain = name.lower().removeprefix(_STAND_IN)
+    if plain in known:
+        return name.lower()
+    close = difflib.get_close_matches(plain, known, n=1)
     hint = f"; did you mean `{close[0]}`?" if close else f"; there are {', '.join(known)}"
     raise UsageFault(f"--backend: no backend `{name}`{hint}")
 

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.options import TargetArch, TargetBackend, TargetOs
+from envdoctor.model.admitted_python import admits, admitted_minors
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 
 if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
+
     from envdoctor.model.profile import Profile
     from envdoctor.workflow.settings import Settings
 
-__all__ = ["TargetChoice", "host_target", "pick_target"]
+__all__ = ["TargetChoice", "for_environment_python", "host_target", "pick_target"]
 
 _OLDEST, _NEWEST = (3, 8), (3, 14)
 
@@ -56,6 +59,22 @@ def pick_target(
     elif choices:
         target = replace(target, python=choices[0])
     return target, choices
+
+
+def for_environment_python(
+    target: Target, choices: tuple[tuple[int, int], ...], wanted: SpecifierSet
+) -> tuple[Target, tuple[tuple[int, int], ...]]:
+    """Return target and interpreters for the Python that a conda environment file installs (``wanted``).
+
+    ``choices`` are the profile's: those that the file admits remain. Without a profile this machine's Python stays
+    where the file admits it, as it does with ``python>=3.9``; else all that it admits are tried, the newest first.
+    Where none is left nothing changes: a finding then says that the two do not agree.
+    """
+    possible = choices or ((target.python,) if admits(wanted, target.python) else admitted_minors(wanted)[::-1])
+    admitted = tuple(python for python in possible if admits(wanted, python))
+    if not admitted or admitted == (choices or (target.python,)):
+        return target, choices
+    return replace(target, python=admitted[0], python_full=None), admitted if len(admitted) > 1 else ()
 
 
 def _python(text: str | None) -> tuple[int, int] | None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.model.plan import WriteRecord, WriteVariables
+from envdoctor.cli.next_step import Typed, with_whole_commands
+from envdoctor.model.plan import Plan, WriteRecord, WriteVariables
 from envdoctor.model.report import Report
+from envdoctor.planning.known_errors import known_errors
+from envdoctor.planning.page import plan_text
 from envdoctor.workflow.fix_request import Prepared
 
 if TYPE_CHECKING:
     from envdoctor.adapters.apply.executor import Applied
 
-__all__ = ["Treated", "failure_lines", "without_known"]
+__all__ = ["Treated", "failure_lines", "known_lines", "plans_text", "with_whole_errors", "without_known"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,30 @@ def without_known(prepared: Prepared) -> Prepared:
         and not (known and isinstance(step, WriteVariables))
     )
     return replace(prepared, plan=replace(plan, steps=steps))
+
+
+def with_whole_errors(prepared: Prepared, typed: Typed) -> Prepared:
+    """Complete the commands of the known errors: project, profile and environment as typed."""
+    plan, report = prepared.plan, prepared.report
+    if plan is None or report is None or not plan.known_errors:
+        return prepared
+    known = with_whole_commands(replace(report, findings=plan.known_errors), typed).findings
+    return replace(prepared, plan=replace(plan, known_errors=known))
+
+
+def known_lines(plans: Sequence[Plan], typed: Typed) -> list[str]:
+    """Return what is known to fail of what will be installed, for a person to read before the plans."""
+    lines: list[str] = []
+    for plan in plans:
+        where = f" into `{plan.environment}`" if len(plans) > 1 else ""
+        lines += known_errors(plan.known_errors, f"what will be installed{where}")
+    return [typed.completed(line) for line in lines]
+
+
+def plans_text(plans: Sequence[Plan], typed: Typed, *, verbose: bool) -> str:
+    """Return the plans as text, what is known to fail first."""
+    known = "".join(f"{line}\n" for line in known_lines(plans, typed))
+    return "\n".join([*([known] if known else []), *(plan_text(plan, verbose=verbose) for plan in plans)])
 
 
 def _says(path: Path, content: str) -> bool:

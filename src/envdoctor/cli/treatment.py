@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from envdoctor.cli.environments import EnvironmentPart, default_environment, parts_of, write_launchers
 from envdoctor.cli.fix_ports import IndexFetch, Machine
-from envdoctor.cli.treated import Treated, failure_lines, without_known
+from envdoctor.cli.treated import Treated, failure_lines, plans_text, with_whole_errors, without_known
 from envdoctor.model.finding import Finding
 from envdoctor.model.plan import PatchFile, Plan, Refusal, RemoveFile
 from envdoctor.model.report import Report
 from envdoctor.planning.document import plan_json
-from envdoctor.planning.page import plan_text
 from envdoctor.planning.plan import environment_digest
 from envdoctor.workflow.aftermath import disagreements
 from envdoctor.workflow.fix import prepare
@@ -58,6 +57,7 @@ class Treatment:
     def __init__(self, session: Session, options: TreatmentOptions, *, say: Callable[[str], None]) -> None:
         self.session = session
         self.options = options
+        self.typed = replace(session.typed, env=options.environment)
         self.say = say
         self.refusal: str | None = None
         self.complete = True
@@ -86,6 +86,7 @@ class Treatment:
             if prepared.plan is None:
                 self.refusal, self.complete = prepared.refusal, prepared.complete
                 return []
+            prepared = with_whole_errors(prepared, self.typed)
             self.parts.append((part, without_known(self._without_twice(prepared))))
         return [prepared.plan for _, prepared in self.parts if prepared.plan is not None]
 
@@ -113,7 +114,7 @@ class Treatment:
             plans = [Plan((), place, str(self.options.project), refusals=(Refusal("plan", place, self.refusal),))]
         if self.options.json:
             return plan_json(list(plans))
-        return "\n".join(plan_text(plan, verbose=self.options.verbose) for plan in plans)
+        return plans_text(plans, self.typed, verbose=self.options.verbose)
 
     def apply(self, plans: Sequence[Plan]) -> list[Treated]:
         """Carry the plans out, one after the other; the first that fails is the last."""

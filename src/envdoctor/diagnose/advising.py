@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.advisory_reading import AdvisoryBook, shipped_advisories
@@ -30,9 +30,17 @@ def _situations(examination: Examination, scan: SourceScan | None) -> list[Situa
 
 
 def advise(
-    examination: Examination, *, scan: SourceScan | None = None, advisories: Iterable[Advisory] | None = None
+    examination: Examination,
+    *,
+    scan: SourceScan | None = None,
+    advisories: Iterable[Advisory] | None = None,
+    told: Collection[tuple[str, str]] = (),
 ) -> Iterator[Finding]:
-    """Yield a finding for every advisory whose predicate is true in the plan or in the environment, once each."""
+    """Yield a finding for every advisory whose predicate is true in the plan or in the environment, once each.
+
+    ``told``: codes and subjects of what rules have found; an advisory that names one of them as telling the same is
+    left out.
+    """
     seen: set[tuple[str, str]] = set()
     situations = _situations(examination, scan)
     for advisory in shipped_advisories().advisories if advisories is None else advisories:
@@ -43,6 +51,8 @@ def advise(
             if not outcome.value:
                 continue
             finding = advisory.finding(situation, outcome)
+            if advisory.is_told(finding.subject, told):
+                continue
             if (key := (finding.rule, finding.message)) not in seen:
                 seen.add(key)
                 yield finding

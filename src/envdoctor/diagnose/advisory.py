@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from envdoctor.diagnose.package_view import Place
@@ -14,7 +14,7 @@ from envdoctor.diagnose.wording import Unworded, worded
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 
-__all__ = ["Advisory", "AdvisoryExample", "Confidence", "RemedyCase", "needed_packages"]
+__all__ = ["Advisory", "AdvisoryExample", "Confidence", "RemedyCase", "Telling", "needed_packages"]
 
 
 class Confidence(enum.Enum):
@@ -46,6 +46,16 @@ class RemedyCase:
 
 
 @dataclass(frozen=True, slots=True)
+class Telling:
+    """A rule whose finding says what an advisory would say."""
+
+    rule: str
+    """Its code."""
+    about: str | None = None
+    """The subject of that finding; None: the advisory's own."""
+
+
+@dataclass(frozen=True, slots=True)
 class Advisory:
     """One known issue."""
 
@@ -72,6 +82,8 @@ class Advisory:
     """Sets of package names; unless one of each set is there, the predicate cannot be true."""
     log_only: bool = False
     """No fact decides it; only a log shows it."""
+    told_by: tuple[Telling, ...] = ()
+    """Rules that tell the same; beside one of their findings this advisory is not said."""
     cases: tuple[RemedyCase, ...] = ()
     """Remedies that say more where more is known; the first that fits counts."""
     tables: Mapping[str, VersionTable] = field(default_factory=dict, compare=False, repr=False)
@@ -95,6 +107,10 @@ class Advisory:
             remedy=self._remedy(situation),
             location=outcome.location or _asked_line(situation, subject),
         )
+
+    def is_told(self, subject: str, told: Collection[tuple[str, str]]) -> bool:
+        """Return whether a rule has told it; ``told`` are the codes and subjects of what rules found."""
+        return any((item.rule, item.about or subject) in told for item in self.told_by)
 
     def finding_of_log(self, line: str, number: int) -> Finding:
         """Return the finding of a log line that shows a symptom."""

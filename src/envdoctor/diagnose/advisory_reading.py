@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from envdoctor.diagnose.advisory import Advisory, AdvisoryExample, Confidence, RemedyCase, needed_packages
+from envdoctor.diagnose.advisory import Advisory, AdvisoryExample, Confidence, RemedyCase, Telling, needed_packages
 from envdoctor.diagnose.package_atoms import PACKAGE_ATOMS, table_atom
 from envdoctor.diagnose.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
 from envdoctor.diagnose.shipped import advisories_folder
@@ -30,6 +30,7 @@ __all__ = ["AdvisoryBook", "InvalidAdvisories", "read_advisories", "read_some", 
 _ROW = re.compile(r"^(?=\[\[)", re.MULTILINE)
 _CODE_LINE = re.compile(r'^code = "(\w+)"', re.MULTILINE)
 _CODE = re.compile(r"ADV\d{3}")
+_RULE = re.compile(r"(?!ADV)[A-Z]{3,4}\d{3}")
 _NEVER = Atom("never", lambda _situation: FALSE)
 
 
@@ -130,6 +131,20 @@ def _examples(row: Row) -> tuple[AdvisoryExample, ...]:
     return tuple(found)
 
 
+def _tellings(row: Row) -> Iterator[Telling]:
+    value = row.take("told_by")
+    if value is not None and not isinstance(value, list):
+        row.fault("told_by", "must be a list of tables")
+        return
+    for at, data in enumerate(value or ()):
+        entry = Row(data, f"{row.path}.told_by[{at}]", row.faults)
+        code = entry.text("rule", required=True)
+        if code and not _RULE.fullmatch(code):
+            entry.fault("rule", f"`{code}` is not the code of a rule, such as RES103")
+        yield Telling(code, entry.text("about") or None)
+        entry.done()
+
+
 def _advisory(data: object, path: str, faults: Faults, words: _Vocabulary) -> Advisory:
     row = Row(data, path, faults)
     code = row.text("code", required=True)
@@ -163,6 +178,7 @@ def _advisory(data: object, path: str, faults: Faults, words: _Vocabulary) -> Ad
         references=row.texts("references"),
         subject=row.text("subject") or None,
         log_only=log_only,
+        told_by=tuple(_tellings(row)),
         examples=_examples(row),
     )
     row.done()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
@@ -37,14 +37,14 @@ def _guarded(rule: Rule, examination: Examination) -> Iterator[Finding]:
         yield _internal(rule.code, error)
 
 
-def _advised(examination: Examination) -> Iterator[Finding]:
+def _advised(examination: Examination, told: Collection[tuple[str, str]] = ()) -> Iterator[Finding]:
     try:
         advisories = advisories_for(examination)
         if not advisories and not examination.log:
             return
         from envdoctor.diagnose.advising import advise, read_log
 
-        yield from advise(examination, advisories=advisories)
+        yield from advise(examination, advisories=advisories, told=told)
         if examination.log:
             yield from read_log(examination)
     except Exception as error:  # noqa: BLE001
@@ -95,16 +95,13 @@ def _patched(finding: Finding, profile: Profile | None) -> Finding:
     return replace(finding, severity=Severity.INFO, evidence=(*finding.evidence, seen))
 
 
-def _said_once(found: list[Finding]) -> list[Finding]:
-    """Leave out advisories about what a rule has reported missing: `espeak-ng`, say, which the profile needs."""
-    told = {item.subject for item in found if item.rule == "HOST002"}
-    return [item for item in found if not (item.rule.startswith("ADV") and item.subject in told)]
-
-
-def examine(examination: Examination, *, families: tuple[str, ...] = ("",)) -> tuple[Finding, ...]:
+def examine(
+    examination: Examination, *, families: tuple[str, ...] = ("",), said: Iterable[Finding] = ()
+) -> tuple[Finding, ...]:
     """Run every rule whose needs are met and every advisory; the worst findings first, each once.
 
-    ``families``: beginnings of the codes of the rules to run, such as ``RES2``; advisories always are.
+    ``families``: beginnings of the codes of the rules to run, such as ``RES2``; advisories always are. ``said``: what
+    another look has found; an advisory that tells the same as a rule's finding, here or there, is left out.
 
     A rule that raises becomes an ``internal`` finding. Never raises.
     """
@@ -114,8 +111,8 @@ def examine(examination: Examination, *, families: tuple[str, ...] = ("",)) -> t
         examination = replace(examination, sources=scan_of(examination.sources))
     rules = [rule for rule in rules_for(examination) if rule.code.startswith(families)]
     found = [item for rule in rules for item in _guarded(rule, examination)]
-    found += _advised(examination)
-    found = [_patched(item, examination.profile) for item in _said_once(found)]
+    found += _advised(examination, {(item.rule, item.subject) for item in (*found, *said)})
+    found = [_patched(item, examination.profile) for item in found]
     unique = {(item.rule, item.subject, item.message): item for item in found}
     return tuple(sorted(unique.values(), key=_order))
 

@@ -11,12 +11,15 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.demands import Demand, marker_environment, parse_requirement
 from envdoctor.model.finding import Waiver
 from envdoctor.model.marker import may_hold
+from envdoctor.model.origin import ProfileOrigin
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.environment import InstalledDistribution
+    from envdoctor.model.origin import Origin
+    from envdoctor.model.profile import Profile
 
 __all__ = ["waiver_for"]
 
@@ -58,16 +61,23 @@ def _overrides(examination: Examination) -> Iterator[_Override]:
             names = frozenset(canonicalize_name(name) for name in item.replaces if name != "project")
             if item.replaces and not names:
                 continue
-            waiver = Waiver(item.because, f"{profile.source or profile.name}: override[{number}]")
+            waiver = Waiver(item.because, _place(profile, item.requirement.origin, f"override[{number}]"))
             requirement = parse_requirement(item.requirement.pep508)
             yield _Override(item.requirement.name, _unless_left_out(requirement, markers), names, waiver)
         for number, exclusion in enumerate(profile.excludes):
-            waiver = Waiver(exclusion.because, f"{profile.source or profile.name}: exclude[{number}]")
+            waiver = Waiver(exclusion.because, _place(profile, exclusion.origin, f"exclude[{number}]"))
             yield _Override(exclusion.name, None, frozenset(), waiver)
     environment = examination.environment
     recorded = environment.details.get("overrides") if environment is not None else None
     if isinstance(recorded, Iterable) and not isinstance(recorded, (str, bytes)):
         yield from _recorded(recorded, markers)
+
+
+def _place(profile: Profile, origin: Origin | None, key: str) -> str:
+    """Return the file and key path of an entry; one of the base stands in another file, under another number."""
+    if not isinstance(origin, ProfileOrigin):
+        return f"{profile.source or profile.name}: {key}"
+    return f"{profile.source if origin.name == profile.name and profile.source else origin.name}: {origin.key}"
 
 
 def _recorded(lines: Iterable[object], markers: dict[str, str] | None) -> Iterator[_Override]:

@@ -8,6 +8,7 @@ from typing import ClassVar, TypeAlias
 
 from packaging.utils import NormalizedName
 
+from envdoctor.model.finding import Finding
 from envdoctor.model.profile import Patch
 
 __all__ = [
@@ -307,6 +308,8 @@ class Plan:
     skipped: tuple[str, ...] = ()
     """What an ``optional`` patch or a condition left out, and why."""
     notes: tuple[str, ...] = ()
+    known_errors: tuple[Finding, ...] = ()
+    """What is known to fail once all steps are done: findings at error level that nobody has accepted."""
     label: str = ""
     """Name of the environment within a profile that has several."""
     group: str = ""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
     from packaging.utils import NormalizedName
 
+    from envdoctor.model.origin import ProfileOrigin
     from envdoctor.model.requirement import Requirement
     from envdoctor.model.target import Arch, Backend, OperatingSystem
 
@@ -69,6 +70,8 @@ class Exclusion:
     evidence: str = ""
     stubs: tuple[str, ...] = ()
     """Modules for which an empty stand-in is written, where something asks whether they exist."""
+    origin: ProfileOrigin | None = field(default=None, compare=False)
+    """Where it was written; so for the other entries of arrays of tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,7 @@ class Coupling:
     names: tuple[NormalizedName, ...]
     rule: CouplingRule
     because: str = ""
+    origin: ProfileOrigin | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,7 @@ class BoundIndex:
     """Start of its files' local version label (``cu118``), where the index uses one."""
     flat: bool = False
     """True: one page that lists files (pip's ``--find-links``), not a simple repository."""
+    origin: ProfileOrigin | None = field(default=None, compare=False)
 
 
 class PatchKind(enum.Enum):
@@ -164,6 +169,7 @@ class Patch:
     """Python source of the new definition, for replace-function; ``function`` names the one that goes."""
     component: str | None = None
     """Applied only where the placement of this component moves it; None: always."""
+    origin: ProfileOrigin | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +185,7 @@ class SystemNeed:
     """How to get it, by operating system or package manager."""
     minimum: str | None = None
     evidence: str = ""
+    origin: ProfileOrigin | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +214,7 @@ class PlacementRule:
     set: SetAttribute | None = None
     because: str = ""
     evidence: str = ""
+    origin: ProfileOrigin | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

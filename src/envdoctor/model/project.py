@@ -140,6 +140,9 @@ class Project:
     commands: tuple[InstallCommand, ...] = ()
     requires_python: SpecifierSet | None = None
     requires_python_origin: FileOrigin | None = None
+    environment_python: SpecifierSet | None = None
+    """The Python that a conda environment file installs: what the project runs on, where nobody says otherwise."""
+    environment_python_origin: FileOrigin | None = None
     duplicates: tuple[tuple[Requirement, Requirement], ...] = field(default=())
     """Pairs of lines that say the same thing twice: the first, and the one that repeats it."""
     settings: dict[str, object] = field(default_factory=dict, compare=False)

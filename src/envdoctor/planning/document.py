@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from envdoctor.model.finding import Finding
 from envdoctor.model.plan import (
     BuildSdist,
     CreateEnvironment,
@@ -47,6 +48,18 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         ],
         "skipped": list(plan.skipped),
         "notes": list(plan.notes),
+        "known_errors": [_finding(item) for item in plan.known_errors],
+    }
+
+
+def _finding(item: Finding) -> dict[str, Any]:
+    remedy = item.remedy
+    return {
+        "rule": item.rule,
+        "name": item.name,
+        "subject": item.subject,
+        "message": item.message,
+        "remedy": {"summary": remedy.summary, "commands": list(remedy.commands)} if remedy else None,
     }
 
 

@@ -10,6 +10,7 @@ from packaging.utils import NormalizedName
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.finding import Finding
 from envdoctor.model.plan import (
     BuildSdist,
     CreateEnvironment,
@@ -63,6 +64,7 @@ class PlanInput:
     refusals: tuple[Refusal, ...] = ()
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    known_errors: tuple[Finding, ...] = ()
     label: str = ""
 
 
@@ -90,6 +92,7 @@ def make_plan(given: PlanInput) -> Plan:
         disk_free=given.disk_free,
         skipped=(*given.skipped, *given.preview.skipped),
         notes=(*given.notes, *_notes(given)),
+        known_errors=given.known_errors,
         label=given.label,
     )
     found = refusals_of(

@@ -32,15 +32,15 @@ def build_profile(merged: Merged, source: str) -> model.Profile:
         recognise_packages=_names(project.get("recognise-packages", ())),
         requirement_files=tuple(project.get("requirements", ())),
         requires=tuple(_requires(entry) for entry in merged.entries("requires")),
-        excludes=tuple(_exclude(entry.table) for entry in merged.entries("exclude")),
+        excludes=tuple(_exclude(entry) for entry in merged.entries("exclude")),
         overrides=tuple(_override(entry) for entry in merged.entries("override")),
-        couplings=tuple(_coupling(entry.table) for entry in merged.entries("coupled")),
-        indexes=tuple(_index(entry.table) for entry in merged.entries("index")),
-        patches=tuple(build_patch(entry.table) for entry in merged.entries("patch")),
+        couplings=tuple(_coupling(entry) for entry in merged.entries("coupled")),
+        indexes=tuple(_index(entry) for entry in merged.entries("index")),
+        patches=tuple(build_patch(entry.table, _origin(entry)) for entry in merged.entries("patch")),
         environment=dict(merged.table("environment")),
-        system=tuple(_system(entry.table) for entry in merged.entries("system")),
+        system=tuple(_system(entry) for entry in merged.entries("system")),
         smoke=model.SmokeSpec(*(tuple(smoke.get(key, ())) for key in ("kernels", "workloads", "settings"))),
-        placements=tuple(_placement(entry.table) for entry in merged.entries("placement")),
+        placements=tuple(_placement(entry) for entry in merged.entries("placement")),
         environments=tuple(_environment(name, table) for name, table in merged.table("environments").items()),
         cautions=tuple(entry.table["text"] for entry in merged.entries("caution")),
         abstract=about.get("abstract", False),
@@ -72,11 +72,15 @@ def _target(table: dict[str, Any]) -> model.ProfileTarget:
     )
 
 
+def _origin(entry: Entry) -> ProfileOrigin:
+    return ProfileOrigin(entry.profile, entry.key_path)
+
+
 def _requirement(entry: Entry, kind: RequirementKind = RequirementKind.REQUIRE) -> Requirement:
     parsed = Pep508(entry.table["requirement"])
     return Requirement(
         name=canonicalize_name(parsed.name),
-        origin=ProfileOrigin(entry.profile, entry.key_path),
+        origin=_origin(entry),
         specifier=parsed.specifier,
         extras=frozenset(canonicalize_name(extra) for extra in parsed.extras),
         marker=parsed.marker,
@@ -91,9 +95,14 @@ def _requires(entry: Entry) -> model.ProfileRequirement:
     return model.ProfileRequirement(_requirement(entry, kind), entry.table["because"], entry.table.get("evidence", ""))
 
 
-def _exclude(table: dict[str, Any]) -> model.Exclusion:
+def _exclude(entry: Entry) -> model.Exclusion:
+    table = entry.table
     return model.Exclusion(
-        canonicalize_name(table["name"]), table["because"], table.get("evidence", ""), tuple(table.get("stubs", ()))
+        name=canonicalize_name(table["name"]),
+        because=table["because"],
+        evidence=table.get("evidence", ""),
+        stubs=tuple(table.get("stubs", ())),
+        origin=_origin(entry),
     )
 
 
@@ -104,11 +113,14 @@ def _override(entry: Entry) -> model.ProfileOverride:
     )
 
 
-def _coupling(table: dict[str, Any]) -> model.Coupling:
-    return model.Coupling(_names(table["names"]), model.CouplingRule(table["rule"]), table.get("because", ""))
+def _coupling(entry: Entry) -> model.Coupling:
+    table = entry.table
+    rule = model.CouplingRule(table["rule"])
+    return model.Coupling(_names(table["names"]), rule, table.get("because", ""), _origin(entry))
 
 
-def _index(table: dict[str, Any]) -> model.BoundIndex:
+def _index(entry: Entry) -> model.BoundIndex:
+    table = entry.table
     return model.BoundIndex(
         name=table["name"],
         url=table["url"],
@@ -116,10 +128,12 @@ def _index(table: dict[str, Any]) -> model.BoundIndex:
         because=table.get("because", ""),
         local_label=table.get("local-label"),
         flat=table.get("flat", False),
+        origin=_origin(entry),
     )
 
 
-def _system(table: dict[str, Any]) -> model.SystemNeed:
+def _system(entry: Entry) -> model.SystemNeed:
+    table = entry.table
     return model.SystemNeed(
         name=table["name"],
         because=table["because"],
@@ -127,10 +141,12 @@ def _system(table: dict[str, Any]) -> model.SystemNeed:
         install=dict(table.get("install", {})),
         minimum=table.get("minimum"),
         evidence=table.get("evidence", ""),
+        origin=_origin(entry),
     )
 
 
-def _placement(table: dict[str, Any]) -> model.PlacementRule:
+def _placement(entry: Entry) -> model.PlacementRule:
+    table = entry.table
     where = table.get("set")
     return model.PlacementRule(
         component=table["component"],
@@ -140,6 +156,7 @@ def _placement(table: dict[str, Any]) -> model.PlacementRule:
         set=model.SetAttribute(**where) if where is not None else None,
         because=table.get("because", ""),
         evidence=table.get("evidence", ""),
+        origin=_origin(entry),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.profile import Patch, PatchKind
 
 __all__ = ["build_patch"]
@@ -21,7 +22,7 @@ _SUBJECT = {
 _SAME = ("because", "evidence", "root", "name", "fallback", "source", "call", "value", "count", "component", "when")
 
 
-def build_patch(table: dict[str, Any]) -> Patch:
+def build_patch(table: dict[str, Any], origin: ProfileOrigin) -> Patch:
     """Return the patch that a faultless table describes."""
     kind = next(kind for kind in PatchKind if kind.value in table)
     fields: dict[str, Any] = {key: table[key] for key in _SAME if key in table}
@@ -32,4 +33,4 @@ def build_patch(table: dict[str, Any]) -> Patch:
     if kind in _SUBJECT:
         fields[_SUBJECT[kind]] = table[kind.value]
     files = tuple(table["files"]) if "files" in table else (table["file"],)
-    return Patch(kind=kind, files=files, optional=table.get("optional", False), **fields)
+    return Patch(kind=kind, files=files, optional=table.get("optional", False), origin=origin, **fields)

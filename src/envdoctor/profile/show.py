@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
-from envdoctor.model.profile import Exclusion, Patch, PatchKind, Profile
+from envdoctor.model.origin import Origin, ProfileOrigin
+from envdoctor.model.profile import (
+    BoundIndex,
+    Coupling,
+    Exclusion,
+    Patch,
+    PatchKind,
+    PlacementRule,
+    Profile,
+    SystemNeed,
+)
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.profile.pythons import python_choices
 
 __all__ = ["show_text"]
+
+_T = TypeVar("_T", Exclusion, Coupling, BoundIndex, Patch, SystemNeed, PlacementRule)
 
 _VERBS = {
     PatchKind.GUARD_IMPORT: "guard the import of",
@@ -46,34 +59,38 @@ def _head(profile: Profile) -> Iterator[str]:
 def _sections(profile: Profile) -> Iterator[tuple[str, Iterator[str]]]:
     yield "Adds", _requires(profile, RequirementKind.REQUIRE)
     yield "Bounds", _requires(profile, RequirementKind.CONSTRAINT)
-    yield "Leaves out", _flat(_reasoned(_excluded(e), e.because, e.evidence) for e in profile.excludes)
+    yield "Leaves out", _entries(profile, profile.excludes, _excluded)
     yield "Overrides", _overrides(profile)
-    yield "Keeps together", (f"{', '.join(c.names)} ({c.rule.value})" for c in profile.couplings)
+    yield "Keeps together", _entries(profile, profile.couplings, lambda c: f"{', '.join(c.names)} ({c.rule.value})")
     yield (
         "Takes from other indexes",
-        _flat(_reasoned(f"{', '.join(i.packages)} from {i.name} ({i.url})", i.because, "") for i in profile.indexes),
+        _entries(profile, profile.indexes, lambda i: f"{', '.join(i.packages)} from {i.name} ({i.url})"),
     )
-    yield "Patches", _flat(_reasoned(_patch(p), p.because, p.evidence) for p in profile.patches)
+    yield "Patches", _entries(profile, profile.patches, _patch)
     yield "Sets", (f"{name}={value}" for name, value in profile.environment.items())
     yield (
         "Needs from the system",
-        _flat(
-            _reasoned(f"{n.name}{f' {n.minimum} or later' if n.minimum else ''}", n.because, n.evidence)
-            for n in profile.system
-        ),
+        _entries(profile, profile.system, lambda n: f"{n.name}{f' {n.minimum} or later' if n.minimum else ''}"),
     )
     yield "Proves with", _smoke(profile)
-    yield "Places", _placements(profile)
+    yield "Places", _entries(profile, profile.placements, _placement)
     yield "Cannot", iter(profile.cautions)
 
 
-def _flat(groups: Iterator[list[str]]) -> Iterator[str]:
-    for group in groups:
-        yield from group
+def _entries(profile: Profile, items: Iterable[_T], said: Callable[[_T], str]) -> Iterator[str]:
+    for item in items:
+        yield from _reasoned(said(item), _key(profile, item.origin), item.because, getattr(item, "evidence", ""))
 
 
-def _reasoned(what: str, because: str, evidence: str) -> list[str]:
-    lines = [what]
+def _key(profile: Profile, origin: Origin | None) -> str:
+    """Return the key path by which messages call an entry, with the name of the base that it comes from."""
+    if not isinstance(origin, ProfileOrigin):
+        return ""
+    return origin.key if origin.name == profile.name else f"{origin.name}: {origin.key}"
+
+
+def _reasoned(what: str, key: str, because: str, evidence: str) -> list[str]:
+    lines = [f"{what}  # {key}" if key else what]
     if because:
         lines.append(f"  because {because}")
     if evidence:
@@ -84,7 +101,8 @@ def _reasoned(what: str, because: str, evidence: str) -> list[str]:
 def _requires(profile: Profile, kind: RequirementKind) -> Iterator[str]:
     for item in profile.requires:
         if item.requirement.kind is kind:
-            yield from _reasoned(str(item.requirement), item.because, item.evidence)
+            key = _key(profile, item.requirement.origin)
+            yield from _reasoned(str(item.requirement), key, item.because, item.evidence)
 
 
 def _excluded(item: Exclusion) -> str:
@@ -94,7 +112,8 @@ def _excluded(item: Exclusion) -> str:
 def _overrides(profile: Profile) -> Iterator[str]:
     for item in profile.overrides:
         whose = ", ".join("the project's own lines" if name == "project" else name for name in item.replaces)
-        yield from _reasoned(f"{item.requirement} in place of {whose or 'everybody'}", item.because, item.evidence)
+        key = _key(profile, item.requirement.origin)
+        yield from _reasoned(f"{item.requirement} in place of {whose or 'everybody'}", key, item.because, item.evidence)
 
 
 def _patch(patch: Patch) -> str:
@@ -131,7 +150,6 @@ def _smoke(profile: Profile) -> Iterator[str]:
             yield f"{title}: {', '.join(names)}"
 
 
-def _placements(profile: Profile) -> Iterator[str]:
-    for rule in profile.placements:
-        when = "always" if rule.always else f"when {' or '.join(rule.needs)} fails"
-        yield from _reasoned(f"{rule.component} on {rule.otherwise}, {when}", rule.because, rule.evidence)
+def _placement(rule: PlacementRule) -> str:
+    when = "always" if rule.always else f"when {' or '.join(rule.needs)} fails"
+    return f"{rule.component} on {rule.otherwise}, {when}"

@@ -124,10 +124,11 @@ def placed(requirement: Requirement) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RepairLine:
-    """What one override does, and what it sets aside besides."""
+    """What one override does, what it sets aside besides, and why, where the action does not say it."""
 
     action: str
     aside: tuple[str, ...] = ()
+    because: str = ""
 
 
 def override_text(override: Override) -> RepairLine:
@@ -141,4 +142,5 @@ def override_text(override: Override) -> RepairLine:
     written = f"replace {placed(first)} with {override.requirement}"
     if override.because and not override.from_profile:
         written += f"; {override.because}"
-    return RepairLine(written, tuple(placed(item) for item in others))
+    because = override.because if override.from_profile else ""
+    return RepairLine(written, tuple(placed(item) for item in others), because)

@@ -35,7 +35,8 @@ class Backtracking:
     """Solves with resolvelib, whose answers check the first engine's.
 
     Its ``Unsolvable`` is no proof: resolvelib jumps back over choices that matter in some universes with cycles, and
-    goes round in circles in others (1.2.1). Only its ``Solved`` counts.
+    goes round in circles in others (1.2.1). Only its ``Solved`` counts, and that only because it is looked through once
+    more: in such universes resolvelib also returns choices that do not agree.
     """
 
     def __init__(self, rounds: int = 20_000) -> None:
@@ -58,17 +59,21 @@ class Backtracking:
             return Unsolvable(None)
         except ResolutionTooDeep:
             return GaveUp(f"no answer after {self._rounds} rounds")
-        return Solved(_reachable({node: choice.position for node, choice in state.mapping.items()}, demands, view))
+        found = _reachable({node: choice.position for node, choice in state.mapping.items()}, demands, view)
+        return Solved(found) if found is not None else GaveUp("the choices that it made do not agree")
 
 
-def _reachable(positions: Mapping[str, int], demands: Sequence[_Demand], view: View) -> dict[str, int]:
-    """Return what the roots lead to."""
+def _reachable(positions: Mapping[str, int], demands: Sequence[_Demand], view: View) -> dict[str, int] | None:
+    """Return what the roots lead to, None where a demand on the way is not met."""
     found: dict[str, int] = {}
-    queue = [demand.node for demand in demands]
-    for node in queue:
-        if node not in found:
-            found[node] = positions[node]
-            queue.extend(edge.dependency for edge in view.edges(node, positions[node]))
+    queue = list(demands)
+    for demand in queue:
+        position = positions.get(demand.node)
+        if position is None or not demand.bits >> position & 1:
+            return None
+        if demand.node not in found:
+            found[demand.node] = position
+            queue.extend(_Demand(edge.dependency, edge.bits) for edge in view.edges(demand.node, position))
     return found
 
 

@@ -6,7 +6,7 @@ right, so a reader would never learn what is wrong with the project; these findi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from envdoctor.diagnose.engine import examine
@@ -41,7 +41,7 @@ def found_as_they_stand(
     problem: Problem,
     project_lines: int,
     examination: Examination,
-    applied: Iterable[Finding],
+    applied: Collection[Finding],
     index: Index,
     archives: ArchiveReader | None,
 ) -> tuple[Finding, ...]:
@@ -61,7 +61,8 @@ def found_as_they_stand(
     resolution = resolve(plain, index)
     if isinstance(resolution, Unsatisfiable):
         return ()
-    found = examine(_seen(examination, resolution, index, archives), families=_SPEAKS_OF_WHAT_BREAKS)
+    seen = _seen(examination, resolution, index, archives)
+    found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
     return tuple(_marked(found, applied, resolution, AS_THEY_STAND, "without the profile, "))
 
 
@@ -69,7 +70,7 @@ def found_without_bounds(
     problem: Problem,
     profile: Profile,
     examination: Examination,
-    applied: Iterable[Finding],
+    applied: Collection[Finding],
     index: Index,
     archives: ArchiveReader | None,
 ) -> tuple[Finding, ...]:
@@ -85,7 +86,8 @@ def found_without_bounds(
     resolution = resolve(replace(problem, requirements=kept, preferences={}), index)
     if isinstance(resolution, Unsatisfiable):
         return ()
-    found = examine(_seen(examination, resolution, index, archives), families=_SPEAKS_OF_WHAT_BREAKS)
+    seen = _seen(examination, resolution, index, archives)
+    found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
     marked = _marked(found, applied, resolution, WITHOUT_BOUNDS)
     return tuple(replace(item, severity=Severity.INFO) for item in marked)
 

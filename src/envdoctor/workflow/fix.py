@@ -11,6 +11,7 @@ from packaging.version import InvalidVersion
 from envdoctor import __version__
 from envdoctor.lock.reading import LockedProject, parse_lock
 from envdoctor.model.candidate import DistributionFile
+from envdoctor.model.finding import Severity
 from envdoctor.model.plan import PlannedFile, Refusal
 from envdoctor.model.profile import Profile
 from envdoctor.planning.leftovers import Leftover, brought, leftovers
@@ -106,6 +107,7 @@ def _planned(
             refusals=(*refusals, *taken, *_other_files(locked, check.locked)),
             skipped=chosen.skipped,
             notes=(*locked.notes, *chosen.notes),
+            known_errors=tuple(item for item in locked.outcome.report.open_findings if item.severity is Severity.ERROR),
             label=request.label,
         )
     )

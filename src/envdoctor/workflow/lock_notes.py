@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.finding import Severity
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.repair import Override, Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
+from envdoctor.planning.known_errors import known_errors
 from envdoctor.ports import ONLY_ITS_BUILD
 
 __all__ = ["lock_notes"]
 
 _MOST = 12
-_MOST_ERRORS = 5
 _NOWHERE = "python_version < '0'"
 
 
@@ -63,22 +63,10 @@ def _aside(override: Override) -> Iterator[str]:
 def _known(report: Report) -> Iterator[str]:
     errors = [item for item in report.open_findings if item.severity is Severity.ERROR]
     warnings = sum(item.severity is Severity.WARNING for item in report.open_findings)
-    if errors:
-        yield from _listed(errors)
+    yield from known_errors(errors, "what is locked")
     if warnings:
         number, them = (f"{warnings} warnings are", "them") if warnings > 1 else ("1 warning is", "it")
         yield f"{number} known of what is locked; `envdoctor check` shows {them}"
-
-
-def _listed(errors: Sequence[Finding]) -> Iterator[str]:
-    number = f"{len(errors)} errors are" if len(errors) > 1 else "1 error is"
-    yield f"{number} known of what is locked:"
-    for item in errors[:_MOST_ERRORS]:
-        yield f"  {item.rule} {item.name}: {item.message}"
-        if item.remedy is not None:
-            yield f"    try: {'; '.join((item.remedy.summary, *(f'`{each}`' for each in item.remedy.commands)))}"
-    if len(errors) > _MOST_ERRORS:
-        yield f"  and {len(errors) - _MOST_ERRORS} more; `envdoctor check` lists them"
 
 
 def _mended(resolution: Resolution) -> Iterator[str]:

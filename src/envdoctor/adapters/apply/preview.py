@@ -115,7 +115,8 @@ def _take(
 
 def _refusal(patch: Patch, number: int, name: str, path: str, fault: str) -> Refusal:
     where = "" if patch.root == "project" else " in site-packages"
-    message = f"patch `{name}` (patch[{number}], {patch.kind.value}) does not fit `{path}`{where}: {fault}"
+    entry = str(patch.origin) if patch.origin is not None else f"patch[{number}]"
+    message = f"patch `{name}` ({entry}, {patch.kind.value}) does not fit `{path}`{where}: {fault}"
     return Refusal(
         "anchor", path, message, "the file is not as the profile expects; another version of it, or changed by hand"
     )

@@ -70,6 +70,8 @@ class Exchange:
     connect: float
     answered: Callable[[], None] = lambda: None
     """Called when a host has answered, before the body is read."""
+    trace: Callable[[str, Mapping[str, object]], None] = lambda _event, _info: None
+    """Told by httpcore what it does, connections that it makes among it."""
     received: int = 0
     """Bytes of the body so far."""
 
@@ -84,7 +86,9 @@ class Exchange:
             raise TransportError(f"not a URL that can be fetched: {fault}", lasting=True)
         try:
             timeout = httpx.Timeout(self.timeout, connect=self.connect)
-            request = self.client.build_request("GET", self.url, headers=dict(self.headers), timeout=timeout)
+            request = self.client.build_request(
+                "GET", self.url, headers=dict(self.headers), timeout=timeout, extensions={"trace": self.trace}
+            )
             return self._followed(request)
         except httpx.DecodingError as error:
             raise TransportError(f"its answer cannot be unpacked ({error})") from None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from envdoctor.adapters.index.client import ClientFault, new_client
+from envdoctor.adapters.index.connections import Connections
 from envdoctor.adapters.index.credentials import Credentials, origin_of
 from envdoctor.adapters.index.exchange import Exchange, Reply, TransportError, host_of, watched
 from envdoctor.adapters.index.pip_settings import PipSettings
@@ -29,6 +30,7 @@ PAGE_LIMIT = 256 * 1024 * 1024
 _ATTEMPTS = 4
 _BUSY = frozenset({429, 503})
 _AGAIN = _BUSY | {408, 500, 502, 504}
+_CLOSED = "it was closed"
 _SHORT_CONNECT = 4.0
 """Seconds that one attempt to reach an extra index may take."""
 
@@ -57,6 +59,9 @@ class Transport:
     _served: dict[str, float] = field(default_factory=dict)
     """By origin: when it last answered to the end."""
     _closed: bool = False
+    _connections: Connections = field(default_factory=Connections)
+    _under_way: int = 0
+    """Requests that hold the client, those that nobody waits for any more among them."""
 
     def get(
         self, url: str, headers: Mapping[str, str] | None = None, limit: int = PAGE_LIMIT, patient: bool = True
@@ -89,12 +94,20 @@ class Transport:
         raise AssertionError  # pragma: no cover - the last attempt returns or raises
 
     def close(self) -> None:
-        """Close the connections; work that is still under way fails."""
+        """Close the connections, without waiting; work that is still under way fails."""
         with self._lock:
             self._closed = True
-            if self._client is not None:
-                self._client.close()
+        self._connections.end()
+        self._close_unused()
+
+    def _close_unused(self) -> None:
+        """Close the client of a closed transport once no request holds it: the last one out does it."""
+        with self._lock:
+            client = self._client if self._closed and not self._under_way else None
+            if client is not None:
                 self._client = None
+        if client is not None:
+            client.close()
 
     def _tried(
         self, url: str, headers: Mapping[str, str] | None, limit: int, patient: bool, stop: float
@@ -114,11 +127,24 @@ class Transport:
 
         try:
             client = self._open()
-            exchange = Exchange(client, url, sent, limit, self.timeout, connect, alive)
+            exchange = Exchange(client, url, sent, limit, self.timeout, connect, alive, self._connections.trace)
             seconds = min(connect + self.timeout, max(0.0, stop - time.monotonic()))
-            return watched(exchange.perform, answered, seconds, lambda: self.waiting(host_of(url)))
+            return watched(lambda: self._performed(exchange), answered, seconds, lambda: self.waiting(host_of(url)))
         except TransportError as error:
             return error
+
+    def _performed(self, exchange: Exchange) -> Reply:
+        """Return the answer; the client stays open as long as this takes. Raises TransportError."""
+        with self._lock:
+            if self._closed:
+                raise TransportError(_CLOSED, lasting=True)
+            self._under_way += 1
+        try:
+            return exchange.perform()
+        finally:
+            with self._lock:
+                self._under_way -= 1
+            self._close_unused()
 
     def _given_up(self, outcome: Reply | TransportError, url: str, patient: bool, begun: float, late: bool) -> Reply:
         """Return the last answer or raise the last error; leave the host alone from now on where it is at fault."""
@@ -154,7 +180,7 @@ class Transport:
     def _open(self) -> httpx.Client:
         with self._lock:
             if self._closed:
-                raise TransportError("it was closed", lasting=True)
+                raise TransportError(_CLOSED, lasting=True)
             if self._client is None:
                 try:
                     self._client = new_client(self.pip, self.concurrency, self.note)

@@ -50,8 +50,7 @@ def read_conda_specification(draft: Draft, text: str, origin: FileOrigin, circum
         return
     name = match["name"].lower()
     if name == "python":
-        if draft.requires_python is None and str(specifier):
-            draft.requires_python, draft.requires_python_origin = specifier, origin
+        _python(draft, specifier, origin)
         return
     if name == "pip":
         return
@@ -61,6 +60,16 @@ def read_conda_specification(draft: Draft, text: str, origin: FileOrigin, circum
         return
     requirement = Requirement(canonicalize_name(_NAMES.get(name, name)), origin, specifier, text=text)
     draft.add(requirement, circumstances)
+
+
+def _python(draft: Draft, specifier: SpecifierSet, origin: FileOrigin) -> None:
+    """Keep the Python that conda installs: a bound as ``requires-python`` is, and what the project runs on."""
+    if not str(specifier):
+        return
+    if draft.requires_python is None:
+        draft.requires_python, draft.requires_python_origin = specifier, origin
+    if draft.environment_python is None:
+        draft.environment_python, draft.environment_python_origin = specifier, origin
 
 
 def _specifier(version: str, brackets: str | None) -> SpecifierSet | None:

@@ -85,6 +85,8 @@ class Draft:
     local_projects: list[LocalProject] = field(default_factory=list)
     requires_python: SpecifierSet | None = None
     requires_python_origin: FileOrigin | None = None
+    environment_python: SpecifierSet | None = None
+    environment_python_origin: FileOrigin | None = None
     settings: dict[str, object] = field(default_factory=dict)
     known_groups: set[str] = field(default_factory=set)
     used_groups: set[str] = field(default_factory=set)

@@ -262,6 +262,8 @@ def _finished(draft: Draft, others: tuple[Path, ...]) -> Project:
         commands=tuple(draft.commands),
         requires_python=draft.requires_python,
         requires_python_origin=draft.requires_python_origin,
+        environment_python=draft.environment_python,
+        environment_python_origin=draft.environment_python_origin,
         duplicates=repeated,
         settings=draft.settings,
         options=tuple(draft.options),

@@ -4,6 +4,7 @@
 
 Compares the project's own `requires-python` (pyproject.toml, setup.cfg, setup.py, a script's inline metadata, a conda
 file's `python`) with the target's Python. One patch release of the target's minor version that is admitted is enough.
+The `python` of a conda file is the target's where nobody names another, so that this speaks where somebody did.
 
 ## Why is this bad
 
@@ -42,7 +43,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
     origin = project.requires_python_origin
     others = admitted_minors(wanted)
     best = f"{others[-1][0]}.{others[-1][1]}" if others else None
-    summary = f"judge for a Python that it admits: `--target-python {best}`" if best else f"correct `{wanted}`"
+    remedy = Remedy(f"correct `{wanted}`, which no Python meets")
+    if best is not None:
+        option = f"--target-python {best}"
+        remedy = Remedy(f"judge for a Python that it admits: `{option}`", commands=(f"envdoctor check {option}",))
     yield Finding(
         rule=RULE.code,
         name=RULE.name,
@@ -50,7 +54,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         subject=project.name or "python",
         message=f"the project requires Python `{wanted}`, and the target has {target.python_version}",
         evidence=(Evidence(f"requires-python: {wanted}", str(origin) if origin else ""),),
-        remedy=Remedy(summary),
+        remedy=remedy,
         location=origin,
     )
 

@@ -15,6 +15,7 @@ from envdoctor.render.conflict_wording import (
     source_text,
     truncation_text,
 )
+from envdoctor.render.human.canvas import cell_width
 from envdoctor.render.wording import count, joined, restated, versions
 
 if TYPE_CHECKING:
@@ -114,8 +115,27 @@ def _write_repair(canvas: Canvas, report: Report, repair: Repair, *, in_use: boo
         canvas.line(written.action, first="    - ")
         for aside in written.aside:
             canvas.line(f"sets aside {aside}", first="      ", rest="        ")
+        if written.because:
+            because = canvas.plain(f"because {written.because}")
+            canvas.line((because if canvas.verbose else _in_one_line(because, canvas.width - 6), "dim"), first="      ")
     if repair.changes:
         moved = ", ".join(f"{item.name} {item.before} -> {item.after}" for item in repair.changes)
         canvas.line(f"result: {moved}", first="    ", rest="      ")
     for caution in repair.cautions:
         canvas.line(("caution", "warning"), f": {caution}", first="    ", rest="      ")
+
+
+def _in_one_line(text: str, cells: int) -> str:
+    """Return a text of at most this many cells: its last clauses, or words, give way to dots."""
+    if cell_width(text) <= cells:
+        return text
+    kept = ""
+    for word in text.split():
+        longer = f"{kept} {word}".strip()
+        if cell_width(longer) + 4 > cells:
+            break
+        kept = longer
+    clause = max(kept.rfind(mark) for mark in (", ", "; ", ": "))
+    if clause > len(kept) // 2:
+        kept = kept[:clause]
+    return f"{kept.rstrip(',;:')} ..."

@@ -1,0 +1,167 @@
+"""The Python of a conda environment file is what the project is judged for, where nobody says otherwise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from lock_index import LoopbackIndex
+from packaging.specifiers import SpecifierSet
+
+from envdoctor.adapters.project import read_project
+from envdoctor.cli import composition
+from envdoctor.cli.main import main
+from envdoctor.cli.targets import for_environment_python
+from envdoctor.lock.reading import tomllib
+from envdoctor.model.target import Arch, OperatingSystem, Target
+
+HERE = Target(os=OperatingSystem.LINUX, arch=Arch.X86_64, python=(3, 12))
+PROFILE = """
+schema = 1
+[profile]
+name = "stack"
+summary = "s"
+[target]
+os = "linux"
+arch = "x86_64"
+python = ">=3.10,<3.13"
+backend = "cpu"
+"""
+
+
+def conda(project: Path, python: str) -> None:
+    text = f"name: app\ndependencies:\n  - {python}\n  - pip\n  - pip:\n    - alpha\n"
+    (project / "environment.yml").write_text(text, encoding="utf-8")
+    (project / "requirements.txt").unlink(missing_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def _on_python_312(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("envdoctor.cli.targets.host_target", lambda: HERE)
+
+
+def judged_for(capsys: pytest.CaptureFixture[str], project: Path, *options: str) -> tuple[str, str, set[str]]:
+    """Return the target's Python, what was said, and the rules of what was found."""
+    capsys.readouterr()
+    main(["check", str(project), *options, "--format", "json"])
+    said = capsys.readouterr()
+    report = json.loads(said.out)
+    return report["target"]["python"], said.err, {item["rule"] for item in report["findings"]}
+
+
+@pytest.mark.parametrize(
+    "python",
+    [
+        "python=3.10",
+        "python==3.10",
+        "python=3.10.*",
+        "python 3.10",
+        "python 3.10.*",
+        "python=3.10.13",
+        "python>=3.10,<3.11",
+        '"python >=3.10,<3.11"',
+        "conda-forge::python=3.10",
+        "python=3.10=*_cpython",
+    ],
+)
+def test_the_python_that_it_pins_is_taken_and_said(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, python: str
+) -> None:
+    conda(project, python)
+    taken, said, rules = judged_for(capsys, project)
+    assert taken == "3.10"
+    assert "note: taking Python 3.10: environment.yml:3 asks for `python " in said
+    assert "`--target-python` chooses another" in said
+    assert "RES011" not in rules
+
+
+@pytest.mark.parametrize("python", ["python>=3.9", "python", "python=3.12"])
+def test_where_this_machine_s_python_is_admitted_it_stays(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, python: str
+) -> None:
+    conda(project, python)
+    taken, said, _ = judged_for(capsys, project)
+    assert taken == "3.12"
+    assert "taking Python" not in said
+
+
+def test_of_several_the_first_that_resolves_is_taken(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    conda(project, "python>=3.13")
+    taken, said, _ = judged_for(capsys, project)
+    assert taken == "3.14"
+    assert "taking the first Python of 3.14, 3.13 that resolves" in said
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_what_the_user_says_counts_for_more(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, typed: bool
+) -> None:
+    conda(project, "python=3.10")
+    if not typed:
+        (project / "pyproject.toml").write_text('[tool.envdoctor]\ntarget-python = "3.11"\n', encoding="utf-8")
+    taken, said, rules = judged_for(capsys, project, *(("--target-python", "3.11") if typed else ()))
+    assert taken == "3.11"
+    assert "taking Python" not in said
+    assert "RES011" in rules
+
+
+def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex) -> None:
+    conda(project, "python=3.10")
+    taken, said, _ = judged_for(capsys, project, "--quiet")
+    assert (taken, said) == ("3.10", "")
+
+
+def test_of_a_profile_s_pythons_those_that_it_admits_remain(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    (project / "stack.toml").write_text(PROFILE, encoding="utf-8")
+    conda(project, "python=3.11")
+    assert judged_for(capsys, project, "--profile", str(project / "stack.toml"))[0] == "3.11"
+    conda(project, "python=3.9")
+    taken, _, rules = judged_for(capsys, project, "--profile", str(project / "stack.toml"))
+    assert (taken, "RES011" in rules) == ("3.12", True)
+
+
+def test_markers_are_judged_for_that_python(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    conda(project, "python=3.10")
+    text = (project / "environment.yml").read_text(encoding="utf-8")
+    (project / "environment.yml").write_text(f'{text}    - nowhere; python_version >= "3.11"\n', encoding="utf-8")
+    assert main(["check", str(project), "--quiet"]) == 0
+
+
+def test_the_lock_is_for_that_python_too(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    conda(project, "python=3.10")
+    assert main(["lock", str(project)]) == 0
+    lock = tomllib.loads((project / "pylock.toml").read_text(encoding="utf-8"))
+    assert lock["tool"]["envdoctor"]["target"]["python"] == "3.10"
+
+
+def test_an_environment_that_is_looked_at_keeps_its_python(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, tmp_path: Path
+) -> None:
+    conda(project, "python=3.10")
+    listing = tmp_path / "installed.txt"
+    listing.write_text("alpha==2.0\nbeta==1.0\n", encoding="utf-8")
+    taken, said, rules = judged_for(capsys, project, "--installed", str(listing))
+    assert taken == "3.12"
+    assert "taking Python" not in said
+    assert "RES011" in rules
+
+
+def test_a_python_that_nobody_can_judge_for_changes_nothing() -> None:
+    assert for_environment_python(HERE, (), SpecifierSet("==2.7.*")) == (HERE, ())
+
+
+def test_requires_python_alone_is_a_bound_and_no_choice(tmp_path: Path) -> None:
+    text = '[project]\nname = "app"\nversion = "1"\nrequires-python = ">=3.10,<3.11"\n'
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    read = read_project(tmp_path)
+    assert read.environment_python is None
+    assert composition.asked_python(read, HERE, (), quiet=True) == (HERE, ())
