@@ -22,7 +22,10 @@ _MARGIN = re.compile(r"^[\s\u2502|>]*")
 _FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
 _ESCAPED = {"x": 4, "u": 6, "U": 10}
 """Characters that an escape by number takes."""
-_NEW_ENTRY = re.compile(r"(?:\W*\d|\[|(?:INFO|WARN|ERROR|DEBUG|CRITICAL|Traceback|File)\b)")
+_NEW_ENTRY = re.compile(
+    r"(?:\W*\d{2,4}[-:/]\d|\[|(?:INFO|WARN|ERROR|DEBUG|CRITICAL|Traceback|File|Collecting|Downloading|Using|Requirement)\b)"
+)
+"""How a line begins that goes on with nothing: a time, a level, what pip does next."""
 _PIECE, _OVERLAP = 4000, 400
 _LARGEST_PASTE = 4 * 1024 * 1024
 """Characters; a larger log was written by a program, and nobody's window has wrapped it."""
