@@ -20,7 +20,7 @@ __all__ = ["Patient", "PatientChoice", "fitted", "open_patient"]
 
 # Imported in a child when they are there: a broken one of these makes everything above it fail.
 _IMPORTED = ("torch",)
-_LARGEST_LOG = 16 * 1024 * 1024
+_LARGEST_TEXT = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +156,17 @@ def _facts(path: Path | None) -> tuple[Facts, tuple[str, ...]]:
 
 
 def _log(path: Path | None) -> str | None:
-    return None if path is None else _text(path, "--log")
+    if path is None:
+        return None
+    from envdoctor.cli.patient_log import read_log_file
+
+    return read_log_file(path)
 
 
 def _text(path: Path, option: str) -> str:
     """Return a text file; UTF-16 as PowerShell's redirection writes it too."""
     try:
-        data = path.read_bytes()[:_LARGEST_LOG]
+        data = path.read_bytes()[:_LARGEST_TEXT]
     except OSError as error:
         raise UsageFault(f"{option}: cannot read `{path}`: {error.strerror or error}") from error
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.advisory_reading import AdvisoryBook, shipped_advisories
+from envdoctor.diagnose.log_text import LogHit, LogText
 from envdoctor.diagnose.package_view import Scene, scenes
 from envdoctor.diagnose.predicate import AllOf, Atom, Situation
 from envdoctor.diagnose.source_scan import SourceScan, scan_of
@@ -87,14 +88,18 @@ def _elsewhere(advisory: Advisory, examination: Examination) -> bool:
 
 
 def read_log(examination: Examination, book: AdvisoryBook | None = None) -> Iterator[Finding]:
-    """Yield a finding for every advisory with a symptom that a line of the examination's log shows."""
-    log = examination.log or ""
-    lines, folded = log.splitlines(), log.casefold()
+    """Yield a finding for every advisory with a symptom that the examination's log shows.
+
+    Where one says the same as another and more, it speaks alone.
+    """
+    log = LogText(examination.log or "")
+    hits: list[tuple[Advisory, LogHit]] = []
     for advisory in (book or shipped_advisories()).advisories:
-        if not all(word in folded for word in advisory.symptom_mentions) or _elsewhere(advisory, examination):
-            continue
-        for pattern in advisory.symptoms:
-            hit = next(((at, line) for at, line in enumerate(lines, 1) if pattern.search(line)), None)
+        if advisory.symptoms and not _elsewhere(advisory, examination):
+            hit = log.first(advisory.symptoms, advisory.symptom_mentions, advisory.symptom_within)
             if hit:
-                yield advisory.finding_of_log(hit[1].strip(), hit[0])
-                break
+                hits.append((advisory, hit))
+    outdone = {code for advisory, _ in hits for code in advisory.instead_of}
+    for advisory, hit in hits:
+        if advisory.code not in outdone:
+            yield advisory.finding_of_log(hit.excerpt, hit.number)

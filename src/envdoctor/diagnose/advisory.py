@@ -74,8 +74,12 @@ class Advisory:
     """The data file that it stands in."""
     targets: tuple[str, ...] = ()
     symptoms: tuple[re.Pattern[str], ...] = ()
-    symptom_mentions: tuple[str, ...] = ()
-    """Words that must stand somewhere in a log, where the symptom alone says too little."""
+    symptom_mentions: tuple[re.Pattern[str], ...] = ()
+    """What must stand near it in a log, where the symptom alone says too little; in capitals or not."""
+    symptom_within: int = 40
+    """How many lines away that may be."""
+    instead_of: tuple[str, ...] = ()
+    """Codes of advisories that say less of the same cause; in a log that shows this one they are silent."""
     references: tuple[str, ...] = ()
     subject: str | None = None
     needs: tuple[frozenset[str], ...] = ()
@@ -121,7 +125,7 @@ class Advisory:
             subject=self.subject or self.id,
             message=f"the log shows a known issue: {_first_sentence(self.cause)}",
             evidence=(
-                Evidence(line[:200], f"log line {number}"),
+                Evidence(line, f"log line {number}"),
                 *(Evidence(item, self.code) for item in self.evidence),
             ),
             remedy=self.remedy,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from envdoctor.diagnose.advisory import Advisory, AdvisoryExample, Confidence, RemedyCase, Telling, needed_packages
+from envdoctor.diagnose.log_text import fixed_text
 from envdoctor.diagnose.package_atoms import PACKAGE_ATOMS, table_atom
 from envdoctor.diagnose.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
 from envdoctor.diagnose.shipped import advisories_folder
@@ -31,6 +32,8 @@ _ROW = re.compile(r"^(?=\[\[)", re.MULTILINE)
 _CODE_LINE = re.compile(r'^code = "(\w+)"', re.MULTILINE)
 _CODE = re.compile(r"ADV\d{3}")
 _RULE = re.compile(r"(?!ADV)[A-Z]{3,4}\d{3}")
+_SHORTEST_FIXED = 5
+"""Characters; by such a text a log is searched before any regular expression is tried."""
 _NEVER = Atom("never", lambda _situation: FALSE)
 
 
@@ -145,14 +148,20 @@ def _tellings(row: Row) -> Iterator[Telling]:
         entry.done()
 
 
+def _patterns(row: Row, key: str, flags: int = 0) -> tuple[re.Pattern[str], ...]:
+    sound = [Row({key: text}, row.path, row.faults).pattern(key) for text in row.texts(key)]
+    return tuple(re.compile(text, flags) for text in sound if text)
+
+
 def _advisory(data: object, path: str, faults: Faults, words: _Vocabulary) -> Advisory:
     row = Row(data, path, faults)
     code = row.text("code", required=True)
     if code and not _CODE.fullmatch(code):
         row.fault("code", "must be ADV and three digits")
-    symptoms = row.texts("symptom")
+    symptoms = _patterns(row, "symptom")
     for symptom in symptoms:
-        Row({"symptom": symptom}, path, faults).pattern("symptom")
+        if len(fixed_text(symptom.pattern)) < _SHORTEST_FIXED:
+            row.fault("symptom", f"`{symptom.pattern}` holds no text of {_SHORTEST_FIXED} characters outside of groups")
     log_only = not row.has("when")
     if log_only and not symptoms:
         row.fault("when", "is missing, and there is no symptom either")
@@ -173,8 +182,10 @@ def _advisory(data: object, path: str, faults: Faults, words: _Vocabulary) -> Ad
         needs=needed_packages(when),
         source=faults.file,
         targets=row.texts("targets"),
-        symptoms=tuple(re.compile(item) for item in symptoms if not faults.found),
-        symptom_mentions=row.texts("symptom_mentions"),
+        symptoms=symptoms,
+        symptom_mentions=_patterns(row, "symptom_mentions", re.IGNORECASE | re.MULTILINE),
+        symptom_within=row.number("symptom_within", 40),
+        instead_of=row.texts("instead_of"),
         references=row.texts("references"),
         subject=row.text("subject") or None,
         log_only=log_only,
@@ -215,6 +226,17 @@ def _twice(advisories: Iterable[tuple[str, Advisory]]) -> list[str]:
     return found
 
 
+def _unknown_codes(advisories: Iterable[tuple[str, Advisory]]) -> list[str]:
+    found = list(advisories)
+    known = {advisory.code for _, advisory in found}
+    return [
+        f"{advisory.source}: {path}.instead_of: there is no advisory `{code}`"
+        for path, advisory in found
+        for code in advisory.instead_of
+        if code not in known
+    ]
+
+
 def _document(path: Path, faults: list[str]) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -237,7 +259,7 @@ def read_advisories(folder: Path) -> AdvisoryBook:
             path_of_row = f"advisory[{at}]"
             found.append((path_of_row, _advisory(data, path_of_row, collected, words)))
         faults += collected.found
-    faults += _twice(found)
+    faults += [*_twice(found), *_unknown_codes(found)]
     if faults:
         raise InvalidAdvisories(faults)
     return AdvisoryBook(tuple(sorted((item for _, item in found), key=lambda item: item.code)), words.tables)

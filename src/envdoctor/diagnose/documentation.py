@@ -29,11 +29,20 @@ def _of_advisory(advisory: Advisory) -> str:
     ]
     lines += ["", *(f"    {command}" for command in advisory.remedy.commands)] if advisory.remedy.commands else []
     lines += ["", "## Evidence", "", *(f"- {item}" for item in advisory.evidence)]
-    if advisory.symptoms:
-        lines += ["", "## Seen in logs as", "", *(f"- `{item.pattern}`" for item in advisory.symptoms)]
+    lines += _in_logs(advisory) if advisory.symptoms else []
     if advisory.references:
         lines += ["", "## References", "", *(f"- {item}" for item in advisory.references)]
     return "\n".join(lines) + "\n"
+
+
+def _in_logs(advisory: Advisory) -> list[str]:
+    lines = ["", "## Seen in logs as", "", *(f"- `{item.pattern}`" for item in advisory.symptoms)]
+    if advisory.symptom_mentions:
+        near = " and ".join(f"`{item.pattern}`" for item in advisory.symptom_mentions)
+        lines += ["", f"with {near} at most {advisory.symptom_within} lines away."]
+    if advisory.instead_of:
+        lines += ["", f"There it speaks in place of {', '.join(advisory.instead_of)}."]
+    return lines
 
 
 def documentation(code: str) -> str | None:

@@ -1,0 +1,177 @@
+"""A log as people paste it: read without its colours, across the seams of wrapped lines, and fast.
+
+A log may have megabytes, and there are hundreds of patterns: each is tried only on lines that hold a text which it
+needs, and a line is looked at in pieces, so that no line makes a pattern try for ever.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+__all__ = ["LogHit", "LogText", "fixed_text"]
+
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_TYPOGRAPHY = {ord(mark): "'" for mark in "\u2018\u2019\u201b"} | {ord(mark): '"' for mark in "\u201c\u201d"}
+_MARGIN = re.compile(r"^[\s\u2502|>]*")
+"""What stands before a wrapped line's rest: uv's and pip's trees, a box, a quoted mail."""
+_FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
+_ESCAPED = {"x": 4, "u": 6, "U": 10}
+"""Characters that an escape by number takes."""
+_NEW_ENTRY = re.compile(
+    r"(?:\W*\d{2,4}[-:/]\d|\[|(?:INFO|WARN|ERROR|DEBUG|CRITICAL|Traceback|File|Collecting|Downloading|Using|Requirement)\b)"
+)
+"""How a line begins that goes on with nothing: a time, a level, what pip does next."""
+_PIECE, _OVERLAP = 4000, 400
+_LARGEST_PASTE = 4 * 1024 * 1024
+"""Characters; a larger log was written by a program, and nobody's window has wrapped it."""
+_NARROWEST = 50
+"""Columns; hardly a window is narrower."""
+_TERMINALS = frozenset({80, 120})
+_WIDEST_TERMINAL = 250
+
+
+@dataclass(frozen=True, slots=True)
+class LogHit:
+    """Where a pattern was found."""
+
+    number: int
+    excerpt: str
+    """At most 200 characters."""
+
+
+@lru_cache(maxsize=1024)
+def fixed_text(pattern: str) -> str:
+    """Return the longest text that stands in whatever a regular expression matches, empty where none is certain.
+
+    Only what is outside of groups and classes counts; a pattern of alternatives, or one that ignores case, has none.
+    """
+    if _FLAGS.match(pattern):
+        return ""
+    runs, run, depth, at = [""], "", 0, 0
+    while at < len(pattern):
+        char, step = pattern[at], 1
+        if char == "\\":
+            char = pattern[at + 1]
+            literal, step = not char.isalnum(), _ESCAPED.get(char, 2)
+        elif char == "[":
+            literal, step = False, _class_length(pattern, at)
+        elif char == "{":
+            literal, step = False, pattern.index("}", at) + 1 - at
+        else:
+            literal = char not in "()|.^$?*+"
+            depth += (char == "(") - (char == ")")
+        at += step
+        if char == "|" and not depth and step == 1:
+            return ""
+        optional = pattern[at : at + 1] in ("?", "*", "{")
+        if literal and not depth and not optional:
+            run += char
+            continue
+        runs.append(run)
+        run = ""
+    return max((*runs, run), key=len)
+
+
+def _class_length(pattern: str, begin: int) -> int:
+    at = begin + 1
+    at += pattern[at : at + 1] == "^"
+    at += pattern[at : at + 1] == "]"
+    while pattern[at] != "]":
+        at += 2 if pattern[at] == "\\" else 1
+    return at + 1 - begin
+
+
+class LogText:
+    """The lines of a log, and what stands on the seams of wrapped ones."""
+
+    def __init__(self, text: str) -> None:
+        if "\x1b" in text:
+            text = _COLOUR.sub("", text)
+        if not text.isascii():
+            text = text.translate(_TYPOGRAPHY)
+        rows = [(number, part) for number, row in enumerate(text.split("\n"), 1) if row for part in row.split("\r")]
+        entries = [*_lines(rows), *(_seams(rows) if len(text) <= _LARGEST_PASTE else ())]
+        self._numbers = [number for number, _ in entries] or [1]
+        self._lines = [line for _, line in entries] or [""]
+        self._starts: list[int] = []
+        begin = 0
+        for line in self._lines:
+            self._starts.append(begin)
+            begin += len(line) + 1
+        self._text = "\n".join(self._lines)
+        self._mentions: dict[str, list[int]] = {}
+
+    def _entry(self, position: int) -> int:
+        return bisect_right(self._starts, position) - 1
+
+    def _hits(self, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
+        """Yield each line that matches; what can be seen without the regular expression is seen so."""
+        fixed, refused = fixed_text(pattern.pattern), set[str]()
+        position = self._text.find(fixed)
+        while position >= 0:
+            entry = self._entry(position)
+            line = self._lines[entry]
+            found = None if line in refused else pattern.search(line)
+            if found:
+                yield entry, found
+            else:
+                refused.add(line)
+            if entry + 1 == len(self._starts):
+                return
+            position = self._text.find(fixed, self._starts[entry + 1])
+
+    def _mentioned(self, pattern: re.Pattern[str]) -> list[int]:
+        """Return the numbers of the lines that a pattern is in, in order."""
+        if pattern.pattern not in self._mentions:
+            found = {self._numbers[self._entry(match.start())] for match in pattern.finditer(self._text)}
+            self._mentions[pattern.pattern] = sorted(found)
+        return self._mentions[pattern.pattern]
+
+    def _beside(self, number: int, pattern: re.Pattern[str], within: int) -> bool:
+        numbers = self._mentioned(pattern)
+        at = bisect_left(numbers, number - within)
+        return at < len(numbers) and numbers[at] <= number + within
+
+    def first(
+        self, patterns: tuple[re.Pattern[str], ...], beside: tuple[re.Pattern[str], ...] = (), within: int = 0
+    ) -> LogHit | None:
+        """Return the first line that matches a pattern, with every ``beside`` on one at most ``within`` lines away."""
+        for pattern in patterns:
+            for entry, found in self._hits(pattern):
+                number = self._numbers[entry]
+                if all(self._beside(number, item, within) for item in beside):
+                    line = self._lines[entry]
+                    begin = 0 if len(line) <= 200 else max(0, min(found.start() - 60, len(line) - 200))
+                    return LogHit(number, line[begin : begin + 200])
+        return None
+
+
+def _lines(rows: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    for number, row in rows:
+        line = " ".join(row.split())
+        # A regular expression over a line of megabytes would take its square in time.
+        for begin in range(0, max(len(line), 1), _PIECE):
+            yield number, line[begin : begin + _PIECE + _OVERLAP]
+
+
+def _seams(rows: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield pairs of lines that a terminal or a tool may have broken in two, joined again."""
+    widest = max((len(row) for _, row in rows), default=0)
+    edges = _TERMINALS | ({widest} if widest <= _WIDEST_TERMINAL else frozenset())
+    for (number, row), (next_number, following) in pairwise(rows):
+        begun = row.rstrip()
+        if next_number > number + 1 or len(begun) > _WIDEST_TERMINAL or not begun:
+            continue
+        rest = " ".join(_MARGIN.sub("", following[:_WIDEST_TERMINAL]).split())
+        if not rest or _NEW_ENTRY.match(rest):
+            continue
+        word = rest.partition(" ")[0]
+        if len(begun) in edges:
+            yield number, " ".join((begun + rest).split())
+        if len(begun) + 1 + len(word) > _NARROWEST:
+            yield number, " ".join(f"{begun} {rest}".split())

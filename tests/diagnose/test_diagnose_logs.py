@@ -1,0 +1,188 @@
+"""Error texts as people paste them get their cause, harmless logs nothing, and a large log its answer in seconds."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from diagnose_fixtures import examination_of
+
+from envdoctor.diagnose.advising import read_log
+from envdoctor.diagnose.advisory import Advisory
+from envdoctor.diagnose.advisory_reading import InvalidAdvisories, read_advisories, shipped_advisories
+from envdoctor.diagnose.log_text import LogText, fixed_text
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TEXTS = tomllib.loads((Path(__file__).parent / "symptom_texts.toml").read_text(encoding="utf-8"))["text"]
+ADVISORIES = shipped_advisories().advisories
+WITH_SYMPTOM = [item for item in ADVISORIES if item.symptoms]
+
+
+def _said(log: str) -> list[str]:
+    return [item.rule for item in read_log(examination_of({"log": log}))]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda item: item["name"])
+def test_a_pasted_text_gets_its_cause_and_no_other(text) -> None:
+    assert _said(text["log"]) == sorted(text["says"])
+
+
+def test_a_text_between_other_lines_of_a_log_gets_the_same_causes() -> None:
+    before = "2026-03-01 10:00:00,123 INFO step 100 loss 3.14\n" * 50
+    for text in TEXTS:
+        if "far" not in text["name"]:
+            assert _said(f"{before}{text['log']}\n{before}") == sorted(text["says"]), text["name"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "\x1b[1;31mRuntimeError\x1b[0m: \x1b[1mNumpy\x1b[22m is not available",
+        "RuntimeError: Numpy  is\tnot available\r\n",
+        "\x1b]0;a title\x07RuntimeError: Numpy is not available",
+        "worker  | 10:00 [ERROR] RuntimeError: Numpy is not available (retrying)",
+        "10%\r20%\rRuntimeError: Numpy is not available",
+        "RuntimeError: Numpy\N{NO-BREAK SPACE}is not available",
+    ],
+)
+def test_colours_spaces_and_what_stands_before_and_after_do_not_hide_a_symptom(written: str) -> None:
+    assert _said(written) == ["ADV014"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Exception in thread Thread-3 (run): _pickle.UnpicklingError: Weights only load f", "ailed. This file"),
+        ("> Exception in thread Thread-3: _pickle.UnpicklingError: Weights only load", "> failed. This file"),
+        ("  ╰─▶ Because it was read by pickle, which says Weights only", "      load failed. This file"),
+    ],
+)
+def test_a_wrapped_line_is_read_across_its_seam(first: str, second: str) -> None:
+    (finding,) = read_log(examination_of({"log": f"start\n{first}\n{second}\nend"}))
+    assert finding.rule == "ADV013"
+    assert finding.evidence[0].where == "log line 2"
+
+
+def test_two_entries_of_a_log_are_not_read_as_one_line() -> None:
+    assert _said("2026-03-01 10:00:00 INFO a long enough line that tells that Weights only\n10:00:01 load failed") == []
+
+
+def test_what_must_stand_beside_a_symptom_must_be_near_it() -> None:
+    error = "TypeError: argument of type 'bool' is not iterable"
+    assert _said("gradio\n" + "x\n" * 30 + error) == ["ADV042"]
+    assert _said(error + "\n" + "x\n" * 30 + "Gradio") == ["ADV042"]
+    assert _said("gradio\n" + "x\n" * 60 + error) == []
+    assert _said(error + "\n" + "x\n" * 60 + f"gradio\n{error}") == ["ADV042"]
+
+
+def test_the_sharper_of_two_answers_speaks_alone_and_the_other_where_it_is_silent() -> None:
+    error = "ModuleNotFoundError: No module named 'pkg_resources'"
+    assert _said(error) == ["ADV017"]
+    assert _said(f'  File "C:\\v\\ctranslate2\\__init__.py", line 8, in <module>\n{error}') == ["ADV053"]
+
+
+@pytest.mark.parametrize("advisory", ADVISORIES, ids=lambda item: item.code)
+def test_an_advisory_speaks_in_place_of_one_that_logs_show_and_that_does_not_answer_back(advisory: Advisory) -> None:
+    for code in advisory.instead_of:
+        (other,) = [item for item in ADVISORIES if item.code == code]
+        assert other.symptoms
+        assert advisory.code not in other.instead_of
+
+
+def test_a_finding_quotes_the_part_of_a_long_line_that_shows_the_symptom() -> None:
+    log = "x" * 30_000 + " RuntimeError: Numpy is not available " + "y" * 30_000
+    (finding,) = read_log(examination_of({"log": log}))
+    assert "Numpy is not available" in finding.evidence[0].what
+    assert len(finding.evidence[0].what) <= 200
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("No module named '?six", "No module named "),
+        (r"numpy-1\.2[0-6]\.tar", "numpy-1.2"),
+        ("a(?:long group)bcd", "bcd"),
+        ("colou?r is it", "r is it"),
+        ("one thing|another", ""),
+        ("(?i)whatever", ""),
+        (r"[^\]x]abc\ufeffde\w+fghi", "fghi"),
+        (r"ab{2}cde", "cde"),
+    ],
+)
+def test_the_text_that_a_pattern_needs_is_found(pattern: str, text: str) -> None:
+    assert fixed_text(pattern) == text
+
+
+def test_every_symptom_that_an_example_shows_holds_its_fixed_text() -> None:
+    for advisory in WITH_SYMPTOM:
+        for example in advisory.examples:
+            lines = str(example.data.get("log", "")).splitlines()
+            for pattern in advisory.symptoms:
+                assert all(fixed_text(pattern.pattern) in line for line in lines if pattern.search(line))
+
+
+def test_a_log_of_16_megabytes_is_read_in_seconds() -> None:
+    line = (
+        "2026-03-01 10:00:{0:02d} INFO step {0} torch gradio llama deepspeed 0.123 it/s /v/torch/nn/modules/module.py"
+    )
+    log = "\n".join(line.format(number) for number in range(16 * 2**20 // 100))
+    begin = time.perf_counter()
+    assert _said(log) == []
+    assert time.perf_counter() - begin < 15
+
+
+def _nearly(pattern: str) -> str:
+    """Return a text that a pattern begins to match again and again, and never ends to."""
+    flat = re.sub(r"\(\?[:!=]|[()]|\\b|[?^$]|\{\d+,\d+\}", "", pattern).replace("\\", "")
+    parts = [part for part in re.split(r"[.*+|]|\[[^]]*\]", flat) if len(part) > 2]
+    return " ".join(part[:-1] for part in parts[:-1]) + "".join(parts[:1])
+
+
+@pytest.mark.parametrize("advisory", WITH_SYMPTOM, ids=lambda item: item.code)
+def test_no_symptom_takes_long_over_a_line_that_it_nearly_matches(advisory: Advisory) -> None:
+    for pattern in advisory.symptoms:
+        for unit in (fixed_text(pattern.pattern), _nearly(pattern.pattern), f"{fixed_text(pattern.pattern)} x"):
+            log = LogText((unit * (400_000 // max(len(unit), 1) + 1))[:400_000])
+            begin = time.perf_counter()
+            log.first((pattern,))
+            assert time.perf_counter() - begin < 2, (pattern.pattern, unit)
+
+
+WIDE = """
+[[advisory]]
+code = "ADV900"
+id = "wide"
+severity = "error"
+message = "m"
+cause = "c"
+evidence = ["e"]
+confidence = "metadata"
+remedy = { summary = "s" }
+symptom = ["(?:one|two)", "(?i)whatever", "[unclosed"]
+symptom_mentions = ["(unclosed"]
+instead_of = ["ADV901"]
+fires = [{ log = "one" }]
+silent = [{ log = "" }]
+"""
+
+
+def test_a_symptom_without_a_fixed_text_and_an_unknown_code_are_faults(tmp_path: Path) -> None:
+    (tmp_path / "wide.toml").write_text(WIDE, encoding="utf-8")
+    with pytest.raises(InvalidAdvisories) as caught:
+        read_advisories(tmp_path)
+    faults = "\n".join(caught.value.faults)
+    for expected in (
+        "advisory[0].symptom: `(?:one|two)` holds no text of 5 characters outside of groups",
+        "advisory[0].symptom: `(?i)whatever` holds no text",
+        "advisory[0].symptom: is not a regular expression",
+        "advisory[0].symptom_mentions: is not a regular expression",
+        "advisory[0].instead_of: there is no advisory `ADV901`",
+    ):
+        assert expected in faults
