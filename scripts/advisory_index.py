@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from envdoctor.diagnose.advisory_reading import shipped_advisories
-from envdoctor.diagnose.advisory_selection import index_row
+from envdoctor.diagnose.advisories.book import shipped_advisories
+from envdoctor.diagnose.advisories.selection import index_row
 
-PAGE = Path(__file__).resolve().parent.parent / "src" / "envdoctor" / "diagnose" / "advisory_index.py"
+PAGE = Path(__file__).resolve().parent.parent / "src" / "envdoctor" / "diagnose" / "advisories" / "index.py"
 HEAD = '''# ruff: noqa: E501 - a table that a script writes
 """Which advisories can speak of which packages; written by scripts/advisory_index.py."""
 

@@ -199,7 +199,7 @@ def _rules() -> str:
 
 
 def _advisories() -> str:
-    from envdoctor.diagnose.advisory_reading import shipped_advisories
+    from envdoctor.diagnose.advisories.book import shipped_advisories
     from envdoctor.diagnose.documentation import documentation
 
     known = sorted(shipped_advisories().advisories, key=lambda item: item.code)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from diagnose_fixtures import examination_of, target_of
 
-from envdoctor.diagnose.advising import advise, read_log, undecided
-from envdoctor.diagnose.advisory import Advisory
-from envdoctor.diagnose.advisory_reading import InvalidAdvisories, read_advisories, shipped_advisories
+from envdoctor.diagnose.advisories.advising import advise, read_log, undecided
+from envdoctor.diagnose.advisories.advisory import Advisory
+from envdoctor.diagnose.advisories.book import InvalidAdvisories, read_advisories, shipped_advisories
 from envdoctor.diagnose.documentation import catalogue, documentation
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.rule import rule

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from diagnose_fixtures import examination_of
 
-from envdoctor.diagnose.advising import advise
-from envdoctor.diagnose.advisory import Advisory
-from envdoctor.diagnose.advisory_index import INDEX
-from envdoctor.diagnose.advisory_reading import read_some, shipped_advisories
-from envdoctor.diagnose.advisory_selection import advisories_for, index_row
+from envdoctor.diagnose.advisories.advising import advise
+from envdoctor.diagnose.advisories.advisory import Advisory
+from envdoctor.diagnose.advisories.book import read_some, shipped_advisories
+from envdoctor.diagnose.advisories.index import INDEX
+from envdoctor.diagnose.advisories.selection import advisories_for, index_row
 from envdoctor.diagnose.examination import Examination
 
 BOOK = shipped_advisories().advisories

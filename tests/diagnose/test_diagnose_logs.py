@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from diagnose_fixtures import examination_of
 
-from envdoctor.diagnose.advising import read_log
-from envdoctor.diagnose.advisory import Advisory
-from envdoctor.diagnose.advisory_reading import InvalidAdvisories, read_advisories, shipped_advisories
-from envdoctor.diagnose.log_text import LogText, fixed_text
+from envdoctor.diagnose.advisories.advising import read_log
+from envdoctor.diagnose.advisories.advisory import Advisory
+from envdoctor.diagnose.advisories.book import InvalidAdvisories, read_advisories, shipped_advisories
+from envdoctor.diagnose.advisories.log_text import LogText, fixed_text
 
 if sys.version_info >= (3, 11):
     import tomllib

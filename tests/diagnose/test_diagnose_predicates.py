@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from diagnose_fixtures import examination_of, require, resolution_of, resolved, target_of
 
-from envdoctor.diagnose.advisory import needed_packages
-from envdoctor.diagnose.advisory_reading import read_advisories
+from envdoctor.diagnose.advisories.advisory import needed_packages
+from envdoctor.diagnose.advisories.book import read_advisories
+from envdoctor.diagnose.advisories.predicate import Situation
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import scenes
-from envdoctor.diagnose.predicate import Situation
 from envdoctor.diagnose.source_scan import SourceScan
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.fact import Fact, Facts, FactState

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisory_reading import shipped_advisories
+from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.rule import rule
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.advisory import Advisory
+    from envdoctor.diagnose.advisories.advisory import Advisory
 
 __all__ = ["catalogue", "documentation"]
 

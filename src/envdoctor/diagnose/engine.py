@@ -7,7 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisory_selection import advisories_for
+from envdoctor.diagnose.advisories.selection import advisories_for
 from envdoctor.diagnose.rule import Rule, rules_for
 from envdoctor.model.finding import Evidence, Finding, Severity
 
@@ -42,7 +42,7 @@ def _advised(examination: Examination, told: Collection[tuple[str, str]] = ()) -
         advisories = advisories_for(examination)
         if not advisories and not examination.log:
             return
-        from envdoctor.diagnose.advising import advise, read_log
+        from envdoctor.diagnose.advisories.advising import advise, read_log
 
         yield from advise(examination, advisories=advisories, told=told)
         if examination.log:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisory_reading import shipped_advisories
+from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.wheel_facts import contains, shipped_wheel_facts
 
 if TYPE_CHECKING:
+    from envdoctor.diagnose.advisories.version_table import VersionTable
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.version_table import VersionTable
 
 __all__ = ["PAIR_TABLES", "Misfit", "misfits", "plan_scene"]
 

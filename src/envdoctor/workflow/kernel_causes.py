@@ -26,7 +26,7 @@ def known_causes(results: Sequence[KernelResult], profile: Profile | None, targe
     if not failed:
         return
     # Imported here: most runs have no failure, and the advisories take their time to read.
-    from envdoctor.diagnose.advising import read_log
+    from envdoctor.diagnose.advisories.advising import read_log
     from envdoctor.diagnose.examination import Examination
 
     told: set[str] = set()

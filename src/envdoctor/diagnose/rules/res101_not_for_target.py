@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from envdoctor.diagnose.advisory_reading import shipped_advisories
+from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.file_reach import Reach, fits, in_words, pythons_in_words, reach_of, span_in_words

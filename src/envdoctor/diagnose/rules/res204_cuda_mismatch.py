@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.advisory_reading import shipped_advisories
+from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import contains

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.advisory_reading import shipped_advisories
+from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_only_demands import wheel_fits

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from packaging.version import Version
 
-from envdoctor.diagnose.predicate import Situation
-from envdoctor.diagnose.version_table import VersionTable
+from envdoctor.diagnose.advisories.predicate import Situation
+from envdoctor.diagnose.advisories.version_table import VersionTable
 
 __all__ = ["PLACEHOLDER", "Unworded", "worded"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisory_reading import AdvisoryBook, shipped_advisories
-from envdoctor.diagnose.log_text import LogHit, LogText
+from envdoctor.diagnose.advisories.book import AdvisoryBook, shipped_advisories
+from envdoctor.diagnose.advisories.log_text import LogHit, LogText
+from envdoctor.diagnose.advisories.predicate import AllOf, Atom, Situation
 from envdoctor.diagnose.package_view import Scene, scenes
-from envdoctor.diagnose.predicate import AllOf, Atom, Situation
 from envdoctor.diagnose.source_scan import SourceScan, scan_of
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.advisory import Advisory
+    from envdoctor.diagnose.advisories.advisory import Advisory
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.finding import Finding
 

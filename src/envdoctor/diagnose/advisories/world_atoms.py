@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.assumed import is_assumed
-from envdoctor.diagnose.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.source_scan import EVERYWHERE
 from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.fact import Fact, FactState
@@ -17,8 +17,8 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 
 if TYPE_CHECKING:
+    from envdoctor.diagnose.advisories.toml_row import Row
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.toml_row import Row
 
 __all__ = ["WORLD_ATOMS", "card_architectures", "project_atom"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.toml_row import Row
+from envdoctor.diagnose.advisories.toml_row import Row
 from envdoctor.diagnose.wheel_facts import contains
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.advisory import Advisory
-    from envdoctor.diagnose.advisory_index import Row
+    from envdoctor.diagnose.advisories.advisory import Advisory
+    from envdoctor.diagnose.advisories.index import Row
+    from envdoctor.diagnose.advisories.predicate import Predicate
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.predicate import Predicate
 
 __all__ = ["advisories_for", "index_row"]
 
@@ -28,7 +28,7 @@ def advisories_for(examination: Examination) -> tuple[Advisory, ...]:
     if examination.environment is None or any(
         (examination.resolution, examination.project, examination.sources, examination.log)
     ):
-        from envdoctor.diagnose.advisory_reading import shipped_advisories
+        from envdoctor.diagnose.advisories.book import shipped_advisories
 
         return shipped_advisories().advisories
     names = frozenset(item.name for item in examination.environment.distributions)
@@ -40,7 +40,7 @@ def advisories_for(examination: Examination) -> tuple[Advisory, ...]:
 
 
 def _possible(names: Collection[str], *, more: bool) -> Iterator[tuple[str, str]]:
-    from envdoctor.diagnose.advisory_index import INDEX
+    from envdoctor.diagnose.advisories.index import INDEX
 
     for code, file, groups, mentioned in INDEX:
         if groups:
@@ -53,7 +53,7 @@ def _possible(names: Collection[str], *, more: bool) -> Iterator[tuple[str, str]
 
 @lru_cache(maxsize=8)
 def _read(codes: frozenset[str], files: frozenset[str]) -> tuple[Advisory, ...]:
-    from envdoctor.diagnose.advisory_reading import read_some
+    from envdoctor.diagnose.advisories.book import read_some
 
     return read_some(codes, files)
 
@@ -68,7 +68,7 @@ def index_row(advisory: Advisory) -> Row:
 
 
 def _mentioned(predicate: Predicate) -> Iterator[str]:
-    from envdoctor.diagnose.predicate import AllOf, AnyOf, Atom, NotOf
+    from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, NotOf
 
     if isinstance(predicate, Atom):
         yield from predicate.needs_package

@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, Outcome, Predicate, Situation
+from envdoctor.diagnose.advisories.version_table import VersionTable
+from envdoctor.diagnose.advisories.wording import Unworded, worded
 from envdoctor.diagnose.package_view import Place
-from envdoctor.diagnose.predicate import AllOf, AnyOf, Atom, Outcome, Predicate, Situation
-from envdoctor.diagnose.version_table import VersionTable
-from envdoctor.diagnose.wording import Unworded, worded
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 

@@ -1,0 +1,178 @@
+"""One advisory: a TOML table to what it says and when, with every fault of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from envdoctor.diagnose.advisories.advisory import (
+    Advisory,
+    AdvisoryExample,
+    Confidence,
+    RemedyCase,
+    Telling,
+    needed_packages,
+)
+from envdoctor.diagnose.advisories.log_text import fixed_text
+from envdoctor.diagnose.advisories.package_atoms import PACKAGE_ATOMS, table_atom
+from envdoctor.diagnose.advisories.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
+from envdoctor.diagnose.advisories.toml_row import Faults, Row
+from envdoctor.diagnose.advisories.version_table import VersionTable
+from envdoctor.diagnose.advisories.wording import PLACEHOLDER
+from envdoctor.diagnose.advisories.world_atoms import WORLD_ATOMS, project_atom
+from envdoctor.model.finding import Applicability, Remedy, Severity
+
+__all__ = ["Vocabulary", "read_advisory"]
+
+_CODE = re.compile(r"ADV\d{3}")
+_RULE = re.compile(r"(?!ADV)[A-Z]{3,4}\d{3}")
+_SHORTEST_FIXED = 5
+"""Characters; by such a text a log is searched before any regular expression is tried."""
+_NEVER = Atom("never", lambda _situation: FALSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the files define for each other."""
+
+    tables: Mapping[str, VersionTable]
+    projects: Mapping[str, tuple[str, ...]]
+
+
+def _predicate(data: object, path: str, faults: Faults, words: Vocabulary) -> Predicate:
+    row = Row(data, path, faults)
+    kinds = [key for key in (*_COMPOSITES, *_ATOMS) if row.has(key)]
+    if len(kinds) != 1:
+        asked = f"has {' and '.join(kinds)}" if kinds else "asks nothing"
+        row.fault("", f"{asked}; it must ask exactly one of {', '.join((*_COMPOSITES, *_ATOMS))}")
+        return _NEVER
+    kind = kinds[0]
+    if kind in _COMPOSITES:
+        return _composite(kind, row, words)
+    if kind == "table":
+        atom = table_atom(row, words.tables)
+    elif kind == "project":
+        atom = project_atom(row, words.projects)
+    else:
+        atom = (PACKAGE_ATOMS | WORLD_ATOMS)[kind](row)
+    row.done()
+    return atom
+
+
+def _composite(kind: str, row: Row, words: Vocabulary) -> Predicate:
+    value = row.take(kind)
+    row.done()
+    if kind == "not":
+        return NotOf(_predicate(value, f"{row.path}.not", row.faults, words))
+    if not isinstance(value, list) or not value:
+        row.fault(kind, "must be a list of conditions")
+        return _NEVER
+    parts = tuple(_predicate(item, f"{row.path}.{kind}[{at}]", row.faults, words) for at, item in enumerate(value))
+    return AllOf(parts) if kind == "all" else AnyOf(parts)
+
+
+_COMPOSITES = ("all", "any", "not")
+_ATOMS = (*PACKAGE_ATOMS, *WORLD_ATOMS, "table", "project")
+
+
+def _remedy(row: Row) -> Remedy:
+    choice = row.choice("applicability", [item.value for item in Applicability], "display")
+    return Remedy(row.text("summary", required=True), Applicability(choice), row.texts("commands"))
+
+
+def _remedies(row: Row, words: Vocabulary) -> tuple[Remedy, tuple[RemedyCase, ...]]:
+    """Read a remedy with its cases; only the words of a case may hold placeholders, a log could not fill them."""
+    general = _remedy(row)
+    if any(PLACEHOLDER.search(text) for text in (general.summary, *general.commands)):
+        row.fault("summary", "has a placeholder; put it into `cases`, since a log shows no versions")
+    cases: list[RemedyCase] = []
+    for at, data in enumerate(row.take("cases") or ()):
+        case = Row(data, f"{row.path}.cases[{at}]", row.faults)
+        when = _predicate(case.take("when"), f"{case.path}.when", row.faults, words) if case.has("when") else None
+        remedy = _remedy(case)
+        _known_tables(case, (remedy.summary, *remedy.commands), words)
+        case.done()
+        cases.append(RemedyCase(remedy, when))
+    row.done()
+    return general, tuple(cases)
+
+
+def _known_tables(row: Row, texts: Iterable[str], words: Vocabulary) -> None:
+    for match in (match for text in texts for match in PLACEHOLDER.finditer(text)):
+        if match.group(2) in ("subject", "object") and match.group(1) not in words.tables:
+            row.fault("summary", f"there is no table `{match.group(1)}`")
+
+
+def _examples(row: Row) -> tuple[AdvisoryExample, ...]:
+    found: list[AdvisoryExample] = []
+    for key in ("fires", "silent"):
+        value = row.take(key)
+        if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
+            row.fault(key, "must be a list of at least one example")
+            continue
+        found += [AdvisoryExample(key == "fires", item) for item in value]
+    return tuple(found)
+
+
+def _tellings(row: Row) -> Iterator[Telling]:
+    value = row.take("told_by")
+    if value is not None and not isinstance(value, list):
+        row.fault("told_by", "must be a list of tables")
+        return
+    for at, data in enumerate(value or ()):
+        entry = Row(data, f"{row.path}.told_by[{at}]", row.faults)
+        code = entry.text("rule", required=True)
+        if code and not _RULE.fullmatch(code):
+            entry.fault("rule", f"`{code}` is not the code of a rule, such as RES103")
+        yield Telling(code, entry.text("about") or None)
+        entry.done()
+
+
+def _patterns(row: Row, key: str, flags: int = 0) -> tuple[re.Pattern[str], ...]:
+    sound = [Row({key: text}, row.path, row.faults).pattern(key) for text in row.texts(key)]
+    return tuple(re.compile(text, flags) for text in sound if text)
+
+
+def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) -> Advisory:
+    """Read the advisory at ``path`` of a file; what is wrong with it goes into ``faults``."""
+    row = Row(data, path, faults)
+    code = row.text("code", required=True)
+    if code and not _CODE.fullmatch(code):
+        row.fault("code", "must be ADV and three digits")
+    symptoms = _patterns(row, "symptom")
+    for symptom in symptoms:
+        if len(fixed_text(symptom.pattern)) < _SHORTEST_FIXED:
+            row.fault("symptom", f"`{symptom.pattern}` holds no text of {_SHORTEST_FIXED} characters outside of groups")
+    log_only = not row.has("when")
+    if log_only and not symptoms:
+        row.fault("when", "is missing, and there is no symptom either")
+    when = _NEVER if log_only else _predicate(row.take("when"), f"{path}.when", faults, words)
+    remedy, cases = _remedies(Row(row.take("remedy"), f"{path}.remedy", faults), words)
+    advisory = Advisory(
+        code=code,
+        id=row.text("id", required=True),
+        severity=Severity(row.choice("severity", [item.value for item in Severity])),
+        message=row.text("message", required=True),
+        cause=row.text("cause", required=True),
+        remedy=remedy,
+        cases=cases,
+        tables=words.tables,
+        evidence=row.texts("evidence", required=True),
+        confidence=Confidence(row.choice("confidence", [item.value for item in Confidence])),
+        when=when,
+        needs=needed_packages(when),
+        source=faults.file,
+        targets=row.texts("targets"),
+        symptoms=symptoms,
+        symptom_mentions=_patterns(row, "symptom_mentions", re.IGNORECASE | re.MULTILINE),
+        symptom_within=row.number("symptom_within", 40),
+        instead_of=row.texts("instead_of"),
+        references=row.texts("references"),
+        subject=row.text("subject") or None,
+        log_only=log_only,
+        told_by=tuple(_tellings(row)),
+        examples=_examples(row),
+    )
+    row.done()
+    return advisory
