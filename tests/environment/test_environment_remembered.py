@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from envdoctor.adapters import inputs
-from envdoctor.cli import remembered
+from envdoctor.cli import answer_file, remembered
 from envdoctor.cli.main import main
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="answers are kept where folders have trustworthy times")
@@ -318,7 +318,7 @@ def test_an_answer_of_another_user_is_passed_over(ask: Ask, packages, monkeypatc
 
 
 def test_answers_are_for_their_owner_alone_and_few_are_kept(ask: Ask, packages, answers, monkeypatch):
-    monkeypatch.setattr(remembered, "_MOST_ANSWERS", 3)
+    monkeypatch.setattr(answer_file, "_MOST", 3)
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
     for number in range(6):
         monkeypatch.setenv("QUESTION", str(number))

@@ -11,6 +11,7 @@ Imported by the shortest path of the command line: nothing but what every interp
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import time
 
@@ -52,7 +53,9 @@ _REACHING_OUT = frozenset(
 )
 _MEASURING = ("ctypes.dlopen", "os.posix_spawn", "subprocess.Popen")
 # What is read there is made while it is read, and the times say nothing of it.
-_OF_THE_KERNEL = ("/proc/", "/sys/", "/dev/")
+_OF_THE_KERNEL = ("/proc/", "/sys/")
+# Of this process's own modules the sources count, see `own_modules`.
+_OWN_BYTE_CODE = f"{os.sep}__pycache__{os.sep}"
 _WRITING = os.O_WRONLY | os.O_RDWR
 _SETTLED_S = 2.0
 """How long before the first look everything must have come to rest: a change within one tick of the file system's clock
@@ -83,10 +86,12 @@ class Inputs:
         except (TypeError, ValueError):
             self.obstacle = self.obstacle or "a path has no name"
             return
-        if name in self.statuses or name.endswith(".pyc"):
-            # Of this process's own modules the sources count, see `own_modules`.
+        if name in self.statuses:
             return
-        self.statuses[name] = _status(name)
+        status = self.statuses[name] = _status(name)
+        if status is not None and not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            # A device, a pipe: what comes out of it is not in its state.
+            self.passing = True
 
     def own_modules(self) -> None:
         """Note the files of the modules that this process has imported besides the standard library."""
@@ -206,9 +211,10 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _heard_of(inputs: Inputs, path: Any) -> None:
-    if str(path).startswith(_OF_THE_KERNEL):
+    name = path if isinstance(path, str) else str(path)
+    if os.path.normpath(name).startswith(_OF_THE_KERNEL):
         inputs.passing = True
-    else:
+    elif _OWN_BYTE_CODE not in name:
         inputs.saw(path)
 
 

@@ -80,7 +80,7 @@ def check(
     output: opt.OutputOption = None,
     fail_on: opt.FailOnOption = opt.FailOn.ERROR,
     show_waived: Annotated[bool, typer.Option("--show-waived", help="List what waivers and the lock accept.")] = False,
-    _fresh: Annotated[
+    fresh: Annotated[
         bool, typer.Option(FRESH, help="Look at an environment anew, even where nothing in it has changed since.")
     ] = False,
     quiet: opt.QuietOption = False,
@@ -100,7 +100,7 @@ def check(
         gpu=profile is not None or target_backend is not None,
     )
     alone = all(item is None for item in (project, profile, installed, facts, log))
-    with closing(Remembering(possible=alone)) as remembering:
+    with closing(Remembering(possible=alone, fresh=fresh)) as remembering:
         patient = open_patient(looked_at)
         for text in () if quiet else patient.notes:
             note(text)

@@ -20,46 +20,73 @@ import time
 
 from envdoctor import __version__
 from envdoctor.adapters.inputs import Inputs, signature, watch, watched
-from envdoctor.adapters.user_folders import cache_folder
+from envdoctor.cli.answer_file import Answer, digest, read_answer, still_holds, write_answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["FRESH", "Remembering", "recall"]
 
 FRESH = "--fresh"
-_FORM = "envdoctor-answer/1"
 _MOST_INPUTS = 60_000
-_MOST_ANSWERS = 64
 _PASSES_AFTER_S = 600.0
 _TIMINGS = '"timings": {'
+_SPOILT = (OSError, ValueError, OverflowError, MemoryError)
+"""What a file that is not what it should be may lead to."""
 # They differ from one shell or commit to the next and say nothing of an environment. Whatever is not named here counts.
 _OF_NO_MATTER = frozenset(
-    {"_", "DBUS_SESSION_BUS_ADDRESS", "LINES", "OLDPWD", "PWD", "SHLVL", "WINDOWID", "XDG_SESSION_ID"}
+    {
+        "_",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "INVOCATION_ID",
+        "JOURNAL_STREAM",
+        "LINES",
+        "OLDPWD",
+        "PWD",
+        "SHLVL",
+        "WINDOWID",
+        "XDG_SESSION_ID",
+    }
 )
-_FAMILIES_OF_NO_MATTER = ("GIT_", "SSH_", "TERM_SESSION_", "TMUX", "WT_")
+_FAMILIES_OF_NO_MATTER = ("GIT_", "ITERM_", "KITTY_", "PRE_COMMIT_", "SSH_", "TERM_SESSION_", "TMUX", "VSCODE_", "WT_")
 _question: str | None = None
+_named_fresh = False
 
 
 def recall(argv: list[str]) -> int | None:
     """Write the answer that is remembered and return its exit code; None where there is none that still holds."""
-    global _question
-    _question = None
+    global _question, _named_fresh
+    _question, _named_fresh = None, FRESH in argv
     if os.name != "posix" or argv[:1] != ["check"] or not _about_an_environment(argv):
         return None
     try:
-        _question = _digest(argv)
-        found = None if FRESH in argv else _read(_question)
-    except (OSError, ValueError):
+        _question = digest(_told_apart(argv))
+        answer = None if _named_fresh else read_answer(_question)
+        if answer is None or not 0 <= time.time() - answer.made < answer.passes_after_s:
+            return None
+        if not still_holds(answer.states):
+            return None
+    except _SPOILT:
         return None
-    if found is None:
-        return None
-    from envdoctor.cli.streams import StreamFault, write_out
+    return _say(answer)
 
-    code, text = found
+
+def _say(answer: Answer) -> int:
+    from envdoctor.cli.streams import StreamFault, silence_stdout, write_out
+
+    text, cut = answer.text, answer.cut
+    if cut:
+        text = f'{text[:cut]}\n    "remembered_s": {time.time() - answer.made:.3f},{text[cut:]}'
     try:
         write_out(text)
-    except StreamFault:
-        # Whoever does the whole work will meet it again, and say so.
-        return None
-    return code
+    except StreamFault as fault:
+        from envdoctor.cli.messages import error
+
+        silence_stdout()
+        error(str(fault))
+        return 2
+    return answer.code
 
 
 def _about_an_environment(argv: list[str]) -> bool:
@@ -70,7 +97,9 @@ def _about_an_environment(argv: list[str]) -> bool:
 class Remembering:
     """Notes what a verb looks at until ``close``, and keeps its answer where it can be given again."""
 
-    def __init__(self, *, possible: bool) -> None:
+    def __init__(self, *, possible: bool, fresh: bool) -> None:
+        # A folder may have the option's name; what was asked of it is another question.
+        possible = possible and fresh == _named_fresh
         self.question = _question if possible else None
         self.inputs: Inputs | None = watch() if self.question is not None else None
 
@@ -88,38 +117,68 @@ class Remembering:
         inputs.own_modules()
         if not inputs.settled or len(inputs.statuses) > _MOST_INPUTS:
             return
+        answer = Answer(
+            text,
+            code,
+            inputs.began,
+            passes_after_s=_PASSES_AFTER_S if inputs.passing else float("inf"),
+            # How long it took is told of the run that found the answer; how long ago that was, beside it.
+            cut=text.rfind(_TIMINGS) + len(_TIMINGS) if is_json else 0,
+            states=[],
+        )
         try:
-            _write(self.question, _told(inputs, text, code, is_json))
-        except (OSError, ValueError):
+            answer.states = list(_states(inputs))
+            write_answer(self.question, answer)
+        except _SPOILT:
             return
 
 
-def _digest(argv: list[str]) -> str:
+def _states(inputs: Inputs) -> Iterator[str]:
+    """Yield what is compared before an answer is given again."""
+    here = os.getcwd()  # noqa: PTH109
+    systems: dict[int, str] = {}
+    for name, status in inputs.statuses.items():
+        path = os.path.join(here, name)  # noqa: PTH118
+        if status is not None:
+            systems.setdefault(status.st_dev, path)
+        yield f"{signature(status)}\t{path}"
+    # Whether programs may be started there, say: a file system that is mounted anew otherwise changes no times.
+    for path in systems.values():
+        yield f"m{os.statvfs(path).f_flag}\t{path}"
+
+
+def _told_apart(argv: list[str]) -> bytes:
     """Return what tells this question from any other: all that may decide the answer besides files and folders."""
-    try:
-        from _blake2 import blake2b  # hashlib loads OpenSSL, for longer than all else here takes
-    except ImportError:
-        from hashlib import blake2b
     variables = sorted(
         (name, value)
         for name, value in os.environ.items()
         if name not in _OF_NO_MATTER and not name.startswith(_FAMILIES_OF_NO_MATTER)
     )
+    asked = list(argv)
+    if FRESH in asked:
+        asked.remove(FRESH)
     parts = (
-        _FORM,
         __version__,
         sys.version,
         sys.executable,
-        [item for item in argv if item != FRESH],
+        asked,
         os.getcwd(),  # noqa: PTH109
-        os.geteuid(),
+        (os.geteuid(), os.getegid(), sorted(os.getgroups()), _capabilities()),
         tuple(os.uname()),
-        time.strftime("%Y-%m-%d"),
         sys.stdout.encoding,
         _terminal(),
         variables,
     )
-    return blake2b(repr(parts).encode("utf-8", "backslashreplace"), digest_size=20).hexdigest()
+    return repr(parts).encode("utf-8", "backslashreplace")
+
+
+def _capabilities() -> str:
+    """Return what the process may do beyond its user's rights, as Linux lists it."""
+    try:
+        with open("/proc/self/status", encoding="utf-8") as stream:  # noqa: PTH123
+            return "".join(line for line in stream if line.startswith("CapEff"))
+    except OSError:
+        return ""
 
 
 def _terminal() -> tuple[int, int] | None:
@@ -130,70 +189,3 @@ def _terminal() -> tuple[int, int] | None:
         return tuple(os.get_terminal_size(sys.stdout.fileno()))  # type: ignore[return-value]
     except OSError:
         return (0, 0)
-
-
-def _folder() -> str:
-    return f"{cache_folder()}/answers"
-
-
-def _read(question: str) -> tuple[int, str] | None:
-    descriptor = os.open(f"{_folder()}/{question}", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    with open(descriptor, encoding="utf-8", errors="surrogateescape", newline="") as stream:  # noqa: PTH123
-        status = os.fstat(descriptor)
-        if status.st_uid != os.geteuid() or status.st_mode & 0o022:
-            # In a folder that others write to it may be theirs.
-            return None
-        text = stream.read()
-    form, made, passes, code, cut, count, rest = text.split("\n", 6)
-    age = time.time() - float(made)
-    lines = rest.split("\n", int(count))
-    answer = lines.pop()
-    if form != _FORM or not 0 <= age < float(passes):
-        return None
-    if len(lines) != int(count) or not all(map(_is_as_it_was, lines)):
-        return None
-    at = int(cut)
-    if at:
-        answer = f'{answer[:at]}\n    "remembered_s": {age:.3f},{answer[at:]}'
-    return int(code), answer
-
-
-def _is_as_it_was(line: str) -> bool:
-    then, _, path = line.partition("\t")
-    try:
-        return signature(os.stat(path)) == then  # noqa: PTH116
-    except (OSError, ValueError):
-        return then == "-"
-
-
-def _told(inputs: Inputs, text: str, code: int, is_json: bool) -> str:
-    here = os.getcwd()  # noqa: PTH109
-    lines = [f"{signature(status)}\t{os.path.join(here, path)}" for path, status in inputs.statuses.items()]  # noqa: PTH118
-    if any("\n" in line for line in lines):
-        raise ValueError("a path of two lines")
-    # How long it took is told of the run that found the answer; how long ago that was, beside it.
-    at = text.rfind(_TIMINGS) + len(_TIMINGS) if is_json else 0
-    passes = _PASSES_AFTER_S if inputs.passing else float("inf")
-    return "\n".join([_FORM, repr(inputs.began), str(passes), str(code), str(at), str(len(lines)), *lines, text])
-
-
-def _write(question: str, text: str) -> None:
-    folder = _folder()
-    os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
-    partial = f"{folder}/.{question}.{os.getpid()}"
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="") as stream:  # noqa: PTH123
-            stream.write(text)
-        os.replace(partial, f"{folder}/{question}")  # noqa: PTH105
-    except BaseException:
-        os.unlink(partial)  # noqa: PTH108
-        raise
-    _forget_the_oldest(folder)
-
-
-def _forget_the_oldest(folder: str) -> None:
-    with os.scandir(folder) as entries:
-        kept = sorted((entry.stat().st_mtime, entry.path) for entry in entries)
-    for _, path in kept[:-_MOST_ANSWERS]:
-        os.unlink(path)  # noqa: PTH108

@@ -16,7 +16,11 @@ def place_in_repository(project: Path) -> str | None:
     The root is the closest folder upwards with a ``.git`` in it; where there is none, the folder that a CI job names
     (``GITHUB_WORKSPACE``, ``CI_PROJECT_DIR``), else the current one. None also where the project is not below it.
     """
-    folder = (project if project.is_dir() else project.parent).resolve()
+    try:
+        folder = (project if project.is_dir() else project.parent).resolve()
+    except OSError:
+        # The current folder is gone.
+        return None
     above = next((each for each in (folder, *folder.parents) if exists(each / ".git")), None)
     named = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR")
     root = above or Path(named or ".").resolve()

@@ -53,9 +53,15 @@ def find_layout(path: Path) -> Layout:
     """Tell what ``path`` is. Raises EnvironmentNotFound with a reason that a user can act on."""
     if is_dir(path):
         return _of_directory(path)
-    if is_file(path) or path.is_symlink():
+    if is_file(path) or os.path.islink(path):  # noqa: PTH114 - of what may not be looked at it says no
         return _of_executable(path)
-    raise EnvironmentNotFound(str(path), "does not exist")
+    try:
+        path.stat()
+    except PermissionError as error:
+        raise EnvironmentNotFound(str(path), "cannot be looked at: permission denied") from error
+    except (OSError, ValueError):
+        raise EnvironmentNotFound(str(path), "does not exist") from None
+    raise EnvironmentNotFound(str(path), "is neither a folder nor a file")
 
 
 def _of_executable(path: Path) -> Layout:

@@ -18,6 +18,8 @@ from envdoctor.model.environment import InstalledDistribution
 __all__ = ["Headers", "parse_headers", "read_distribution", "read_egg_requires", "read_text"]
 
 _CHUNK = 16 * 1024
+# Without waiting: where a pipe stands for a file nobody may ever write to it.
+_READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 # Long descriptions stand behind the headers; folded ones inside them are cut here.
 _HEADER_LIMIT = 1024 * 1024
 _TEXT_LIMIT = 4 * 1024 * 1024
@@ -46,7 +48,7 @@ class Headers:
 def read_text(path: str, limit: int = _TEXT_LIMIT) -> bytes | None:
     """Return at most ``limit`` bytes of a file, None where it cannot be opened."""
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        handle = os.open(path, _READING)
     except OSError:
         return None
     try:
@@ -68,7 +70,7 @@ def read_text(path: str, limit: int = _TEXT_LIMIT) -> bytes | None:
 def _read_headers(path: str) -> bytes | None:
     """Return a metadata file up to the blank line that ends its headers, None where it cannot be read."""
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        handle = os.open(path, _READING)
     except OSError:
         return None
     try:

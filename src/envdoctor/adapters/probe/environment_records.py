@@ -96,7 +96,7 @@ def _verify_lines(
     item: InstalledDistribution, lines: list[bytes], folders: _Folders | None
 ) -> Iterator[EnvironmentProblem]:
     """Yield what ``verify_files`` does, out of plain lines: for a hundred thousand of them, objects cost too much."""
-    stat_of, root = os.stat, f"{item.location}/".encode()
+    stat_of, root = os.stat, os.fsencode(f"{item.location}/")
     inputs = watched()
     noted = inputs.statuses if inputs is not None else {}
     for line in lines:

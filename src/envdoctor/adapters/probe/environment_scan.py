@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from envdoctor.adapters.inputs import is_dir, is_file
+from envdoctor.adapters.inputs import is_dir, is_file, saw
 from envdoctor.adapters.probe.environment_metadata import read_distribution, read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution
 
@@ -93,6 +93,10 @@ def _add_link(scan: Scan, folder: str, name: str) -> None:
 def pth_lines(path: str) -> Iterator[tuple[str, int, str]]:
     """Yield the lines of a ``.pth`` file that ``site`` would execute: those that begin with ``import``."""
     text = (read_text(path) or b"").decode("utf-8", "replace")
+    folder = path.rpartition("/")[0]
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith(("import ", "import\t")):
             yield path, number, line.strip()
+        elif line.strip() and not line.startswith("#"):
+            # A folder to be searched: it counts as soon as it is there.
+            saw((os.path.join(folder, line.strip()),))  # noqa: PTH118

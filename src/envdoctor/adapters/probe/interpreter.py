@@ -116,9 +116,20 @@ def _note_sources(executable: str, facts: Mapping[str, Any]) -> None:
 
     A ``sitecustomize`` or a ``.pth`` line may read what no list shows; the same holds for every cache of interpreters.
     """
-    listed = (item for key in ("path", "modules", "site_packages") for item in facts.get(key) or ())
+    real = os.path.realpath(executable)
+    if real != os.path.realpath(str(facts["executable"] or "")):
+        unrepeatable("a program chooses the interpreter")
+    loaded = {str(item) for item in facts.get("loaded") or ()}
+    listed = (str(item) for key in ("path", "site_packages") for item in facts.get(key) or ())
     places = (facts["prefix"], facts["base_prefix"], facts.get("stdlib"), facts.get("user_site"))
-    saw(str(item) for item in (executable, *places, *listed) if item)
+    saw(str(item) for item in places if item)
+    saw(listed)
+    saw(loaded)
+    # A package may come to stand before a module of its name.
+    saw({os.path.dirname(item) for item in loaded})  # noqa: PTH120
+    for program in {executable, real}:
+        # getpath reads a file beside the program that replaces the search path.
+        saw((program, os.path.dirname(program), f"{program}._pth"))  # noqa: PTH120
     # The level of glibc is that of the system's.
     saw(("/etc/ld.so.cache",))
 

@@ -57,7 +57,21 @@ answer = {
     "no_site": bool(flags.no_site),
     "isolated": bool(getattr(flags, "isolated", 0)),
 }
-answer["modules"] = [module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)]
+loaded = []
+editable = []
+for name, module in list(sys.modules.items()):
+    if getattr(module, "__file__", None):
+        loaded.append(module.__file__)
+    if name.startswith("__editable__"):
+        for table in (getattr(module, "MAPPING", None), getattr(module, "NAMESPACES", None)):
+            for place in table.values() if isinstance(table, dict) else ():
+                editable.extend(place if isinstance(place, list) else [place])
+try:
+    with open("/proc/self/maps") as maps:
+        loaded.extend(set("/" + line.rstrip("\n").split("/", 1)[1] for line in maps if "/" in line))
+except Exception:
+    pass
+answer["loaded"] = [item for item in loaded + editable if not item.startswith(("/dev/", "/memfd:"))]
 answer["externally_managed"] = os.path.exists(os.path.join(answer["stdlib"], "EXTERNALLY-MANAGED"))
 sys.stdout.write("\n<<envdoctor-answer\n" + json.dumps(answer) + "\nenvdoctor-answer>>\n")
 sys.stdout.flush()
