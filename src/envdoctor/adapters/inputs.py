@@ -138,12 +138,13 @@ def watched(*, end: bool = False) -> Inputs | None:
 def signature(status: os.stat_result | None) -> str:
     """Return what tells one state of a file or folder from another; ``-`` where there is none.
 
-    POSIX.1-2017, 4.9: a folder's times change with every entry that comes, goes or gets another name, a file's with
-    everything that is written to it; ``st_ctime`` cannot be set back.
+    POSIX.1-2017, 4.9: ``st_ctime`` of a folder changes with every entry that comes, goes or gets another name, a file's
+    with its rights and with what is written to it (for a page that is mapped and already written to, once more when it
+    is synchronized); unlike ``st_mtime`` it cannot be set back.
     """
     if status is None:
         return "-"
-    return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino} {status.st_size}"
+    return f"{status.st_ctime_ns} {status.st_ino} {status.st_size}"
 
 
 def saw(paths: Iterable[Any]) -> None:

@@ -13,9 +13,9 @@ from envdoctor.adapters.user_folders import cache_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Answer", "digest", "read_answer", "still_holds", "write_answer"]
+__all__ = ["Answer", "digest", "lines_of", "read_answer", "still_holds", "write_answer"]
 
 _FORM = b"envdoctor-answer/1"
 _LONGEST = 16 * 1024 * 1024
@@ -26,6 +26,8 @@ _NAME = 40
 _WORTH_A_FORK = 6000
 """States that take longer to compare than a process takes to fork: some 3 us each, in a virtual machine."""
 _MOST_PROCESSES = 4
+_MOUNT = "m"
+"""Before the flags of a file system in place of a signature."""
 
 
 class Answer:
@@ -45,7 +47,7 @@ class Answer:
         self.cut = cut
         """Where in the text its age is told; 0: nowhere."""
         self.states = states
-        """``signature<tab>path`` of files and folders, ``mount flags<tab>path`` of file systems."""
+        """See ``lines_of``."""
 
 
 def digest(data: bytes) -> str:
@@ -106,16 +108,43 @@ def write_answer(question: str, answer: Answer) -> None:
     _forget_the_oldest(folder)
 
 
+def lines_of(statuses: Mapping[str, os.stat_result | None]) -> list[str]:
+    """Return the states of absolute paths as lines, those in one folder together behind a line that names it."""
+    lines: list[str] = []
+    here = ""
+    systems: dict[int, str] = {}
+    for path, status in sorted(statuses.items()):
+        folder, slash, name = path.rpartition("/")
+        if folder + slash != here:
+            here = folder + slash
+            lines.append(f"\t{here}")
+        lines.append(f"{signature(status)}\t{name}")
+        if status is not None:
+            systems.setdefault(status.st_dev, path)
+    # Whether programs may be started there, say: a file system that is mounted anew otherwise changes no times.
+    mounts = [f"{_MOUNT}{os.statvfs(path).f_flag}\t{path}" for path in systems.values()]
+    return [*lines, "\t", *mounts]
+
+
 def still_holds(states: Sequence[str]) -> bool:
     """Return whether everything is as it was; many states are compared by as many processes as there are processors."""
     processes = min(_MOST_PROCESSES, os.cpu_count() or 1, len(states) // (_WORTH_A_FORK // 2))
     if processes < 2 or not hasattr(os, "fork"):
-        return all(map(_is_as_it_was, states))
-    children = [_compare_in_child(states[number::processes]) for number in range(1, processes)]
-    same = all(map(_is_as_it_was, states[::processes]))
+        return _are_as_they_were(states)
+    first, *others = _parts(states, processes)
+    children = [_compare_in_child(part) for part in others]
+    same = _are_as_they_were(first)
     # Each is waited for, whatever the others say.
     ends = [os.waitpid(child, 0)[1] for child in children]
     return same and not any(ends)
+
+
+def _parts(states: Sequence[str], count: int) -> Iterator[list[str]]:
+    """Yield ``count`` stretches of about one length, each with the line of its folder first."""
+    length = -(-len(states) // count)
+    for start in range(0, len(states), length):
+        above = next((states[at] for at in range(start, -1, -1) if states[at][:1] == "\t"), "\t")
+        yield [above, *states[start : start + length]]
 
 
 def _compare_in_child(states: Sequence[str]) -> int:
@@ -123,20 +152,35 @@ def _compare_in_child(states: Sequence[str]) -> int:
     if child == 0:
         code = 1
         try:
-            code = 0 if all(map(_is_as_it_was, states)) else 1
+            code = 0 if _are_as_they_were(states) else 1
         finally:
             os._exit(code)
     return child
 
 
-def _is_as_it_was(line: str) -> bool:
-    then, _, path = line.partition("\t")
+def _are_as_they_were(states: Sequence[str]) -> bool:
+    state_of, here = os.stat, ""
+    for line in states:
+        then, _, name = line.partition("\t")
+        if not then:
+            here = name
+            continue
+        try:
+            # As `signature` writes it, without the call.
+            status = state_of(here + name)
+            same = then == f"{status.st_ctime_ns} {status[1]} {status[6]}"
+        except (OSError, ValueError):
+            same = then == "-"
+        if not same and not (then[0] == _MOUNT and _is_mounted_alike(then, name)):
+            return False
+    return True
+
+
+def _is_mounted_alike(then: str, path: str) -> bool:
     try:
-        if then[:1] == "m":
-            return then == f"m{os.statvfs(path).f_flag}"
-        return then == signature(os.stat(path))  # noqa: PTH116
+        return then == f"{_MOUNT}{os.statvfs(path).f_flag}"
     except (OSError, ValueError):
-        return then == "-"
+        return False
 
 
 def _folder() -> str:

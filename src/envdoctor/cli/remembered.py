@@ -19,12 +19,8 @@ import sys
 import time
 
 from envdoctor import __version__
-from envdoctor.adapters.inputs import Inputs, signature, watch, watched
-from envdoctor.cli.answer_file import Answer, digest, read_answer, still_holds, write_answer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from envdoctor.adapters.inputs import Inputs, watch, watched
+from envdoctor.cli.answer_file import Answer, digest, lines_of, read_answer, still_holds, write_answer
 
 __all__ = ["FRESH", "Remembering", "recall"]
 
@@ -127,24 +123,11 @@ class Remembering:
             states=[],
         )
         try:
-            answer.states = list(_states(inputs))
+            here = os.getcwd()  # noqa: PTH109
+            answer.states = lines_of({os.path.join(here, path): status for path, status in inputs.statuses.items()})  # noqa: PTH118
             write_answer(self.question, answer)
         except _SPOILT:
             return
-
-
-def _states(inputs: Inputs) -> Iterator[str]:
-    """Yield what is compared before an answer is given again."""
-    here = os.getcwd()  # noqa: PTH109
-    systems: dict[int, str] = {}
-    for name, status in inputs.statuses.items():
-        path = os.path.join(here, name)  # noqa: PTH118
-        if status is not None:
-            systems.setdefault(status.st_dev, path)
-        yield f"{signature(status)}\t{path}"
-    # Whether programs may be started there, say: a file system that is mounted anew otherwise changes no times.
-    for path in systems.values():
-        yield f"m{os.statvfs(path).f_flag}\t{path}"
 
 
 def _told_apart(argv: list[str]) -> bytes:
