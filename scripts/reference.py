@@ -122,7 +122,7 @@ Written by hand: [exit codes](../exit-codes.md), [smoke kernels](../kernels.md),
 def _commands() -> str:
     import typer
 
-    from envdoctor.cli.main import VERBS
+    from envdoctor.cli.verbs import VERBS
 
     parts = ["# Commands\n\n`envdoctor --version` names the version; `-h` and `--help` show these pages.\n"]
     for verb in VERBS:
@@ -179,7 +179,7 @@ def _meaning(item: Any) -> str:
 
 
 def _rules() -> str:
-    from envdoctor.diagnose.rule import documented
+    from envdoctor.diagnose.rulebook import documented
 
     rules = documented()
     overview = table(

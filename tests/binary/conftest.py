@@ -12,7 +12,7 @@ from binary_samples import LINUX
 from envdoctor.adapters.probe.binary_environment import scan_environment
 from envdoctor.adapters.probe.environment import read_environment
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.rule import rule
+from envdoctor.diagnose.rulebook import rule
 from envdoctor.model.binary import BinaryInventory
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.fact import Fact, Facts, FactState

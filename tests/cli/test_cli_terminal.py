@@ -13,7 +13,8 @@ import pytest
 
 from envdoctor.cli.errors import UsageFault
 from envdoctor.cli.files import write_together
-from envdoctor.cli.main import VERBS, main
+from envdoctor.cli.main import main
+from envdoctor.cli.verbs import VERBS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 PROGRAM = [sys.executable, "-m", "envdoctor"]

@@ -9,7 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from envdoctor.cli.main import VERBS, main
+from envdoctor.cli.main import main
+from envdoctor.cli.verbs import VERBS
 from envdoctor.render.json_document import report_schema
 
 ROOT = Path(__file__).parents[2]

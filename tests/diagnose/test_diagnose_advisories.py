@@ -15,7 +15,7 @@ from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.advisories.book import InvalidAdvisories, read_advisories, shipped_advisories
 from envdoctor.diagnose.documentation import catalogue, documentation
 from envdoctor.diagnose.engine import examine
-from envdoctor.diagnose.rule import rule
+from envdoctor.diagnose.rulebook import rule
 from envdoctor.model.finding import Finding, Severity
 
 if sys.version_info >= (3, 11):

@@ -13,7 +13,8 @@ from envdoctor.diagnose import engine
 from envdoctor.diagnose.documentation import documentation
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.rule import Rule, all_rules
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.rulebook import all_rules
 from envdoctor.diagnose.source_scan import SourceScan
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from envdoctor.cli.main import VERBS
+from envdoctor.cli.verbs import VERBS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from envdoctor.diagnose.rule import documented, rule
+from envdoctor.diagnose.rulebook import documented, rule
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"

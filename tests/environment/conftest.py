@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.rule import Rule, all_rules
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.rulebook import all_rules
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Finding
 

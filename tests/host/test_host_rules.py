@@ -6,7 +6,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.rule import rule
+from envdoctor.diagnose.rulebook import rule
 from envdoctor.model.binary import Binary, BinaryFormat, BinaryInventory
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.diagnose.rule import rule
+from envdoctor.diagnose.rulebook import rule
 from envdoctor.model.finding import Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, SmokeRequest
 from envdoctor.model.profile import PlacementRule, Profile, ProfileTarget, SmokeSpec

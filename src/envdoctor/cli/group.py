@@ -16,8 +16,8 @@ from typer.core import TyperGroup
 
 from envdoctor import __version__
 from envdoctor.cli.completion import in_short
-from envdoctor.cli.main import VERBS
 from envdoctor.cli.streams import StreamFault, reader_gone, stream_error
+from envdoctor.cli.verbs import VERBS
 
 __all__ = ["Interrupted", "app", "usage_error"]
 

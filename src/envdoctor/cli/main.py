@@ -9,22 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["VERBS", "main"]
-
-VERBS = {
-    "check": "Find every conflict, missing wheel and known failure of a project for a target",
-    "lock": "Write the resolution down: pylock (PEP 751), constraints and overrides",
-    "explain": "Say why a package has its version, or why requirements cannot hold together",
-    "fix": "Apply the prescription as a transaction that `undo` takes back",
-    "undo": "Take the last fix back, or a chosen one with all that came after it",
-    "run": "Start a command inside the environment, with the profile's variables",
-    "host": "Show what this machine is, each fact with its source",
-    "compare": "Say what differs between two reports or environments, and what of it matters",
-    "smoke": "Run small GPU kernels in an environment, compare them with a reference, and say what can run where",
-    "profiles": "List, show, validate and create profiles",
-    "rule": "Show a rule's documentation",
-}
-"""Every verb with its line of help; a test holds them against the modules' own."""
+__all__ = ["main"]
 
 _SETTLED_BY_SIGNAL = 130
 _FAULT = 2
@@ -62,6 +47,8 @@ def _arguments(argv: list[str]) -> list[str]:
 
     A bare ``--upgrade`` of ``lock`` gets its value: it takes an optional one, which the parser cannot express.
     """
+    from envdoctor.cli.verbs import VERBS
+
     verb = argv[0] if argv else ""
     end = argv.index("--") if "--" in argv else len(argv)
     if verb in VERBS and verb != "run":

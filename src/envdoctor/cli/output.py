@@ -61,7 +61,7 @@ def write_report(
 
 
 def _summaries(report: Report) -> dict[str, str]:
-    from envdoctor.diagnose.rule import rule
+    from envdoctor.diagnose.rulebook import rule
 
     codes = {finding.rule for finding in report.findings}
     known = {code: rule(code) for code in sorted(codes)}

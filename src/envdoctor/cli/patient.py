@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from envdoctor.adapters.inputs import is_file
 from envdoctor.cli.errors import UsageFault
-from envdoctor.cli.patient_target import fitted
 from envdoctor.model.fact import Facts
 
 if TYPE_CHECKING:
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["Patient", "PatientChoice", "fitted", "open_patient"]
+__all__ = ["Patient", "PatientChoice", "open_patient"]
 
 # Imported in a child when they are there: a broken one of these makes everything above it fail.
 _IMPORTED = ("torch",)

@@ -13,7 +13,8 @@ from envdoctor.cli import composition
 from envdoctor.cli.composition import IndexChoice, TargetChoice
 from envdoctor.cli.messages import note
 from envdoctor.cli.next_step import Typed
-from envdoctor.cli.patient import Patient, fitted
+from envdoctor.cli.patient import Patient
+from envdoctor.cli.patient_target import fitted
 from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
 from envdoctor.model.fact import Facts
 from envdoctor.workflow.check import CheckRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
-from envdoctor.diagnose.rule import rule
+from envdoctor.diagnose.rulebook import rule
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.advisories.advisory import Advisory
@@ -59,7 +59,7 @@ def documentation(code: str) -> str | None:
 
 def catalogue() -> list[tuple[str, str, str, str]]:
     """Return ``(code, name, severity, summary)`` of every rule and advisory, by code."""
-    from envdoctor.diagnose.rule import documented
+    from envdoctor.diagnose.rulebook import documented
 
     rows = [(item.code, item.name, item.severity.value, item.summary) for item in documented()]
     rows += [(item.code, item.id, item.severity.value, item.message) for item in shipped_advisories().advisories]

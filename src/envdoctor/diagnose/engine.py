@@ -8,7 +8,8 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.advisories.selection import advisories_for
-from envdoctor.diagnose.rule import Rule, rules_for
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.rulebook import rules_for
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:

@@ -1,0 +1,90 @@
+"""All rules: found by their modules' names, imported where an examination has what they look at."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.rule import Rule
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+__all__ = ["all_rules", "documented", "is_there", "rule", "rules_for"]
+
+# What must be there, one of it at least, for any rule whose module's name begins so; others are always looked at.
+# Importing a rule costs more than many a rule's work, so that those without a chance are left alone.
+_GATES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("env", ("environment",)),
+    ("iso", ("environment",)),
+    ("abi008", ("environment",)),
+    ("abi", ("binaries",)),
+    ("host001", ("binaries",)),
+    ("host", ("facts",)),
+    ("src", ("sources",)),
+    ("res0", ("project", "conflicts")),
+    ("res1", ("project", "conflicts", "resolution", "rejections", "incomplete", "by_lock")),
+    ("res208", ("resolution", "facts", "profile")),
+    ("res2", ("resolution",)),
+    ("gpu0", ()),
+    ("gpu101", ("facts", "profile", "binaries")),
+    ("gpu10", ("facts",)),
+)
+
+
+@lru_cache(maxsize=1)
+def _names() -> tuple[str, ...]:
+    from envdoctor.diagnose import rules
+
+    return tuple(sorted(info.name for info in pkgutil.iter_modules(rules.__path__)))
+
+
+@lru_cache(maxsize=256)
+def _load(name: str) -> Rule:
+    found = importlib.import_module(f"envdoctor.diagnose.rules.{name}").RULE
+    assert isinstance(found, Rule)  # noqa: S101 - what a rule module must hold; a test looks at each
+    return found
+
+
+def is_there(examination: Examination, field: str) -> bool:
+    """Return whether an examination has something in a field; a collection with nothing in it is nothing."""
+    value = getattr(examination, field)
+    if field == "facts":
+        return bool(len(value))
+    return value not in (None, (), "")
+
+
+def rules_for(examination: Examination) -> list[Rule]:
+    """Return the rules whose needs an examination meets, by code; the modules of the others are mostly not imported."""
+    found = []
+    for name in _names():
+        gate = next((fields for prefix, fields in _GATES if name.startswith(prefix)), None)
+        if gate is None or any(is_there(examination, field) for field in gate):
+            loaded = _load(name)
+            if all(is_there(examination, field) for field in loaded.needs):
+                found.append(loaded)
+    return found
+
+
+@lru_cache(maxsize=1)
+def all_rules() -> tuple[Rule, ...]:
+    """Return every rule, by code; each module ``diagnose/rules/<code>_<name>.py`` gives one."""
+    return tuple(sorted(map(_load, _names()), key=lambda item: item.code))
+
+
+def documented() -> tuple[Rule, ...]:
+    """Return every rule and what is found elsewhere, by code: all that a finding may be called, advisories apart."""
+    from envdoctor.diagnose.elsewhere import FOUND_ELSEWHERE
+
+    return tuple(sorted((*all_rules(), *FOUND_ELSEWHERE), key=lambda item: item.code))
+
+
+def rule(code: str) -> Rule | None:
+    """Return the rule with that code or name, or None."""
+    wanted = code.casefold()
+    exact = next((name for name in _names() if name.partition("_")[0] == wanted), None)
+    if exact is not None:
+        return _load(exact)
+    return next((item for item in documented() if wanted in (item.code.casefold(), item.name)), None)
