@@ -289,3 +289,10 @@ def test_every_measured_fact_has_a_documented_name(tmp_path):
         if fact.name not in known and not fact.name.startswith(("gpu[", "tool.", "environment."))
     ]
     assert strange == []
+
+
+def test_a_library_that_a_variable_names_is_there_if_it_is(tmp_path):
+    environ = {"PHONEMIZER_ESPEAK_LIBRARY": "/opt/espeak/libespeak-ng.so.1"}
+    assert facts(tmp_path, {"/proc/version": LINUX_VERSION}, **environ).value("library.libespeak-ng") is None
+    found = facts(tmp_path, {"/opt/espeak/libespeak-ng.so.1": ""}, **environ).get("library.libespeak-ng")
+    assert (found.value, found.source) == ("/opt/espeak/libespeak-ng.so.1", "PHONEMIZER_ESPEAK_LIBRARY")

@@ -114,13 +114,18 @@ def _beside(name: str, path: Path) -> str:
     return str(folder / name)
 
 
-def recognised_profile(path: Path, project: Project, choice: TargetChoice, *, quiet: bool) -> Profile | None:
-    """Return the shipped profile that recognises the project and fits the target as typed; said aloud on stderr."""
+def recognised_profile(
+    path: Path, project: Project, choice: TargetChoice, system: str | None, *, quiet: bool
+) -> Profile | None:
+    """Return the shipped profile that recognises the project and fits the target as typed; said aloud on stderr.
+
+    ``system``: the operating system of the environment or facts that the user points at; None where there are none.
+    """
     from envdoctor.profile.catalogue import recognise
 
     names = [requirement.name for requirement in project.requirements]
     matches = recognise(_listing(path) if path.is_dir() else (), names, prefer_os=host_target().os)
-    best = next((match for match in matches if _fits(match.profile, choice)), None)
+    best = next((match for match in matches if _fits(match.profile, choice, system)), None)
     if best is None:
         return None
     if not quiet:
@@ -144,12 +149,13 @@ def asked_python(
     return asked
 
 
-def _fits(profile: Profile, choice: TargetChoice) -> bool:
-    """Return whether no typed option contradicts the profile's target."""
+def _fits(profile: Profile, choice: TargetChoice, system: str | None) -> bool:
+    """Return whether no typed option, and no system that the user points at, contradicts the profile's target."""
     target = profile.target
+    named = choice.os.value if choice.os is not None else system
     x86 = choice.arch in (TargetArch.X86_64, TargetArch.AMD64)
     return (
-        (choice.os is None or choice.os.value == target.os.value)
+        named in (None, target.os.value)
         and (choice.backend is None or choice.backend.value == target.backend.value)
         and (choice.arch is None or x86 == (target.arch is Arch.X86_64))
     )

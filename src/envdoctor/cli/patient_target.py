@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.fact import Facts
 
-__all__ = ["fitted", "torch_of_facts", "with_assumed"]
+__all__ = ["fitted", "system_of", "torch_of_facts", "with_assumed"]
 
 _OLDEST, _NEWEST = (3, 8), (3, 14)
 _OF_ARM = re.compile(r"\b(GB10|GH200|GB200|GB300|Thor|Orin|Xavier|Tegra)\b")
@@ -30,7 +30,7 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
             full = environment.python_full if environment is not None and environment.python is not None else None
             target = replace(target, python=python, python_full=full)
         target = replace(target, probed=environment is not None and environment.executable is not None)
-    system = _system(patient)
+    system = system_of(patient)
     if system is not None and choice.os is None and system in {item.value for item in OperatingSystem}:
         target = replace(target, os=OperatingSystem(system))
     if choice.arch is None:
@@ -48,7 +48,7 @@ def with_assumed(environment: InstalledEnvironment, patient: Patient, choice: Ta
     """Return the environment with ``details["assumed"]``: what of the target nothing and nobody tells."""
     told = {
         "python": choice.python or _python(patient),
-        "os": choice.os or _system(patient),
+        "os": choice.os or system_of(patient),
         "arch": choice.arch or _machine(patient),
         "backend": choice.backend,
     }
@@ -77,7 +77,8 @@ def _python(patient: Patient) -> tuple[int, int] | None:
     return (int(told[1]), int(told[2])) if told else None
 
 
-def _system(patient: Patient) -> str | None:
+def system_of(patient: Patient) -> str | None:
+    """Return the operating system of an environment or of facts, as targets call it; None where neither tells."""
     fact, environment = patient.facts.value("os"), patient.environment
     if isinstance(fact, str) or environment is None:
         return fact if isinstance(fact, str) else None

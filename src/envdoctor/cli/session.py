@@ -14,7 +14,7 @@ from envdoctor.cli.composition import IndexChoice, TargetChoice
 from envdoctor.cli.messages import note
 from envdoctor.cli.next_step import Typed
 from envdoctor.cli.patient import Patient
-from envdoctor.cli.patient_target import fitted
+from envdoctor.cli.patient_target import fitted, system_of
 from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
 from envdoctor.model.fact import Facts
 from envdoctor.workflow.check import CheckRequest
@@ -76,7 +76,8 @@ def open_session(
     chosen = composition.pick_profile(profile, settings, project)
     if chosen is None:
         read = composition.read(project, None, settings)
-        chosen = composition.recognised_profile(project, read, target_choice, quiet=quiet)
+        system = system_of(patient) if patient is not None else None
+        chosen = composition.recognised_profile(project, read, target_choice, system, quiet=quiet)
     target, pythons = composition.pick_target(target_choice, chosen, settings)
     if patient is not None and chosen is None:
         target = fitted(target, patient, target_choice)

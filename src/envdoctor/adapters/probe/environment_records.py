@@ -22,7 +22,7 @@ from envdoctor.model.environment import EnvironmentProblem, InstalledDistributio
 
 __all__ = ["Overview", "look_over"]
 
-MANY_FILES = 20_000
+MANY_FILES = 10_000
 """Above this many recorded files the sizes of libraries alone are compared; whether a file is there, always."""
 
 # What `pip install --target` puts beside the packages: scripts and data that many distributions have.

@@ -144,10 +144,19 @@ def _toolkit(machine: Machine) -> Iterator[Fact]:
         yield unless_barred(machine, "cuda.toolkits", "/usr/local")
 
 
+# What the packages that load it ask first. Source: phonemizer's and misaki's documentation.
+_NAMED_BY = {"libespeak-ng": "PHONEMIZER_ESPEAK_LIBRARY"}
+
+
 def library_facts(machine: Machine) -> Iterator[Fact]:
     """Yield ``library.<name>`` of the shared libraries that packages load by name."""
     names, source = _library_names(machine)
     for name, pattern in _LIBRARIES.items():
+        variable = _NAMED_BY.get(name, "")
+        named = machine.environ.get(variable)
+        if named and machine.exists(named):
+            yield known(f"library.{name}", named, variable)
+            continue
         found = sorted(item for item in names if re.fullmatch(pattern, item))
         if found:
             yield known(f"library.{name}", found[-1], source)
