@@ -186,3 +186,27 @@ def test_what_is_nested_without_end_is_refused_in_one_line(
     assert code == 2
     assert "nested too deep" in out + err
     assert len((out + err).splitlines()) <= 2
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "1e400", "-1", "0"])
+@pytest.mark.parametrize(
+    "arguments", [("host", "--timeout"), ("check", "--env", ".", "--import-timeout"), ("smoke", "--timeout-scale")]
+)
+def test_a_time_limit_that_no_clock_can_hold_to_is_refused(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], value: str
+) -> None:
+    assert main([*arguments, value]) == 2
+    assert "is not in the range" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["3." + "9" * 5000, "３.11", "3.-1"])
+def test_a_python_that_is_none_is_refused_in_a_line(capsys: pytest.CaptureFixture[str], value: str) -> None:
+    assert main(["check", "--target-python", value]) == 2
+    assert len(capsys.readouterr().err) < 200
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device here")
+@pytest.mark.parametrize("option", ["--facts", "--installed"])
+def test_what_has_no_end_is_not_read_to_it(capsys: pytest.CaptureFixture[str], option: str) -> None:
+    assert main(["check", option, "/dev/zero"]) == 2
+    assert "is not a text file" in capsys.readouterr().err

@@ -47,6 +47,8 @@ def test_a_text_between_other_lines_of_a_log_gets_the_same_causes() -> None:
         "\x1b[1;31mRuntimeError\x1b[0m: \x1b[1mNumpy\x1b[22m is not available",
         "RuntimeError: Numpy  is\tnot available\r\n",
         "\x1b]0;a title\x07RuntimeError: Numpy is not available",
+        "\x1b[1mRuntimeError: Numpy is\x1b(B\x1b[m not available",
+        "\x1b[38:5:1mRuntimeError:\x1b[>4;1m Numpy is not available",
         "worker  | 10:00 [ERROR] RuntimeError: Numpy is not available (retrying)",
         "10%\r20%\rRuntimeError: Numpy is not available",
         "RuntimeError: Numpy\N{NO-BREAK SPACE}is not available",

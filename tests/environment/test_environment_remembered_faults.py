@@ -308,3 +308,67 @@ def test_standard_output_that_takes_no_more_is_told_once(ask: Ask, venv, tmp_pat
             done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=variables, timeout=60)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         subprocess.run(command, stdout=subprocess.DEVNULL, env=variables, timeout=60)
+
+
+def in_place(path: Path, data: bytes) -> None:
+    with path.open("r+b" if path.exists() else "wb") as stream:
+        stream.write(data)
+        stream.truncate()
+
+
+@pytest.mark.skipif(not os.access(SHARED_MEMORY, os.W_OK), reason="there is no memory file system here")
+def test_what_an_interpreter_loads_from_shared_memory_is_noted(ask: Ask, venv, venv_site, tmp_path):
+    venv_site.add("app", "1.0", "lib>=1")
+    place = SHARED_MEMORY / f"envdoctor-{os.getpid()}-loaded"
+    shutil.copytree(venv, place, symlinks=True)
+    custom = next(place.glob("lib/python*/site-packages")) / "sitecustomize.py"
+    try:
+        custom.write_text("import sys\n", encoding="utf-8")
+        ask("--env", place)
+        info = tmp_path / "more" / "lib-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lib\nVersion: 1.0\n", encoding="utf-8")
+        in_place(custom, f"import sys; sys.path.append({str(tmp_path / 'more')!r})\n".encode())
+        same(ask, "--env", place)
+    finally:
+        shutil.rmtree(place)
+
+
+def test_a_script_that_gives_its_name_to_another_program_is_asked_again(ask: Ask, venv, venv_site, tmp_path):
+    venv_site.add("app", "1.0", "lib>=1")
+    real = venv / "bin" / "python"
+    target = os.path.realpath(real)
+    real.unlink()
+    real.write_text(f'#!/bin/bash\n. {tmp_path}/rc\nexec -a "$0" {target} "$@"\n', encoding="utf-8")
+    real.chmod(0o755)
+    (tmp_path / "rc").write_text("", encoding="utf-8")
+    ask("--env", venv)
+    info = tmp_path / "more" / "lib-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lib\nVersion: 1.0\n", encoding="utf-8")
+    (tmp_path / "rc").write_text(f"export PYTHONPATH={tmp_path}/more\n", encoding="utf-8")
+    same(ask, "--env", venv)
+
+
+def test_byte_code_that_its_source_does_not_check_is_noted(ask: Ask, venv, venv_site, tmp_path):
+    venv_site.add("app", "1.0", "lib>=1")
+    info = tmp_path / "more" / "lib-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lib\nVersion: 1.0\n", encoding="utf-8")
+    custom = venv_site.folder / "sitecustomize.py"
+    cached = venv_site.folder / "__pycache__" / f"sitecustomize.{sys.implementation.cache_tag}.pyc"
+    cached.parent.mkdir()
+    custom.write_text("import sys\n", encoding="utf-8")
+    made, source = tmp_path / "made.pyc", tmp_path / "source.py"
+    for text in ("import sys\n", f"import sys; sys.path.append({str(tmp_path / 'more')!r})\n"):
+        source.write_text(text, encoding="utf-8")
+        unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        py_compile.compile(str(source), cfile=str(made), invalidation_mode=unchecked)
+        in_place(cached, made.read_bytes())
+        same(ask, "--env", venv)
+
+
+def test_a_pipe_in_place_of_pyvenv_cfg_does_not_hold_anybody_up(ask: Ask, venv):
+    (venv / "pyvenv.cfg").unlink()
+    os.mkfifo(venv / "pyvenv.cfg")
+    ask("--env", venv)

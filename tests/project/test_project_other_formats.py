@@ -187,3 +187,21 @@ def test_named_files_take_the_place_of_found_ones(read_files):
         ("c", RequirementKind.CONSTRAINT),
     ]
     assert project.settings == {"x": 1}
+
+
+@pytest.mark.parametrize(
+    ("lines", "pyproject", "bound"),
+    [
+        (["python=3.10", "python=3.12"], None, "==3.10.*,==3.12.*"),
+        (["python>=3.9", "python<3.11"], None, "<3.11,>=3.9"),
+        (["python=3.10"], ">=3.9", "==3.10.*,>=3.9"),
+        ([], ">=3.9", ">=3.9"),
+    ],
+)
+def test_all_that_is_asked_of_python_holds_together(read_files, lines, pyproject, bound):
+    files = {"environment.yml": "name: x\ndependencies:\n  - numpy\n" + "".join(f"  - {line}\n" for line in lines)}
+    if pyproject is not None:
+        files["pyproject.toml"] = f'[project]\nname = "x"\nversion = "1"\nrequires-python = "{pyproject}"\n'
+    project = read_files(files)
+    assert str(project.requires_python) == bound
+    assert project.requires_python_origin.path == ("environment.yml" if lines else "pyproject.toml")

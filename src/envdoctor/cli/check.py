@@ -69,7 +69,10 @@ def check(
         bool, typer.Option("--no-imports", help="Do not import torch in the environment's interpreter to see it work.")
     ] = False,
     import_timeout: Annotated[
-        float, typer.Option("--import-timeout", metavar="S", help="Seconds that such an import may take.", min=0.1)
+        float,
+        typer.Option(
+            "--import-timeout", metavar="S", help="Seconds that such an import may take.", callback=opt.seconds
+        ),
     ] = 30.0,
     offline: opt.OfflineOption = False,
     index_url: opt.IndexUrlOption = None,

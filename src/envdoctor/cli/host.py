@@ -21,7 +21,9 @@ _EPILOG = (
 
 @app.command(epilog=_EPILOG)
 def host(
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds that one probe may take.", min=0.1)] = 5.0,
+    timeout: Annotated[
+        float, typer.Option("--timeout", help="Seconds that one probe may take.", callback=opt.seconds)
+    ] = 5.0,
     format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
     output: opt.OutputOption = None,
     verbose: opt.VerboseOption = False,

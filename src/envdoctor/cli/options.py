@@ -32,7 +32,17 @@ __all__ = [
     "TargetOsOption",
     "TargetPythonOption",
     "VerboseOption",
+    "seconds",
 ]
+
+_LONGEST_S = 86_400.0
+
+
+def seconds(value: float) -> float:
+    """Return a time limit. Raises BadParameter for one that no clock can hold to; NaN is in no range."""
+    if not 0.1 <= value <= _LONGEST_S:
+        raise typer.BadParameter(f"{value:g} is not in the range 0.1<=x<={_LONGEST_S:.0f} seconds")
+    return value
 
 
 class Format(str, Enum):

@@ -165,7 +165,9 @@ def _log(path: Path | None) -> str | None:
 def _text(path: Path, option: str) -> str:
     """Return a text file; UTF-16 as PowerShell's redirection writes it too."""
     try:
-        data = path.read_bytes()[:_LARGEST_TEXT]
+        with path.open("rb") as stream:
+            # A device may have no end.
+            data = stream.read(_LARGEST_TEXT)
     except OSError as error:
         raise UsageFault(f"{option}: cannot read `{path}`: {error.strerror or error}") from error
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):

@@ -40,6 +40,13 @@ _ACTIVITY = "kernels"
 _STAND_IN = "cpu-as:"
 
 
+def _scale(value: float) -> float:
+    # NaN would be in any range that an option can be given.
+    if not 0.01 <= value <= 1000:
+        raise typer.BadParameter(f"{value:g} is not in the range 0.01<=x<=1000")
+    return value
+
+
 @app.command(epilog=_EPILOG)
 def smoke(
     env: Annotated[
@@ -77,7 +84,10 @@ def smoke(
     timeout_scale: Annotated[
         float,
         typer.Option(
-            "--timeout-scale", metavar="FACTOR", min=0.01, max=1000, help="A factor on every kernel's time limit."
+            "--timeout-scale",
+            metavar="FACTOR",
+            help="A factor on every kernel's time limit, 0.01 to 1000.",
+            callback=_scale,
         ),
     ] = 1.0,
     format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002

@@ -81,11 +81,11 @@ def _python(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     parts = text.strip().split(".")
-    if len(parts) in (2, 3) and all(part.isdecimal() for part in parts):
+    if len(parts) in (2, 3) and all(part.isascii() and part.isdecimal() and len(part) < 6 for part in parts):
         python = (int(parts[0]), int(parts[1]))
         if _OLDEST <= python <= _NEWEST:
             return python
-    raise UsageFault(f"--target-python: `{text}` is not a CPython from 3.8 to 3.14; write it as 3.11")
+    raise UsageFault(f"--target-python: `{text[:40]}` is not a CPython from 3.8 to 3.14; write it as 3.11")
 
 
 def _arch(choice: TargetChoice, target: Target) -> Arch:

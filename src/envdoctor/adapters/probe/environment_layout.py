@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from envdoctor.adapters.inputs import is_dir, is_file, saw
+from envdoctor.adapters.probe.environment_metadata import read_text
 
 __all__ = ["EnvironmentNotFound", "Layout", "find_layout", "read_pyvenv"]
 
@@ -163,9 +164,9 @@ def _plain(text: str | None) -> str | None:
 
 def read_pyvenv(path: Path) -> dict[str, str] | None:
     """Return the settings of a ``pyvenv.cfg``, keys in lower case; None where there is no such file."""
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    data = read_text(str(path))
+    if data is None:
         return None
+    text = data.decode("utf-8", "replace")
     pairs = (line.partition("=") for line in text.splitlines())
     return {key.strip().lower(): value.strip() for key, separator, value in pairs if separator}

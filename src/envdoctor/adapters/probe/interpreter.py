@@ -117,7 +117,9 @@ def _note_sources(executable: str, facts: Mapping[str, Any]) -> None:
     A ``sitecustomize`` or a ``.pth`` line may read what no list shows; the same holds for every cache of interpreters.
     """
     real = os.path.realpath(executable)
-    if real != os.path.realpath(str(facts["executable"] or "")):
+    # A script that starts another program may give it its own name.
+    running = facts.get("program") or facts["executable"] or ""
+    if {os.path.realpath(str(item)) for item in (running, facts["executable"] or "")} != {real}:
         unrepeatable("a program chooses the interpreter")
     loaded = {str(item) for item in facts.get("loaded") or ()}
     listed = (str(item) for key in ("path", "site_packages") for item in facts.get(key) or ())

@@ -64,12 +64,14 @@ def read_conda_specification(draft: Draft, text: str, origin: FileOrigin, circum
 
 def _python(draft: Draft, specifier: SpecifierSet, origin: FileOrigin) -> None:
     """Keep the Python that conda installs: a bound as ``requires-python`` is, and what the project runs on."""
+    before = draft.environment_python
     if not str(specifier):
         return
-    if draft.requires_python is None:
-        draft.requires_python, draft.requires_python_origin = specifier, origin
-    if draft.environment_python is None:
+    if before is None or draft.environment_python_origin is None:
         draft.environment_python, draft.environment_python_origin = specifier, origin
+    elif draft.environment_python_origin.path == origin.path:
+        # All lines of one file hold together; another file is for another environment, and the first has the word.
+        draft.environment_python, draft.environment_python_origin = before & specifier, origin
 
 
 def _specifier(version: str, brackets: str | None) -> SpecifierSet | None:

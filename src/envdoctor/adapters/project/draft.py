@@ -14,6 +14,7 @@ from envdoctor.adapters.project.decoding import NotText, decode
 from envdoctor.adapters.project.errors import ProjectFileError
 from envdoctor.adapters.project.identity import impostor
 from envdoctor.adapters.project.limits import beyond_limits, legible, overlong
+from envdoctor.model.admitted_python import admitted_minors
 from envdoctor.model.index_url import bare_url, index_fault
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
@@ -186,6 +187,15 @@ class Draft:
             return
         if self.requires_python is None:
             self.requires_python, self.requires_python_origin = specifier, origin
+
+    def python_bound(self) -> tuple[SpecifierSet | None, FileOrigin | None]:
+        """Return what the project asks of a Python, and where: ``requires-python`` and a conda file's line together."""
+        asked, conda = self.requires_python, self.environment_python
+        if asked is None or conda is None:
+            return (asked, self.requires_python_origin) if conda is None else (conda, self.environment_python_origin)
+        both = asked & conda
+        narrower = admitted_minors(both) != admitted_minors(asked)
+        return both, self.environment_python_origin if narrower else self.requires_python_origin
 
     def included(self, reference: str, base: Path, origin: FileOrigin, text: str) -> Path | None:
         """Find the file that another file names; None, and a problem, where it may not or cannot be opened."""

@@ -252,6 +252,7 @@ def _finished(draft: Draft, others: tuple[Path, ...]) -> Project:
     _note_nothing(draft)
     repeated, more_repeated = duplicates(in_force)
     problems = tuple(dict.fromkeys(draft.problems))
+    bound, bound_origin = draft.python_bound()
     return Project(
         root=str(draft.root),
         name=draft.name,
@@ -260,8 +261,8 @@ def _finished(draft: Draft, others: tuple[Path, ...]) -> Project:
         files=tuple(dict.fromkeys(draft.files)),
         index_options=tuple(dict.fromkeys(draft.index_options)),
         commands=tuple(draft.commands),
-        requires_python=draft.requires_python,
-        requires_python_origin=draft.requires_python_origin,
+        requires_python=bound,
+        requires_python_origin=bound_origin,
         environment_python=draft.environment_python,
         environment_python_origin=draft.environment_python_origin,
         duplicates=repeated,

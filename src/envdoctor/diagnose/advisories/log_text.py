@@ -15,7 +15,8 @@ from itertools import pairwise
 
 __all__ = ["LogHit", "LogText", "fixed_text"]
 
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+# ECMA-48, 5.4: parameters, intermediates, final byte; xterm's choice of a character set ends what `tput sgr0` writes.
+_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[()*+][0-9A-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _TYPOGRAPHY = {ord(mark): "'" for mark in "\u2018\u2019\u201b"} | {ord(mark): '"' for mark in "\u201c\u201d"}
 _MARGIN = re.compile(r"^[\s\u2502|>]*")
 """What stands before a wrapped line's rest: uv's and pip's trees, a box, a quoted mail."""

@@ -43,7 +43,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     origin = project.requires_python_origin
     others = admitted_minors(wanted)
     best = f"{others[-1][0]}.{others[-1][1]}" if others else None
-    remedy = Remedy(f"correct `{wanted}`, which no Python meets")
+    remedy = Remedy(f"correct `{wanted}`: no Python from 3.8 to 3.14 meets it, and for others nothing is judged")
     if best is not None:
         option = f"--target-python {best}"
         remedy = Remedy(f"judge for a Python that it admits: `{option}`", commands=(f"envdoctor check {option}",))
