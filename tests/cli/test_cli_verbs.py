@@ -206,7 +206,19 @@ def test_a_python_that_is_none_is_refused_in_a_line(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device here")
-@pytest.mark.parametrize("option", ["--facts", "--installed"])
-def test_what_has_no_end_is_not_read_to_it(capsys: pytest.CaptureFixture[str], option: str) -> None:
-    assert main(["check", option, "/dev/zero"]) == 2
-    assert "is not a text file" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("check", "--facts"), "is not a text file"),
+        (("check", "--installed"), "is not a text file"),
+        (("check", "--log"), "it is a device"),
+        (("profiles", "validate"), "is too large for a profile"),
+        (("check", "--profile"), "is too large for a profile"),
+    ],
+)
+def test_what_has_no_end_is_not_read_to_it(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
+) -> None:
+    assert main([*arguments, "/dev/zero"]) == 2
+    said = capsys.readouterr()
+    assert says in said.err + said.out

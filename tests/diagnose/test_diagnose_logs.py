@@ -51,6 +51,7 @@ def test_a_text_between_other_lines_of_a_log_gets_the_same_causes() -> None:
         "\x1b[38:5:1mRuntimeError:\x1b[>4;1m Numpy is not available",
         "worker  | 10:00 [ERROR] RuntimeError: Numpy is not available (retrying)",
         "10%\r20%\rRuntimeError: Numpy is not available",
+        "\r\r\r\r\nRuntimeError: Numpy is not available\r\r",
         "RuntimeError: Numpy\N{NO-BREAK SPACE}is not available",
     ],
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from pathlib import Path
 
 from envdoctor.cli.errors import UsageFault
@@ -31,6 +34,8 @@ def _ends(path: Path) -> tuple[bytes, bytes, int]:
     """Return a file's first bytes, its end, and how many lines there are before that end; it may be a pipe."""
     lines = 0
     with path.open("rb") as file:
+        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
+            raise OSError(errno.EINVAL, "it is a device, which may have no end")
         end = file.read(_LARGEST)
         begin = end[:4096]
         while more := file.read(_LARGEST):

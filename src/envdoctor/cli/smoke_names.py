@@ -15,9 +15,12 @@ def unknown_names(path: Path) -> tuple[Fault, ...]:
     """Return a fault for each name that is none; nothing for what is wrong with the file otherwise."""
     from envdoctor.lock.reading import tomllib
     from envdoctor.profile.lines import Lines
+    from envdoctor.profile.load import LARGEST_BYTES
 
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        with path.open("rb") as stream:
+            # What is longer has been refused as a profile.
+            text = stream.read(LARGEST_BYTES).decode("utf-8-sig")
         document = tomllib.loads(text)
     except (OSError, ValueError, RecursionError):
         return ()

@@ -23,9 +23,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["load_profile", "parse_profile", "validate"]
+__all__ = ["LARGEST_BYTES", "load_profile", "parse_profile", "validate"]
 
-_MAX_BYTES = 4 * 1024 * 1024
+LARGEST_BYTES = 4 * 1024 * 1024
 _POSITION = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
 
@@ -91,14 +91,15 @@ def _no_such_profile(name: str) -> str:
 
 def _read(path: Path, source: str) -> str:
     try:
-        if path.is_file() and path.stat().st_size > _MAX_BYTES:
-            raise ProfileError(source, [Fault("", "is too large for a profile (more than 4 MiB)")])
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_BYTES + 1)
     except FileNotFoundError:
         raise ProfileError(source, [Fault("", "no such file")]) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ProfileError(source, [Fault("", f"cannot be read: {reason}")]) from None
+    if len(data) > LARGEST_BYTES:
+        raise ProfileError(source, [Fault("", "is too large for a profile (more than 4 MiB)")])
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -95,7 +95,9 @@ class LogText:
             text = _COLOUR.sub("", text)
         if not text.isascii():
             text = text.translate(_TYPOGRAPHY)
-        rows = [(number, part) for number, row in enumerate(text.split("\n"), 1) if row for part in row.split("\r")]
+        rows = [
+            (number, part) for number, row in enumerate(text.split("\n"), 1) if row for part in row.split("\r") if part
+        ]
         entries = [*_lines(rows), *(_seams(rows) if len(text) <= _LARGEST_PASTE else ())]
         self._numbers = [number for number, _ in entries] or [1]
         self._lines = [line for _, line in entries] or [""]
