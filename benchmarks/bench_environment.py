@@ -6,8 +6,7 @@ Makes a venv with made-up distributions in a temporary folder: each has ten requ
 markers), a long description and a RECORD of 120 rows; ``--env`` takes a real one instead. Everything is warm: one round
 runs before the clock starts. The rounds of all commands take turns, so that a busy machine is as hard on each. Beside
 the time on the clock stands that of the processor, which other programs disturb less. ``envdoctor check`` is the whole
-command: it also compares every recorded file with the disk, which neither of the others does. Nothing having
-changed, it gives the answer of the round before again; ``--fresh`` is what it takes where something has.
+command: it also compares every recorded file with the disk, which neither of the others does.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-CHECK, FRESH = "envdoctor check --env", "envdoctor check --fresh"
-_SETTLED_S = 2.1
-"""Of what changed less than two seconds before it was looked at, no answer is kept."""
+CHECK = "envdoctor check --env"
 
 
 def make_environment(root: Path, count: int) -> Path:
@@ -74,7 +71,6 @@ def commands(environment: Path, uv: str | None) -> dict[str, list[str]]:
         "start of the interpreter": [python, "-c", ""],
         "envdoctor --version": [*ours, "--version"],
         CHECK: [*ours, "check", "--env", str(environment), "--format", "json"],
-        FRESH: [*ours, "check", "--env", str(environment), "--format", "json", "--fresh"],
         "pip check": [python, "-m", "pip", "check"],
     }
     if uv:
@@ -92,12 +88,11 @@ def show(rows: dict[str, list[tuple[float, float]]]) -> None:
         )
     for at, clock in enumerate(("clock", "processor")):
         least = {name: min(time[at] for time in times) for name, times in rows.items()}
-        for ours in (CHECK, FRESH):
-            said = [f"pip check takes {least['pip check'] / least[ours]:.1f} times as long"]
-            if "uv pip check" in least:
-                both = least["uv pip check"] + least["start of the interpreter"]
-                said.append(f"it takes {least[ours] / both:.2f} times uv pip check and the start of an interpreter")
-            print(f"{ours}, by the {clock}, least times: {'; '.join(said)}")
+        said = [f"pip check takes {least['pip check'] / least[CHECK]:.1f} times as long"]
+        if "uv pip check" in least:
+            both = least["uv pip check"] + least["start of the interpreter"]
+            said.append(f"it takes {least[CHECK] / both:.2f} times uv pip check and the start of an interpreter")
+        print(f"{CHECK}, by the {clock}, least times: {'; '.join(said)}")
 
 
 def main() -> None:
@@ -112,7 +107,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         environment = options.env or make_environment(Path(folder) / "env", options.distributions)
         wanted = commands(environment, uv)
-        time.sleep(_SETTLED_S)
         for command in wanted.values():
             subprocess.run(command, capture_output=True)
         rows: dict[str, list[tuple[float, float]]] = {name: [] for name in wanted}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -45,43 +43,6 @@ def imported(*arguments: str) -> tuple[int, set[str]]:
     )
     code, names = json.loads(result.stdout.splitlines()[-1])
     return code, set(names)
-
-
-REMEMBERED = START_UP | {
-    "collections",
-    "dataclasses",
-    "hashlib",
-    "inspect",
-    "json",
-    "packaging",
-    "pathlib",
-    "re",
-    "typer",
-}
-"""What an answer that is given again does without; each takes longer to load than all that it needs."""
-
-WITHOUT_LOADING = """
-import sys
-from envdoctor.cli.main import main
-code = main(sys.argv[1:])
-sys.stdout.write("\\n" + " ".join([str(code), *(name for name in sys.modules if "." not in name)]))
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="answers are kept where folders have trustworthy times")
-def test_an_answer_that_is_given_again_loads_next_to_nothing(tmp_path: Path) -> None:
-    (tmp_path / "site-packages" / "lib-1.0.dist-info").mkdir(parents=True)
-    (tmp_path / "site-packages" / "lib-1.0.dist-info" / "METADATA").write_text("Name: lib\nVersion: 1.0\n", "utf-8")
-    command = [sys.executable, "-S", "-c", WITHOUT_LOADING, "check", "--env", str(tmp_path / "site-packages")]
-    # `site` of some environments loads much by itself.
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path[1:])}
-    for _ in range(2):
-        time.sleep(2.1)
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", env=variables, check=True, timeout=60)
-    code, *names = done.stdout.splitlines()[-1].split()
-    assert code == "0"
-    assert "envdoctor" in names
-    assert not set(names) & REMEMBERED
 
 
 @pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("check", "--help")], ids=" ".join)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from envdoctor.adapters.probe.environment import read_environment
-from envdoctor.adapters.probe.interpreter import ask_interpreter
+from envdoctor.adapters.probe.interpreter import Questioning
 from envdoctor.adapters.probe.interpreter_child import run_bounded
 from envdoctor.adapters.probe.interpreter_imports import probe_import, probe_imports
 from envdoctor.model.finding import Severity
@@ -30,7 +30,7 @@ def script(path: Path, text: str) -> Path:
 
 
 def test_this_interpreter_answers(clean):
-    answer = ask_interpreter(sys.executable, environment=clean)
+    answer = Questioning(sys.executable, environment=clean).answer()
     assert answer.facts is not None
     assert tuple(answer.facts["version"]) == sys.version_info[:3]
     assert answer.facts["extension_suffixes"]
@@ -43,7 +43,7 @@ def test_other_versions_of_python_answer(version, clean):
     found = shutil.which(f"python{version}")
     if found is None or subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode:
         pytest.skip(f"there is no Python {version} on PATH that starts")
-    answer = ask_interpreter(found, timeout_s=20, environment={**os.environ, "PYTHONPATH": ""})
+    answer = Questioning(found, timeout_s=20, environment={**os.environ, "PYTHONPATH": ""}).answer()
     assert answer.facts is not None
     assert ".".join(map(str, answer.facts["version"][:2])) == version
     assert not answer.problems

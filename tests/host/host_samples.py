@@ -69,28 +69,6 @@ Agent 2
       Name:                    amdgcn-amd-amdhsa--gfx1100
 """
 
-CIM = """[{"Name": "AMD Radeon RX 6700 XT", "PNPDeviceID": "PCI\\\\VEN_1002&DEV_73DF&SUBSYS_1",
- "AdapterRAM": 4293918720, "DriverVersion": "32.0.12033.1030"},
- {"Name": "Microsoft Basic Render Driver", "PNPDeviceID": "ROOT\\\\BASICRENDER\\\\0000", "DriverVersion": "10.0"},
- {"Name": "NVIDIA GeForce RTX 5080", "PNPDeviceID": "PCI\\\\VEN_10DE&DEV_2C02", "DriverVersion": "32.0.15.8097"}]"""
-
-DXDIAG = r"""
----------------
-Display Devices
----------------
-           Card name: AMD Radeon(TM) Vega 8 Graphics
-        Manufacturer: Advanced Micro Devices, Inc.
-          Device Key: Enum\PCI\VEN_1002&DEV_15D8&SUBSYS_00000000&REV_C1
-    Dedicated Memory: 2030 MB
-       Shared Memory: 6994 MB
-      Driver Version: 31.0.21921.1000
-
-           Card name: Intel(R) Arc(TM) A770 Graphics
-          Device Key: Enum\PCI\VEN_8086&DEV_56A0
-    Dedicated Memory: 16256 MB
-      Driver Version: 32.0.101.6083
-"""
-
 WSL_VERSION = "Linux version 6.6.87.2-microsoft-standard-WSL2 (root@439a258ad544) (gcc (GCC) 11.2.0) #1 SMP\n"
 LINUX_VERSION = "Linux version 6.8.0-45-generic (buildd@lcy02) (x86_64-linux-gnu-gcc-13 13.2.0) #45-Ubuntu SMP\n"
 

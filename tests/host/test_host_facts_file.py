@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from envdoctor.adapters.probe.host import probe_host
-from envdoctor.adapters.probe.host_facts_file import FactsFileError, read_facts, read_facts_file
+from envdoctor.adapters.probe.host_facts_file import FactsFileError, read_facts
 from envdoctor.model.fact import FactState
 from envdoctor.render.json_document import report_dict
 from envdoctor.workflow.host import host_report
@@ -40,12 +40,10 @@ def test_facts_in_short():
     assert (found.value("driver.version"), found.value("host.wsl")) == ("550.54", True)
 
 
-def test_facts_of_a_report_come_back(tmp_path):
+def test_facts_of_a_report_come_back():
     measured = probe_host(environ={"PATH": "", "CONDA_OVERRIDE_CUDA": "12.4"})
     report = host_report(lambda: measured)
-    path = tmp_path / "host.json"
-    path.write_text(json.dumps(report_dict(report)), encoding="utf-8-sig")
-    found = read_facts_file(path)
+    found = read_facts(json.dumps(report_dict(report)), "host.json")
     for fact in measured:
         back = found.get(fact.name)
         assert (back.state, back.value, back.overridden_by) == (fact.state, fact.value, fact.overridden_by)
@@ -81,20 +79,12 @@ def test_facts_that_are_none_say_where(text, message):
     assert message in str(caught.value)
 
 
-def test_facts_file_that_is_not_there_or_not_text(tmp_path):
-    with pytest.raises(FactsFileError, match="No such file"):
-        read_facts_file(tmp_path / "none.json")
-    (tmp_path / "x.json").write_bytes(b"\x80\x81\x82")
-    with pytest.raises(FactsFileError, match="is not UTF-8 text"):
-        read_facts_file(tmp_path / "x.json")
-
-
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared cases are not beside this checkout")
 def test_facts_of_the_shared_cases():
     paths = sorted(SHARED.glob("*/input/probe.json"))
     assert paths
     for path in paths:
-        assert len(read_facts_file(path))
+        assert len(read_facts(path.read_text(encoding="utf-8-sig"), str(path)))
 
 
 def test_host_report_is_not_complete_where_time_ran_out():

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 from host_samples import (
-    CIM,
     CLOSED_MODULE,
-    DXDIAG,
     GPU_INFORMATION,
     JETSON_MODULE,
     LINUX_VERSION,
@@ -27,7 +25,7 @@ from envdoctor.adapters.probe.gpu_nvidia import (
     parse_proc_version,
     parse_smi,
 )
-from envdoctor.adapters.probe.gpu_other import nvidia_version_of_windows, parse_cim, parse_dxdiag, vendor_of
+from envdoctor.adapters.probe.gpu_other import nvidia_version_of_windows, vendor_of
 from envdoctor.adapters.probe.host_jetson import jetpack_of, parse_tegra_release
 from envdoctor.adapters.probe.host_system import is_wsl, parse_meminfo
 from envdoctor.adapters.probe.host_tools import parse_cuda_json, parse_tool_version
@@ -146,19 +144,6 @@ def test_rocminfo():
 )
 def test_hip_path(path, version):
     assert parse_hip_path(path) == version
-
-
-def test_windows_adapters_by_cim():
-    amd, nvidia = parse_cim(CIM)
-    assert (amd["vendor"], amd["driver_version"], amd.get("memory_bytes")) == ("amd", "32.0.12033.1030", None)
-    assert (nvidia["vendor"], nvidia["driver_version"]) == ("nvidia", "580.97")
-    assert parse_cim("not json") == parse_cim("[1, null]") == []
-
-
-def test_windows_adapters_by_dxdiag():
-    vega, arc = parse_dxdiag(DXDIAG)
-    assert (vega["vendor"], vega["memory_bytes"]) == ("amd", 2030 << 20)
-    assert (arc["name"], arc["vendor"]) == ("Intel(R) Arc(TM) A770 Graphics", "intel")
 
 
 def test_vendors():

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from host_samples import (
 
 from envdoctor.adapters.probe import gpu_nvidia_child, host
 from envdoctor.adapters.probe.gpu_nvidia import parse_nvml
+from envdoctor.adapters.probe.gpu_other import windows_adapters
 from envdoctor.adapters.probe.gpu_zluda import zluda_library
 from envdoctor.adapters.probe.host import facts_of, probe_host
 from envdoctor.adapters.probe.host_machine import Machine
@@ -215,6 +217,39 @@ def test_host_windows_by_its_registry(tmp_path, monkeypatch):
     assert found.get("gpu[0].architecture").state is FactState.UNKNOWN
     assert (found.value("driver.version"), found.value("driver.cuda")) == ("580.97", "13.0")
     assert (found.value("rocm.version"), found.get("library.amdhip64_7").state) == ("6.2", FactState.ABSENT)
+
+
+class _Registry:
+    """The display adapters of a Windows registry, as ``winreg`` shows them."""
+
+    HKEY_LOCAL_MACHINE = 0
+
+    def __init__(self, *adapters: dict[str, object]) -> None:
+        self.adapters = adapters
+
+    def OpenKey(self, parent, name):  # noqa: N802 - winreg's name
+        if not parent:
+            return nullcontext(self)
+        if int(name) >= len(self.adapters):
+            raise FileNotFoundError(name)
+        return nullcontext(list(self.adapters[int(name)].items()))
+
+    def QueryInfoKey(self, key):  # noqa: N802 - winreg's name
+        return 0, len(key), 0
+
+    def EnumValue(self, key, index):  # noqa: N802 - winreg's name
+        return (*key[index], 1)
+
+
+def test_host_windows_adapters_without_those_that_draw_in_software(tmp_path, monkeypatch):
+    card = {"DriverDesc": "NVIDIA GeForce RTX 5080", "MatchingDeviceId": "pci\\ven_10de&dev_2c02"}
+    registry = _Registry(
+        {**card, "DriverVersion": "32.0.15.8097", "HardwareInformation.qwMemorySize": 16 << 30},
+        {"DriverDesc": "Microsoft Basic Render Driver", "MatchingDeviceId": "ROOT\\BASICRENDER"},
+    )
+    monkeypatch.setitem(sys.modules, "winreg", registry)
+    (found,) = windows_adapters(Machine(root=str(tmp_path), environ={}, system="win32", architecture="AMD64"))
+    assert (found["vendor"], found["driver_version"], found["memory_bytes"]) == ("nvidia", "580.97", 16 << 30)
 
 
 def test_host_source_that_fails_costs_its_own_facts_alone(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The user's folders. Imports nothing that the shortest path of the command line would feel."""
+"""The user's folders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["cache_folder", "home"]
 
 def home() -> str:
     """Return the user's folder; of a user without a home and without an entry, one that can never be made."""
-    found = os.path.expanduser("~")  # noqa: PTH111 - pathlib takes longer to load than all else here
+    found = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where there is none
     return f"{os.devnull}/home" if found == "~" else found
 
 

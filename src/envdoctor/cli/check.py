@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +16,6 @@ from envdoctor.cli.messages import note
 from envdoctor.cli.next_step import Typed, with_whole_commands
 from envdoctor.cli.output import write_report
 from envdoctor.cli.patient import Patient, PatientChoice, open_patient
-from envdoctor.cli.remembered import FRESH, Remembering
 from envdoctor.cli.repository import place_in_repository
 from envdoctor.cli.targets import TargetChoice
 
@@ -83,9 +81,6 @@ def check(
     output: opt.OutputOption = None,
     fail_on: opt.FailOnOption = opt.FailOn.ERROR,
     show_waived: Annotated[bool, typer.Option("--show-waived", help="List what waivers and the lock accept.")] = False,
-    fresh: Annotated[
-        bool, typer.Option(FRESH, help="Look at an environment anew, even where nothing in it has changed since.")
-    ] = False,
     quiet: opt.QuietOption = False,
     verbose: opt.VerboseOption = False,
 ) -> None:
@@ -102,31 +97,28 @@ def check(
         import_timeout_s=import_timeout,
         gpu=profile is not None or target_backend is not None,
     )
-    alone = all(item is None for item in (project, profile, installed, facts, log))
-    with closing(Remembering(possible=alone, fresh=fresh)) as remembering:
-        patient = open_patient(looked_at)
-        for text in () if quiet else patient.notes:
-            note(text)
-        if looked_at.given and (project is None or not _describes_requirements(project)):
-            # Imported here: neither way pays for the other's modules.
-            from envdoctor.cli.check_patient import report_of_patient
+    patient = open_patient(looked_at)
+    for text in () if quiet else patient.notes:
+        note(text)
+    if looked_at.given and (project is None or not _describes_requirements(project)):
+        # Imported here: neither way pays for the other's modules.
+        from envdoctor.cli.check_patient import report_of_patient
 
-            report = report_of_patient(profile, target, patient, choice, quiet=quiet)
-            report = with_whole_commands(report, Typed(profile=profile, env=env))
-        else:
-            folder = project or Path()
-            _refuse_patient_as_project(folder)
-            report = _report_of_project(folder, profile, target, choice, patient, quiet=quiet, env=env)
-        code = write_report(
-            report,
-            format=format,
-            output=output,
-            fail_on=fail_on,
-            verbose=verbose,
-            show_waived=show_waived,
-            root=place_in_repository(project or Path()),
-            remembering=remembering,
-        )
+        report = report_of_patient(profile, target, patient, choice, quiet=quiet)
+        report = with_whole_commands(report, Typed(profile=profile, env=env))
+    else:
+        folder = project or Path()
+        _refuse_patient_as_project(folder)
+        report = _report_of_project(folder, profile, target, choice, patient, quiet=quiet, env=env)
+    code = write_report(
+        report,
+        format=format,
+        output=output,
+        fail_on=fail_on,
+        verbose=verbose,
+        show_waived=show_waived,
+        root=place_in_repository(project or Path()),
+    )
     raise typer.Exit(code)
 
 

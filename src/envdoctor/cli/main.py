@@ -25,16 +25,9 @@ def main(argv: list[str] | None = None) -> int:
 
         sys.stdout = ClosedStdout()
     try:
-        return _answer(list(sys.argv[1:] if argv is None else argv))
+        return _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         return _interrupted()
-
-
-def _answer(arguments: list[str]) -> int:
-    from envdoctor.cli.remembered import recall
-
-    code = recall(arguments)
-    return _run(arguments) if code is None else code
 
 
 def _interrupted() -> int:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from envdoctor.adapters.inputs import unrepeatable
-
 __all__ = ["error", "note", "printable", "say"]
 
 
 def say(text: str) -> None:
     """Write one line."""
-    # An answer that is given again is given on stdout alone.
-    unrepeatable("something was said besides")
     sys.stderr.write(f"{printable(text)}\n")
     sys.stderr.flush()
 

@@ -14,7 +14,6 @@ from envdoctor.cli.streams import write_out
 from envdoctor.model.exit_code import exit_code
 
 if TYPE_CHECKING:
-    from envdoctor.cli.remembered import Remembering
     from envdoctor.model.report import Report
 
 __all__ = ["write_report"]
@@ -31,9 +30,8 @@ def write_report(
     verbose: bool = False,
     show_waived: bool = False,
     root: str | None = None,
-    remembering: Remembering | None = None,
 ) -> int:
-    """Write the report and return the exit code of the command; ``remembering`` keeps what is written for next time."""
+    """Write the report and return the exit code of the command."""
     from envdoctor.render import RenderOptions, render
 
     options = RenderOptions(
@@ -51,12 +49,8 @@ def write_report(
     code = exit_code(report, fail_on.value)
     if output is not None:
         write_file(output, text)
-        return code
-    write_out(text)
-    if remembering is not None and report.complete:
-        from envdoctor.model.report import Verdict
-
-        remembering.keep(text, code, is_json=format is Format.JSON, healthy=report.verdict is Verdict.HEALTHY)
+    else:
+        write_out(text)
     return code
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.adapters.inputs import is_file
 from envdoctor.cli.errors import UsageFault
 from envdoctor.model.fact import Facts
 
@@ -119,7 +119,7 @@ def _is_there(environment: InstalledEnvironment, name: str) -> bool:
     """Return whether a module's distribution is installed, or its folder lies there without one."""
     if environment.get(name) is not None:
         return True
-    return any(is_file(f"{folder}/{name}/__init__.py") for folder in environment.site_packages)
+    return any(os.path.isfile(f"{folder}/{name}/__init__.py") for folder in environment.site_packages)
 
 
 def _facts_of_listing(listing: InstalledEnvironment) -> Facts:

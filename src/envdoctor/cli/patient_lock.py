@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from envdoctor.adapters.inputs import is_file
 
 if TYPE_CHECKING:
     from envdoctor.lock.reading import LockedProject
@@ -23,7 +22,7 @@ def with_lock(environment: InstalledEnvironment, *beside: Path) -> InstalledEnvi
     """
     own = (Path(environment.root, ".envdoctor", "pylock.toml"),) if environment.root else ()
     for path in (*own, *beside):
-        if is_file(path):
+        if os.path.isfile(path):
             found = _read(path)
             if found is not None:
                 return replace(environment, details={**environment.details, **found})

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.adapters.inputs import passing, saw
 from envdoctor.adapters.probe.card_devices import may_have_a_card
 from envdoctor.cli.errors import UsageFault
 from envdoctor.model.fact import Facts, FactState
@@ -81,8 +80,6 @@ def host_facts(environment: InstalledEnvironment, *, wanted: bool = False) -> Fa
     from envdoctor.adapters.probe.host import probe_host
 
     variables_passed_over()
-    passing()
-    saw(folder for folder in os.environ.get("PATH", "").split(os.pathsep) if folder)
     torch = [str(Path(folder, "torch", "lib")) for folder in environment.site_packages]
     return probe_host(disk_at=environment.root or ".", zluda_folders=torch)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from envdoctor.adapters.inputs import is_dir
 
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledEnvironment
@@ -16,7 +15,7 @@ __all__ = ["with_patches"]
 
 def with_patches(environment: InstalledEnvironment) -> InstalledEnvironment:
     """Return the environment with the state of each file that a fix has patched."""
-    if not environment.root or not is_dir(f"{environment.root}/.envdoctor"):
+    if not environment.root or not os.path.isdir(f"{environment.root}/.envdoctor"):
         return environment
     from envdoctor.adapters.apply.records import read_record
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from envdoctor.adapters.inputs import exists
-
 __all__ = ["place_in_repository"]
 
 
@@ -21,7 +19,7 @@ def place_in_repository(project: Path) -> str | None:
     except OSError:
         # The current folder is gone.
         return None
-    above = next((each for each in (folder, *folder.parents) if exists(each / ".git")), None)
+    above = next((each for each in (folder, *folder.parents) if os.path.exists(each / ".git")), None)
     named = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR")
     root = above or Path(named or ".").resolve()
     if folder == root or not folder.is_relative_to(root):

@@ -8,7 +8,7 @@ from envdoctor.model.repair import Override, Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 
-__all__ = ["constraints_text", "overrides_text", "uv_fragment"]
+__all__ = ["constraints_text", "overrides_text"]
 
 _SHOWN = 3
 
@@ -36,15 +36,6 @@ def overrides_text(repair: Repair | None, resolution: Resolution, profile: str) 
     for package, pinned in _torn(repair, resolution):
         lines += [f"# keeps {package.name} with {pinned}", f"{package.name}=={package.version}"]
     return "\n".join(lines) + "\n"
-
-
-def uv_fragment(repair: Repair | None, resolution: Resolution) -> str:
-    """Return the same overrides as a ``[tool.uv]`` table for pyproject.toml."""
-    if repair is None or not repair.overrides:
-        return "[tool.uv]\noverride-dependencies = []\n"
-    pins = [f"{package.name}=={package.version}" for package, _ in _torn(repair, resolution)]
-    entries = "".join(f'    "{line}",\n' for line in [*map(_line, repair.overrides), *pins])
-    return f"[tool.uv]\noverride-dependencies = [\n{entries}]\n"
 
 
 def _torn(repair: Repair, resolution: Resolution) -> Iterator[tuple[ResolvedPackage, str]]:

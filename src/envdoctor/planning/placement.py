@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from envdoctor.model.kernel import KernelResult, KernelStatus, Placement
 from envdoctor.model.profile import PlacementRule
 
-__all__ = ["describe_failure", "moved", "place", "settings_in_use"]
+__all__ = ["describe_failure", "moved", "place"]
 
 _WORDS = {
     KernelStatus.WRONG_ANSWER: "gave a wrong answer",
@@ -44,12 +44,6 @@ def place(rules: Sequence[PlacementRule], results: Iterable[KernelResult]) -> tu
 def moved(placement: Placement, rule: PlacementRule) -> bool:
     """Tell whether the component was sent away from the GPU because of what its kernels said."""
     return placement.device == rule.otherwise and bool(placement.because) and not rule.always
-
-
-def settings_in_use(rule: PlacementRule, results: Iterable[KernelResult]) -> tuple[str, ...]:
-    """Return the settings without which the component's kernels fail."""
-    wanted = {item.setting for item in results if item.kernel in rule.needs and item.failed and item.setting}
-    return tuple(sorted(wanted))
 
 
 def _by_device(results: Iterable[KernelResult]) -> dict[str, dict[str, KernelResult]]:

@@ -33,17 +33,17 @@ def prepare(request: FixRequest, ports: FixPorts) -> Prepared:
     if different is not None:
         return Prepared(refusal=f"{different}; `envdoctor check` and `lock` work for other machines, `fix` does not")
     state = ports.look(request.environment)
-    interpreter, check, missing = _with_python(request.check, state, ports)
+    check, missing = _with_python(request.check, state, ports)
     if missing is not None:
         return Prepared(refusal=missing)
     locked = lock_for_fix(replace(request, check=check), ports)
     if isinstance(locked, Prepared):
         return locked
-    return _planned(replace(request, check=check), state, interpreter, locked, ports)
+    return _planned(replace(request, check=check), state, locked, ports)
 
 
-def _with_python(check: CheckRequest, state: EnvironmentState, ports: FixPorts) -> tuple[str, CheckRequest, str | None]:
-    """Return the interpreter for a new environment, and the request for the Pythons that can be had here."""
+def _with_python(check: CheckRequest, state: EnvironmentState, ports: FixPorts) -> tuple[CheckRequest, str | None]:
+    """Return the request for the Pythons that can be had here."""
     wanted = check.python_choices or (check.target.python,)
     if state.exists and state.fault is None and state.python is not None:
         if state.python not in wanted:
@@ -52,31 +52,27 @@ def _with_python(check: CheckRequest, state: EnvironmentState, ports: FixPorts) 
                 f"`{state.path}` is for Python {have}, and the profile or target wants {choices}; name another place "
                 "with `--env`, an environment will be made there"
             )
-            return "", check, message
+            return check, message
         target = replace(check.target, python=state.python, python_full=None)
-        return "", replace(check, target=target, python_choices=()), None
+        return replace(check, target=target, python_choices=()), None
     found = [(python, ports.find_python((python,))) for python in wanted]
     available = tuple(python for python, answer in found if answer is not None)
     if not available:
         choices = " or ".join(_dotted(python) for python in wanted)
-        return "", check, f"no Python {choices} was found here; install one (with its venv), or give it with `--python`"
+        return check, f"no Python {choices} was found here; install one (with its venv), or give it with `--python`"
     target = replace(check.target, python=available[0], python_full=None)
     request = replace(check, target=target, python_choices=available if len(available) > 1 else ())
-    return "", request, None
+    return request, None
 
 
 def _dotted(python: tuple[int, int]) -> str:
     return f"{python[0]}.{python[1]}"
 
 
-def _planned(
-    request: FixRequest, state: EnvironmentState, interpreter: str, locked: FixLock, ports: FixPorts
-) -> Prepared:
+def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, ports: FixPorts) -> Prepared:
     check, profile = request.check, request.check.profile
     target = locked.outcome.report.target or check.target
-    if not state.exists:
-        answer = ports.find_python((target.python,))
-        interpreter = answer[0] if answer is not None else ""
+    found = None if state.exists else ports.find_python((target.python,))
     name, refusals = _installer(request, state, locked, ports)
     chosen = select(profile, {file.name: file.version for file in locked.files}, set(request.moved) or None)
     project = check.project.root if check.project else ""
@@ -95,7 +91,7 @@ def _planned(
             lock_text=locked.text,
             installer=name,
             profile=profile,
-            interpreter=interpreter,
+            interpreter=found[0] if found is not None else "",
             python=target.python_version,
             builds=locked.builds,
             preview=ports.preview(chosen.patches, arriving, state, builds=bool(locked.builds), leaving=leaving),

@@ -70,7 +70,7 @@ def _tls_context(pip: PipSettings) -> ssl.SSLContext:
 def _context(named: str | None) -> ssl.SSLContext:
     import ssl
 
-    if named and os.path.isdir(named):  # noqa: PTH112 - a bare string from the environment
+    if named and os.path.isdir(named):
         return ssl.create_default_context(capath=named)
     context = ssl.create_default_context(cafile=named or None)
     if not named:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from envdoctor.adapters.inputs import exists, is_file
-
 __all__ = ["may_have_a_card"]
 
 _DEVICES = (
@@ -24,5 +22,5 @@ def may_have_a_card() -> bool:
     """Return whether NVIDIA's or AMD's driver for computing has left its files; True says no more than "perhaps"."""
     if os.name == "nt":
         system = Path(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32")
-        return any(is_file(system / name) for name in _WINDOWS)
-    return any(exists(name) for name in _DEVICES)
+        return any(os.path.isfile(system / name) for name in _WINDOWS)
+    return any(os.path.exists(name) for name in _DEVICES)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.inputs import is_dir
 from envdoctor.adapters.probe.environment_base import base_problems
 from envdoctor.adapters.probe.environment_conda import read_conda_packages
 from envdoctor.adapters.probe.environment_files import verify_files, with_files
@@ -127,7 +126,8 @@ def _folders(layout: Layout, answer: InterpreterAnswer) -> dict[str, bool]:
     for entry in (*map(str, facts["path"]), *own):
         # `lib64` is a link to `lib` in many a venv.
         real = os.path.realpath(entry)
-        if entry == stdlib or entry.endswith(("lib-dynload", "DLLs", ".zip")) or real in seen or not is_dir(entry):
+        own_library = entry == stdlib or entry.endswith(("lib-dynload", "DLLs", ".zip"))
+        if own_library or real in seen or not os.path.isdir(entry):
             continue
         seen.add(real)
         same = next((folder for folder in own if os.path.realpath(folder) == real), entry)

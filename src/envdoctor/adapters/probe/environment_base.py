@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.adapters.inputs import exists, is_dir
 from envdoctor.model.environment import EnvironmentProblem
 
 if TYPE_CHECKING:
@@ -32,12 +31,12 @@ def base_problems(layout: Layout, facts: Mapping[str, Any]) -> Iterator[Environm
     executable = layout.executable
     if executable is not None and not layout.runnable:
         return
-    if executable is not None and executable.is_symlink() and not exists(executable):
+    if executable is not None and executable.is_symlink() and not os.path.exists(executable):
         yield EnvironmentProblem("base-gone", str(layout.root), f"`{executable}` points to `{_target(executable)}`")
         return
     home = layout.pyvenv.get("home", "")
     # A venv that was carried here from another system names a folder that cannot be here.
-    if executable is not None and home and not is_dir(home):
+    if executable is not None and home and not os.path.isdir(home):
         yield EnvironmentProblem("base-gone", str(layout.root), f"its base `{home}` is not there")
         return
     named = _NAMED.match(Path(os.path.realpath(executable)).name) if executable is not None else None

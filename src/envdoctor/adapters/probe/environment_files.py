@@ -12,7 +12,6 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from envdoctor.adapters.inputs import saw
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile
 
@@ -85,7 +84,6 @@ def verify_files(distributions: Iterable[InstalledDistribution]) -> Iterator[Env
         for file in item.files or ():
             if not worth_a_look(file.path.encode("utf-8", "replace")):
                 continue
-            saw((f"{item.location}/{file.path}",))
             try:
                 status = os.stat(f"{item.location}/{file.path}")  # noqa: PTH116 - one call for each of 100 000 files
             except (OSError, ValueError):

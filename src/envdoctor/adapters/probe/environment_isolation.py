@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from envdoctor.adapters.inputs import exists, is_dir, is_file, saw
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.environment import EnvironmentProblem
 
@@ -64,7 +63,7 @@ def path_programs(environ: Mapping[str, str], *, windows: bool = os.name == "nt"
                 continue
             for ending in endings:
                 candidate = f"{folder}/{name}{ending}"
-                if is_file(candidate) and os.access(candidate, os.X_OK):
+                if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
                     found[name] = candidate
                     break
     return found
@@ -101,7 +100,7 @@ def _pip_files(environ: Mapping[str, str], prefix: str | None, platform: str) ->
         yield Path("/etc/pip.conf")
         yield home / ".pip" / "pip.conf"
         support = home / "Library" / "Application Support" / "pip"
-        if platform == "darwin" and is_dir(support):
+        if platform == "darwin" and os.path.isdir(support):
             yield support / "pip.conf"
         else:
             yield Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "pip", "pip.conf")
@@ -143,10 +142,9 @@ def foreign_scripts(root: Path) -> Iterator[EnvironmentProblem]:
             continue
         interpreter = Path(line[2:].strip().strip('"'))
         try:
-            saw((interpreter.parent, folder))
             own = interpreter.parent.samefile(folder)
         except OSError:
             own = False
         if not own:
-            state = "another environment" if exists(interpreter) else "no longer there"
+            state = "another environment" if os.path.exists(interpreter) else "no longer there"
             yield EnvironmentProblem("foreign-script", str(script), f"it starts `{interpreter}`, which is {state}")

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from envdoctor.adapters.inputs import is_dir, is_file, saw
 from envdoctor.adapters.probe.environment_metadata import read_text
 
 __all__ = ["EnvironmentNotFound", "Layout", "find_layout", "read_pyvenv"]
@@ -52,9 +51,9 @@ class Layout:
 
 def find_layout(path: Path) -> Layout:
     """Tell what ``path`` is. Raises EnvironmentNotFound with a reason that a user can act on."""
-    if is_dir(path):
+    if os.path.isdir(path):
         return _of_directory(path)
-    if is_file(path) or os.path.islink(path):  # noqa: PTH114 - of what may not be looked at it says no
+    if os.path.isfile(path) or os.path.islink(path):  # noqa: PTH114 - of what may not be looked at it says no
         return _of_executable(path)
     try:
         path.stat()
@@ -70,7 +69,7 @@ def _of_executable(path: Path) -> Layout:
     if path.suffix.lower() not in ("", ".exe") and not _PYTHON_DIRECTORY.search(path.name):
         raise EnvironmentNotFound(str(path), "is a file, but not a Python executable")
     for root in (path.absolute().parent.parent, path.absolute().parent):
-        if is_file(root / "pyvenv.cfg") or is_dir(root / "conda-meta") or _site_packages(root):
+        if os.path.isfile(root / "pyvenv.cfg") or os.path.isdir(root / "conda-meta") or _site_packages(root):
             layout = _of_directory(root)
             return Layout(
                 root, layout.kind, layout.site_packages, path, layout.python, layout.python_full, layout.pyvenv
@@ -80,7 +79,7 @@ def _of_executable(path: Path) -> Layout:
 
 def _of_directory(path: Path) -> Layout:
     sites = _site_packages(path)
-    executable = next((path / name for name in _EXECUTABLES if _is_there(path / name)), None)
+    executable = next((path / name for name in _EXECUTABLES if os.path.lexists(path / name)), None)
     pyvenv = read_pyvenv(path / "pyvenv.cfg")
     if pyvenv is not None:
         full = pyvenv.get("version_info") or pyvenv.get("version")
@@ -88,19 +87,19 @@ def _of_directory(path: Path) -> Layout:
         sites = tuple(sorted(sites, key=lambda site: _version_of((site,)) != _parse(full)))
         python = _version_of(sites) or _parse(full)
         return Layout(path, "venv", sites, executable, python, _plain(full), pyvenv)
-    if is_dir(path / "conda-meta"):
+    if os.path.isdir(path / "conda-meta"):
         return Layout(path, "conda", sites, executable, _version_of(sites))
     if path.name in ("site-packages", "dist-packages") or _holds_distributions(path):
         return Layout(path, "folder", (path,), None, _version_of((path,)))
     if sites:
         return Layout(path, "prefix", sites, executable, _version_of(sites))
     reason = "is not an environment: no `pyvenv.cfg`, `conda-meta` or site-packages, and no `.dist-info` in it"
-    inner = next((name for name in (".venv", "venv", "env") if is_file(path / name / "pyvenv.cfg")), None)
+    inner = next((name for name in (".venv", "venv", "env") if os.path.isfile(path / name / "pyvenv.cfg")), None)
     raise EnvironmentNotFound(str(path), f"{reason}; did you mean `{path / inner}`" if inner else reason)
 
 
 def _site_packages(root: Path) -> tuple[Path, ...]:
-    found = [root / "Lib" / "site-packages"] if is_dir(root / "Lib" / "site-packages") else []
+    found = [root / "Lib" / "site-packages"] if os.path.isdir(root / "Lib" / "site-packages") else []
     for library in ("lib", "lib64"):
         try:
             children = sorted((root / library).iterdir(), key=_version_order, reverse=True)
@@ -112,15 +111,9 @@ def _site_packages(root: Path) -> tuple[Path, ...]:
                 continue
             for name in ("site-packages", "dist-packages"):
                 site = child / name
-                if is_dir(site) and not any(_same(site, other) for other in found):
+                if os.path.isdir(site) and not any(_same(site, other) for other in found):
                     found.append(site)
     return tuple(found)
-
-
-def _is_there(path: Path) -> bool:
-    """Return whether anything is there, a link to nothing too."""
-    saw((path.parent, path))
-    return os.path.lexists(path)
 
 
 def _version_order(child: Path) -> tuple[int, int]:

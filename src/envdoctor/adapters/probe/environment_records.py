@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from envdoctor.adapters.inputs import saw, watched
 from envdoctor.adapters.probe.environment_files import (
     BYTE_CODE,
     RECORD_LIMIT,
@@ -97,8 +96,6 @@ def _verify_lines(
 ) -> Iterator[EnvironmentProblem]:
     """Yield what ``verify_files`` does, out of plain lines: for a hundred thousand of them, objects cost too much."""
     stat_of, root = os.stat, os.fsencode(f"{item.location}/")
-    inputs = watched()
-    noted = inputs.statuses if inputs is not None else {}
     for line in lines:
         path = line.partition(b",")[0]
         if not path or path.endswith(BYTE_CODE):
@@ -108,11 +105,9 @@ def _verify_lines(
         try:
             status = stat_of(root + path)
         except (OSError, ValueError):
-            saw((root + path,))
             if worth_a_look(path):
                 yield EnvironmentProblem("missing-file", item.name, path.decode("utf-8", "replace"))
             continue
-        noted[os.fsdecode(root + path)] = status
         # As text first: nearly all rows end so, and the rest is looked at again.
         if not line.endswith(b",%d" % status.st_size) and worth_a_look(path):
             size = line.rpartition(b",")[2].rstrip().decode("ascii", "replace")

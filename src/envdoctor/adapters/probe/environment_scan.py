@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from envdoctor.adapters.inputs import is_dir, is_file, saw
 from envdoctor.adapters.probe.environment_metadata import read_distribution, read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution
 
@@ -57,7 +56,7 @@ def _add(scan: Scan, folder: str, name: str) -> None:
         return
     path = f"{folder}/{name}"
     metadata = "METADATA" if name.endswith(".dist-info") else "PKG-INFO"
-    if is_file(f"{path}/{metadata}") or not name.endswith(".dist-info"):
+    if os.path.isfile(f"{path}/{metadata}") or not name.endswith(".dist-info"):
         problem = EnvironmentProblem("unreadable-metadata", path, f"{metadata} has no name and version")
     else:
         problem = EnvironmentProblem("no-metadata", path, "there is no METADATA in it")
@@ -67,7 +66,7 @@ def _add(scan: Scan, folder: str, name: str) -> None:
 def _add_egg(scan: Scan, folder: str, name: str) -> None:
     # An unpacked egg keeps its egg-info as EGG-INFO; a zipped one is not opened.
     path = f"{folder}/{name}"
-    if is_dir(f"{path}/EGG-INFO"):
+    if os.path.isdir(f"{path}/EGG-INFO"):
         distribution = read_distribution(path, "EGG-INFO")
         if distribution is not None:
             scan.distributions.append(replace(distribution, location=path))
@@ -93,10 +92,6 @@ def _add_link(scan: Scan, folder: str, name: str) -> None:
 def pth_lines(path: str) -> Iterator[tuple[str, int, str]]:
     """Yield the lines of a ``.pth`` file that ``site`` would execute: those that begin with ``import``."""
     text = (read_text(path) or b"").decode("utf-8", "replace")
-    folder = path.rpartition("/")[0]
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith(("import ", "import\t")):
             yield path, number, line.strip()
-        elif line.strip() and not line.startswith("#"):
-            # A folder to be searched: it counts as soon as it is there.
-            saw((os.path.join(folder, line.strip()),))  # noqa: PTH118

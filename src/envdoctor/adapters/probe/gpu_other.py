@@ -1,13 +1,11 @@
 """Intel's and Apple's GPUs, and the adapters that Windows lists.
 
 Sources: ``/sys/class/drm`` (PCI vendor, kernel driver), sysctl and its documented names on macOS, Windows' registry
-class of display adapters, ``dxdiag``'s text and the JSON of ``Get-CimInstance Win32_VideoController`` (which may come
-from another machine).
+class of display adapters.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -23,8 +21,6 @@ __all__ = [
     "apple_card",
     "drm_cards",
     "nvidia_version_of_windows",
-    "parse_cim",
-    "parse_dxdiag",
     "vendor_of",
     "windows_adapters",
 ]
@@ -92,42 +88,6 @@ def apple_card(machine: Machine) -> CardListing:
         return CardListing()
     memory = int(lines[1]) if len(lines) > 1 and re.fullmatch(r"[0-9]{1,20}", lines[1].strip()) else None
     return CardListing((("sysctl", {"name": lines[0].strip(), "memory_bytes": memory, "vendor": "apple"}),))
-
-
-def parse_cim(text: str) -> list[dict[str, Any]]:
-    """Read ``Get-CimInstance Win32_VideoController | ConvertTo-Json``: one object, or a list of them."""
-    try:
-        document = json.loads(text.lstrip("\ufeff"))
-    except (ValueError, RecursionError):
-        return []
-    rows = document if isinstance(document, list) else [document]
-    cards = []
-    for row in rows:
-        if not isinstance(row, dict) or not isinstance(row.get("Name"), str):
-            continue
-        # AdapterRAM has 32 bits: 4 GiB and more read as 4293918720, or less, and mean nothing.
-        memory = row.get("AdapterRAM")
-        small = memory if isinstance(memory, int) and 0 < memory < 4_000_000_000 else None
-        cards.append(_adapter(row["Name"], str(row.get("PNPDeviceID") or ""), row.get("DriverVersion"), small))
-    return [card for card in cards if card is not None]
-
-
-def parse_dxdiag(text: str) -> list[dict[str, Any]]:
-    """Read the display devices of ``dxdiag /t``."""
-    cards = []
-    for part in re.split(r"^\s*Card name:\s*", text, flags=re.MULTILINE)[1:]:
-        name = part.splitlines()[0].strip()
-        fields = dict(re.findall(r"^\s*([A-Z][\w ()/]+?):\s*(.*?)\s*$", part, re.MULTILINE))
-        memory = re.match(r"(\d+) MB", fields.get("Dedicated Memory", ""))
-        card = _adapter(
-            name,
-            fields.get("Device Key", "").replace("Enum\\", ""),
-            fields.get("Driver Version") or fields.get("Driver File Version"),
-            int(memory[1]) << 20 if memory else None,
-        )
-        if card is not None and card not in cards:
-            cards.append(card)
-    return cards
 
 
 def _adapter(name: str, identifier: str, version: object, memory: int | None) -> dict[str, Any] | None:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.probe.card_names import architecture_of_amd_name, capability_of_name, vendor_of_name
@@ -19,9 +18,9 @@ from envdoctor.adapters.probe.host_names import closest, is_known_name
 from envdoctor.adapters.probe.host_values import ALWAYS_THERE, UnfitValue, value_of
 from envdoctor.model.fact import Fact, Facts, FactState
 
-__all__ = ["FactsFileError", "read_facts", "read_facts_file", "unknown_names"]
+__all__ = ["FactsFileError", "read_facts", "unknown_names"]
 
-_MAX_FACTS, _MAX_DEPTH, _MAX_BYTES = 5000, 8, 16 << 20
+_MAX_FACTS, _MAX_DEPTH = 5000, 8
 _MOST_DIGITS = 20
 _MOST_NOTES = 5
 
@@ -34,22 +33,6 @@ class FactsFileError(Exception):
         self.name = name
         self.where = where
         self.message = message
-
-
-def read_facts_file(path: str | Path) -> Facts:
-    """Read a file of facts. Raises FactsFileError."""
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(_MAX_BYTES + 1)
-    except OSError as error:
-        raise FactsFileError(str(path), "", error.strerror or str(error)) from None
-    if len(data) > _MAX_BYTES:
-        raise FactsFileError(str(path), "", "is larger than 16 MiB")
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        return read_facts(data.decode(encoding), str(path))
-    except UnicodeDecodeError:
-        raise FactsFileError(str(path), "", "is not UTF-8 text") from None
 
 
 def read_facts(text: str, name: str) -> Facts:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.inputs import is_dir, saw, unrepeatable, vouch
 from envdoctor.adapters.probe.interpreter_child import BoundedChild, ChildOutcome
 from envdoctor.adapters.probe.interpreter_questions import QUESTIONS
 from envdoctor.model.environment import EnvironmentProblem
 
-__all__ = ["OLDEST_PYTHON", "InterpreterAnswer", "Questioning", "ask_interpreter", "last_line"]
+__all__ = ["OLDEST_PYTHON", "InterpreterAnswer", "Questioning", "last_line"]
 
 OLDEST_PYTHON = (3, 8)
 _BEGIN = b"<<envdoctor-answer\n"
@@ -59,9 +58,7 @@ class Questioning:
         outcome = self.child.wait()
         facts = _facts(outcome.stdout)
         if facts is not None:
-            _note_sources(self.executable, facts)
             return InterpreterAnswer(facts, _too_old(self.executable, facts))
-        unrepeatable("the interpreter did not answer")
         problem = _problem(self.executable, outcome)
         if outcome.status == "cannot-start":
             return InterpreterAnswer(None, (problem,))
@@ -76,20 +73,12 @@ class Questioning:
         variables = dict(os.environ if self.environment is None else self.environment)
         variables["PYTHONDONTWRITEBYTECODE"] = "1"
         argv = [self.executable, *options, "-c", QUESTIONS]
-        vouch(argv)
         return BoundedChild(
             argv,
             timeout_s=timeout_s,
             environment=variables,
-            cwd=str(folder) if is_dir(folder) else None,
+            cwd=str(folder) if os.path.isdir(folder) else None,
         )
-
-
-def ask_interpreter(
-    executable: str, *, timeout_s: float = 5.0, environment: Mapping[str, str] | None = None
-) -> InterpreterAnswer:
-    """Ask ``executable`` about itself and wait for the answer; see Questioning."""
-    return Questioning(executable, timeout_s=timeout_s, environment=environment).answer()
 
 
 def _facts(output: bytes) -> Mapping[str, Any] | None:
@@ -109,31 +98,6 @@ def _facts(output: bytes) -> Mapping[str, Any] | None:
         return None
     version = answer["version"]
     return answer if len(version) >= 2 and all(isinstance(part, int) for part in version[:3]) else None
-
-
-def _note_sources(executable: str, facts: Mapping[str, Any]) -> None:
-    """Note what the answer followed from: the program, what it loaded, and where it looked for more.
-
-    A ``sitecustomize`` or a ``.pth`` line may read what no list shows; the same holds for every cache of interpreters.
-    """
-    real = os.path.realpath(executable)
-    # A script that starts another program may give it its own name.
-    running = facts.get("program") or facts["executable"] or ""
-    if {os.path.realpath(str(item)) for item in (running, facts["executable"] or "")} != {real}:
-        unrepeatable("a program chooses the interpreter")
-    loaded = {str(item) for item in facts.get("loaded") or ()}
-    listed = (str(item) for key in ("path", "site_packages") for item in facts.get(key) or ())
-    places = (facts["prefix"], facts["base_prefix"], facts.get("stdlib"), facts.get("user_site"))
-    saw(str(item) for item in places if item)
-    saw(listed)
-    saw(loaded)
-    # A package may come to stand before a module of its name.
-    saw({os.path.dirname(item) for item in loaded})  # noqa: PTH120
-    for program in {executable, real}:
-        # getpath reads a file beside the program that replaces the search path.
-        saw((program, os.path.dirname(program), f"{program}._pth"))  # noqa: PTH120
-    # The level of glibc is that of the system's.
-    saw(("/etc/ld.so.cache",))
 
 
 def _problem(executable: str, outcome: ChildOutcome) -> EnvironmentProblem:

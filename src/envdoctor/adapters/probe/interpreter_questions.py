@@ -57,26 +57,6 @@ answer = {
     "no_site": bool(flags.no_site),
     "isolated": bool(getattr(flags, "isolated", 0)),
 }
-loaded = []
-editable = []
-for name, module in list(sys.modules.items()):
-    for place in (getattr(module, "__file__", None), getattr(module, "__cached__", None)):
-        if place:
-            loaded.append(place)
-    if name.startswith("__editable__"):
-        for table in (getattr(module, "MAPPING", None), getattr(module, "NAMESPACES", None)):
-            for place in table.values() if isinstance(table, dict) else ():
-                editable.extend(place if isinstance(place, list) else [place])
-try:
-    with open("/proc/self/maps") as maps:
-        loaded.extend(set("/" + line.rstrip("\n").split("/", 1)[1] for line in maps if "/" in line))
-except Exception:
-    pass
-devices = ("/dev/", "/memfd:")
-answer["loaded"] = [
-    item for item in loaded + editable if item.startswith("/dev/shm/") or not item.startswith(devices)
-]
-answer["program"] = ask(os.readlink, "/proc/self/exe") if hasattr(os, "readlink") else None
 answer["externally_managed"] = os.path.exists(os.path.join(answer["stdlib"], "EXTERNALLY-MANAGED"))
 sys.stdout.write("\n<<envdoctor-answer\n" + json.dumps(answer) + "\nenvdoctor-answer>>\n")
 sys.stdout.flush()
