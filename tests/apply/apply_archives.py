@@ -100,6 +100,10 @@ class Served:
     files: dict[str, bytes]
     cut_after: int | None = None
     """Bytes after which a connection breaks."""
+    status: int | None = None
+    """What every request is answered with; None: what it asks for."""
+    ranges: int | None = None
+    """Requests after which no more ranges are given; None: never."""
     asked: list[str] = field(default_factory=list)
 
 
@@ -113,10 +117,11 @@ def serve(files: dict[str, bytes]) -> Iterator[Served]:
             name = self.path.partition("?")[0].lstrip("/")
             served.asked.append(name)
             data = served.files.get(name)
-            if data is None:
-                self.send_error(404)
+            if data is None or served.status is not None:
+                self.send_error(served.status or 404)
                 return
-            wanted = self.headers.get("Range", "")
+            some = served.ranges is None or len(served.asked) <= served.ranges
+            wanted = self.headers.get("Range", "") if some else ""
             start, stop = 0, len(data)
             if wanted.startswith("bytes="):
                 first, _, last = wanted.removeprefix("bytes=").partition("-")

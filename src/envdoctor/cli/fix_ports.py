@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +33,6 @@ __all__ = ["IndexFetch", "Machine"]
 
 _SYSTEMS = {"win32": OperatingSystem.WINDOWS, "linux": OperatingSystem.LINUX, "darwin": OperatingSystem.MACOS}
 _BLOCK = 8 * 1024 * 1024
-_ATTEMPTS = 4
 
 
 class Machine:
@@ -232,25 +230,25 @@ class IndexFetch:
             self._transport.close()
 
     def _block(self, url: str, start: int, total: int | None) -> tuple[bytes, int, bool]:
-        """Return bytes from ``start`` on, the size of the file, and whether these were all of it at once."""
+        """Return bytes from ``start`` on, the size of the file, and whether these were all of its rest.
+
+        Asked once: the transport asks again where that may help.
+        """
         from envdoctor.adapters.index.transport import TransportError
 
         stop = start + _BLOCK if total is None else min(start + _BLOCK, total)
         headers = {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}
-        reason = ""
-        for attempt in range(_ATTEMPTS):
-            try:
-                reply = self._open().get(url, headers, limit=1 << 40)
-            except TransportError as error:
-                raise DownloadFailed(f"`{_last(url)}` could not be fetched: {error}") from None
-            if reply.status == 206 and reply.content:
-                size = reply.headers.get("content-range", "").rpartition("/")[2]
-                return reply.content, int(size) if size.isdigit() else total or start + len(reply.content), False
-            if reply.status == 200 and start == 0:
-                return reply.content, len(reply.content), True
-            reason = f"its server answered {reply.status}"
-            time.sleep(0.2 * 2**attempt)
-        raise DownloadFailed(f"`{_last(url)}` could not be fetched: {reason}")
+        try:
+            reply = self._open().get(url, headers, limit=1 << 40)
+        except TransportError as error:
+            raise DownloadFailed(f"`{_last(url)}` could not be fetched: {error}") from None
+        if reply.status == 206 and reply.content:
+            size = reply.headers.get("content-range", "").rpartition("/")[2]
+            return reply.content, int(size) if size.isdigit() else total or start + len(reply.content), False
+        if reply.status == 200:
+            # This server, or the one behind it that answered this time, does no ranges.
+            return reply.content[start:], len(reply.content), True
+        raise DownloadFailed(f"`{_last(url)}` could not be fetched: its server answered {reply.status}")
 
     def _open(self) -> Transport:
         if self._transport is None:
