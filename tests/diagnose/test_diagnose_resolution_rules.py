@@ -169,7 +169,9 @@ def test_yanked() -> None:
 @pytest.mark.parametrize(
     ("pins", "subjects"),
     [
-        (("torch==2.15.0", "torchaudio==2.11.0"), ["torchaudio"]),
+        (("torch==2.10.0", "torchaudio==2.11.0"), ["torchaudio"]),
+        (("torch==2.14.0", "torchaudio==2.11.0"), []),
+        (("torch==2.15.0", "torchaudio==2.11.1"), []),
         (("torch==2.4.1", "torchaudio==2.7.0", "torchvision==0.29.2"), ["torchaudio", "torchvision"]),
         (("torch==2.4.1", "torchaudio==2.4.1", "torchvision==0.19.1"), []),
         (("torch==2.9.1", "torchcodec==0.12.0"), ["torchcodec"]),
@@ -295,10 +297,13 @@ def test_unstated_coupling() -> None:
     torch = resolved("torch==2.1.0", wanted_by=[pinned("torch==2.1.0")])
     free = resolved("torchaudio==2.1.0", wanted_by=[pinned("torchaudio")])
     held = resolved("torchaudio==2.1.0", wanted_by=[pinned("torchaudio==2.1.0")])
-    (finding,) = found("RES206", torch, free)
+    index = MemoryIndex({"torchaudio": ["torchaudio-2.11.0-cp311-cp311-manylinux_2_28_x86_64.whl"]})
+    (finding,) = found("RES206", torch, free, index=index)
     assert "metadata alone lets `torchaudio` 2.11.0 stand beside `torch` 2.1.0" in finding.message
     assert "`torchaudio` 2.1.0 was chosen" in finding.message
-    assert not found("RES206", torch, held)
+    assert not found("RES206", torch, held, index=index)
+    newer = MemoryIndex({"torchaudio": ["torchaudio-2.11.0-cp312-cp312-manylinux_2_28_x86_64.whl"]})
+    assert not found("RES206", torch, free, index=newer), "no wheel for this Python: no installer would take it"
     assert not found("RES206", resolved("torch==2.11.0"), resolved("torchaudio==2.11.0"))
 
 
@@ -346,14 +351,14 @@ def test_what_the_newest_pip_cannot_install_is_an_error_unless_a_profile_is_in_u
 
 
 def test_a_torch_that_a_companion_holds_back_is_an_unstated_coupling_too() -> None:
-    coupling = by_distribution("torch==2.11.*", "torchaudio", "2.11.0", coupling=True)
+    coupling = by_distribution("torch==2.11.*", "torchcodec", "0.11.1", coupling=True)
     pin = by_distribution("torch==2.11.0", "torchvision", "0.26.0")
     index = MemoryIndex({"torch": [f"torch-{v}-cp311-cp311-manylinux_2_28_x86_64.whl" for v in ("2.11.0", "2.15.0")]})
     free = resolved("torch==2.11.0", wanted_by=[pinned("torch>=2.3.1"), coupling, pin])
-    (finding,) = found("RES206", free, resolved("torchaudio==2.11.0"), index=index)
-    assert finding.message.startswith("metadata alone lets `torchaudio` 2.11.0 stand beside `torch` 2.15.0")
+    (finding,) = found("RES206", free, resolved("torchcodec==0.11.1"), index=index)
+    assert finding.message.startswith("metadata alone lets `torchcodec` 0.11.1 stand beside `torch` 2.15.0")
     held = resolved("torch==2.11.0", wanted_by=[pinned("torch<2.12"), coupling, pin])
-    assert not found("RES206", held, resolved("torchaudio==2.11.0"), index=index)
+    assert not found("RES206", held, resolved("torchcodec==0.11.1"), index=index)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from envdoctor.workflow.check import CheckRequest, check
 
 TABLE = {
     "torch": {"2.7.1": {}, "2.11.0": {}, "2.15.0": {}},
-    "torchaudio": {"2.7.1": ["torch==2.7.1"], "2.11.0": {}},
+    "torchcodec": {"0.5.0": {}, "0.11.0": {}},
     "mine": {"2.7.1": {}, "2.15.0": {}},
     "app": {"1": {}},
     "numpy": {"2.3.5": {}, "2.4.6": {}},
@@ -65,10 +65,10 @@ def _checked(
 
 @pytest.mark.parametrize(
     ("couplings", "versions"),
-    [(True, {"torch": "2.11.0", "torchaudio": "2.11.0"}), (False, {"torch": "2.15.0", "torchaudio": "2.11.0"})],
+    [(True, {"torch": "2.11.0", "torchcodec": "0.11.0"}), (False, {"torch": "2.15.0", "torchcodec": "0.11.0"})],
 )
 def test_a_policy_can_do_without_couplings(couplings: bool, versions: dict[str, str]) -> None:
-    problem = Problem(read("torch", "torchaudio"), LINUX, policy=Policy(couplings=couplings))
+    problem = Problem(read("torch", "torchcodec"), LINUX, policy=Policy(couplings=couplings))
     found = resolve(problem, MemoryIndex(TABLE))
     assert isinstance(found, Resolution)
     assert {package.name: str(package.version) for package in found.packages} == versions
@@ -85,14 +85,14 @@ def test_without_couplings_those_of_a_profile_do_not_count_either() -> None:
 
 
 def test_the_broken_pair_that_an_installer_would_take_is_named() -> None:
-    found = _checked("torch", "torchaudio", overrides=_pins("torch==2.7.1", "torchaudio==2.7.1"))
+    found = _checked("torch", "torchcodec", overrides=_pins("torch==2.7.1", "torchcodec==0.5.0"))
     (pair,) = (item for item in found if item.rule == "RES201")
-    taken = "without the profile, an installer would take torchaudio 2.11.0 and torch 2.15.0"
+    taken = "without the profile, an installer would take torchcodec 0.11.0 and torch 2.15.0"
     assert [seen.what for seen in pair.evidence if seen.where == AS_THEY_STAND] == [taken]
 
 
 def test_a_pair_that_the_lines_themselves_hold_together_is_no_finding() -> None:
-    found = _checked("torch==2.7.1", "torchaudio==2.7.1", overrides=_pins("app==1"))
+    found = _checked("torch==2.7.1", "torchcodec==0.5.0", overrides=_pins("app==1"))
     assert not [item for item in found if item.rule.startswith("RES2")]
 
 

@@ -21,7 +21,7 @@ from envdoctor.resolve.verify import violations
 
 TABLE = {
     "torch": {"2.10.0": {}, "2.11.0": {}, "2.13.0": {}},
-    "torchaudio": {"2.11.0": {}},
+    "torchcodec": {"0.11.0": {}},
     "app": {"1": ["torch>=2.10"]},
 }
 
@@ -38,9 +38,9 @@ def _with(resolution: Resolution, name: str, version: str) -> Resolution:
 
 
 def test_the_check_finds_lines_demands_and_couplings_that_do_not_hold() -> None:
-    sound = resolve(Problem(read("app", "torchaudio"), LINUX), MemoryIndex(TABLE))
+    sound = resolve(Problem(read("app", "torchcodec"), LINUX), MemoryIndex(TABLE))
     assert isinstance(sound, Resolution)
-    assert _violations(sound, "app", "torchaudio") == ()
+    assert _violations(sound, "app", "torchcodec") == ()
     assert len(_violations(sound, "torch==2.13.0")) == 1
     assert len(_violations(sound, "absent")) == 1
     assert any("was built for torch==2.11.*" in text for text in _violations(_with(sound, "torch", "2.13.0")))
@@ -52,7 +52,8 @@ def test_the_check_finds_lines_demands_and_couplings_that_do_not_hold() -> None:
 @pytest.mark.parametrize(
     ("owner", "version", "demand"),
     [
-        ("torchaudio", "2.11.0", "==2.11.*"),
+        ("torchaudio", "2.10.0", "==2.10.*"),
+        ("torchaudio", "2.11.0", ">=2.11"),
         ("torchvision", "0.16.1", "==2.1.*"),
         ("torchvision", "0.26.0", "==2.11.*"),
         ("torchcodec", "0.5", "==2.7.*"),

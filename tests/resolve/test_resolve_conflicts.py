@@ -184,14 +184,20 @@ def test_a_line_without_a_version_for_the_target_says_what_there_is() -> None:
 
 
 def test_a_coupling_holds_where_metadata_is_silent() -> None:
-    table = {"torch": {"2.11.0": {}, "2.13.0": {}}, "torchaudio": {"2.11.0": {}}}
-    found = _diagnose(table, "torchaudio")
-    assert _versions(found) == {"torch": "2.11.0", "torchaudio": "2.11.0"}
+    table = {"torch": {"2.11.0": {}, "2.13.0": {}}, "torchcodec": {"0.11.0": {}}}
+    found = _diagnose(table, "torchcodec")
+    assert _versions(found) == {"torch": "2.11.0", "torchcodec": "0.11.0"}
     assert found.resolution is not None
     torch = found.resolution.get("torch")
     assert torch is not None
     assert getattr(torch.wanted_by[0].origin, "coupling", False)
-    assert _cores(_diagnose(table, "torch==2.13.0", "torchaudio")) == [["torch==2.13.0", "torchaudio"]]
+    assert _cores(_diagnose(table, "torch==2.13.0", "torchcodec")) == [["torch==2.13.0", "torchcodec"]]
+
+
+def test_what_is_built_for_the_stable_abi_stands_beside_a_later_torch() -> None:
+    table = {"torch": {"2.10.0": {}, "2.15.0": {}}, "torchaudio": {"2.11.0": {}}}
+    assert _versions(_diagnose(table, "torchaudio")) == {"torch": "2.15.0", "torchaudio": "2.11.0"}
+    assert _cores(_diagnose(table, "torch==2.10.0", "torchaudio")) == [["torch==2.10.0", "torchaudio"]]
 
 
 def test_an_override_of_torch_alone_cannot_tear_the_pair_apart() -> None:

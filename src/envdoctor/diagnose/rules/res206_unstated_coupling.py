@@ -3,7 +3,8 @@
 ## What it does
 
 Says where a companion of torch was held back by a coupling that its metadata does not state, and where a repair moves
-one of them whose metadata names no torch at all (torchcodec; torchaudio from 2.11 on).
+one of them whose metadata names no torch at all (torchcodec; torchaudio 2.11.0). A release without a wheel for the
+target is none that an installer would take, and nothing is said of it.
 
 ## Why is this bad
 
@@ -29,9 +30,10 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.file_reach import fits
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.source_only_demands import wheel_fits
 from envdoctor.diagnose.wheel_facts import contains
+from envdoctor.model.candidate import FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
@@ -76,16 +78,21 @@ def _pinned(package: ResolvedPackage, examination: Examination, resolution: Reso
 
 def _newest(package: ResolvedPackage, examination: Examination) -> Version | None:
     """Return the newest release with a wheel for the target that nothing stated excludes, if it is a newer one."""
-    if examination.index is None or examination.target is None:
-        return None
+    usable = _with_wheels(package, examination)
+    newer = [item for item in usable if item > package.version and not item.is_prerelease and _admits(package, item)]
+    return max(newer, default=None)
+
+
+def _with_wheels(package: ResolvedPackage, examination: Examination) -> frozenset[Version]:
+    """Return the releases that have a wheel for the target; none where the index cannot be asked."""
+    target = examination.target
+    if examination.index is None or target is None:
+        return frozenset()
     try:
         files = examination.index.page(package.name).files
     except (IndexUnavailable, ProjectNotFound):
-        return None
-    tags = frozenset(examination.target.tag_priorities())
-    usable = {item.version for item in files if item.yanked is None and wheel_fits(item, tags)}
-    newer = [item for item in usable if item > package.version and not item.is_prerelease and _admits(package, item)]
-    return max(newer, default=None)
+        return frozenset()
+    return frozenset(item.version for item in files if item.kind is FileKind.WHEEL and fits(item, target))
 
 
 def _held_companion(resolution: Resolution, torch: ResolvedPackage, examination: Examination) -> Iterator[Finding]:
@@ -98,7 +105,7 @@ def _held_companion(resolution: Resolution, torch: ResolvedPackage, examination:
             continue
         if _pinned(package, examination, resolution):
             continue
-        if Version(package.version.public) < version:
+        if Version(package.version.public) < version and version in _with_wheels(package, examination):
             yield _finding(resolution, package.name, silent, str(torch.version), f"`{name}` {package.version}", wanted)
 
 
