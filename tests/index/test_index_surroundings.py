@@ -176,14 +176,14 @@ def slow() -> Iterator[Callable[[Behaviour], str]]:
 )
 def test_a_host_that_gives_nothing_is_left_alone_after_its_time(slow, opened: Open, behaviour: Behaviour) -> None:
     index = opened(default_url=slow(behaviour), timeout=0.3, patience=0.5)
-    names = [f"p{number}" for number in range(40)]
+    names = [f"p{number}" for number in range(400)]
     started = time.monotonic()
     index.prefetch_pages(names)
     for name in names:
         with pytest.raises(IndexUnavailable, match=r"it was given 0.5 s, which `ENVDOCTOR_INDEX_TIMEOUT` changes"):
             index.page(name)
-    # All forty together: nothing near the hundreds of seconds of as many single waits.
-    assert time.monotonic() - started < 10
+    # All together: nothing near the hundreds of seconds of as many single waits.
+    assert time.monotonic() - started < 40
 
 
 def test_a_busy_host_is_not_waited_for_longer_than_patience(server, opened: Open) -> None:

@@ -47,7 +47,7 @@ def test_a_hang_ends_at_the_kernels_limit() -> None:
     run = supervise({"stft": "hang"}, timeout_scale=0.02)
     assert statuses(run) == {**dict.fromkeys(NAMES, "passed"), "stft": "timed-out"}
     assert "no answer after" in run.outcomes["stft"]["note"]
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < 45
 
 
 @posix
