@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from packaging.utils import canonicalize_name
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.candidate import CoreMetadata, DistributionFile
@@ -70,7 +71,31 @@ def test_unread_versions_that_no_conflict_rests_on_change_nothing() -> None:
     assert cores(diagnosis) == [["one", "two"]]
 
 
-def test_a_version_that_only_its_build_would_tell_leaves_a_conflict_as_it_is() -> None:
-    table: dict[str, Any] = {"app": {"1": ["part<2"]}, "part": {"1": UNREAD, "2": []}}
+def test_what_only_a_build_would_tell_is_unknown_and_no_conflict() -> None:
+    table: dict[str, Any] = {"app": {"1": ["part<2"]}, "part": {"0.5": UNREAD, "1": UNREAD, "2": []}}
+    for lines in (["app==1"], ["part<2"]):
+        diagnosis = diagnose(Problem(read(*lines), LINUX), OnlyBuilds(table))
+        assert not diagnosis.conflicts
+        assert diagnosis.resolution is not None
+        assert str(getattr(diagnosis.resolution.get(canonicalize_name("part")), "version", "")) == "1"
+        assert diagnosis.incomplete == (f"`part` 1: part-1-py3-none-any.whl: {ONLY_ITS_BUILD}",)
+
+
+def test_a_version_that_can_be_read_is_taken_before_one_that_only_its_build_would_tell() -> None:
+    table: dict[str, Any] = {
+        "app": {"1": ["part"]},
+        "part": {"1": [], "2": UNREAD},
+        "one": {"1": ["shared<2"]},
+        "two": {"1": ["shared>=2"]},
+        "shared": {"1": [], "2": []},
+    }
+    diagnosis = diagnose(Problem(read("app", "one", "two"), LINUX), OnlyBuilds(table))
+    assert cores(diagnosis) == [["one", "two"]]
+    assert diagnosis.resolution is not None
+    assert str(getattr(diagnosis.resolution.get(canonicalize_name("part")), "version", "")) == "1"
+
+
+def test_a_conflict_that_no_build_can_mend_stays_one() -> None:
+    table: dict[str, Any] = {"app": {"1": ["part<1"]}, "part": {"1": UNREAD}}
     diagnosis = diagnose(Problem(read("app==1"), LINUX), OnlyBuilds(table))
     assert cores(diagnosis) == [["app==1"]]

@@ -118,6 +118,7 @@ class _Provider(AbstractProvider[_Demand, _Choice, str]):
         for choice in incompatibilities[identifier]:
             bits &= ~(1 << choice.position)
         found = [position for position in positions_of(bits) if universe.usable(name, position)]
+        found = found or [position for position in positions_of(bits) if universe.hoped_for(name, position)]
         preferred = self._prefer.get(identifier)
         if preferred in found:
             found.remove(preferred)

@@ -18,7 +18,6 @@ from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores
 from envdoctor.resolve.engine import Solved, Solver
 from envdoctor.resolve.failure import Judge
 from envdoctor.resolve.ground import Ground, go_on_from, leave
-from envdoctor.resolve.hopeful import HopefulIndex, may_be_read
 from envdoctor.resolve.meeting import Meetings
 from envdoctor.resolve.memory import collector_paused
 from envdoctor.resolve.offer import Offer
@@ -106,25 +105,18 @@ def diagnose(
     """
     with collector_paused():
         found = _diagnose(problem, index, progress, judge, build_risk, solver)
-        if not found.conflicts or not any(map(may_be_read, found.rejections)):
+        if not found.conflicts or not found.rejections:
             return found
-        hopeful = HopefulIndex(index)
-        return _proven(found, _diagnose(problem, hopeful, progress, judge, build_risk, solver), hopeful)
+        # A version that could not be read cannot be chosen: a conflict that is found without it may be no conflict.
+        hopeful = replace(problem, policy=replace(problem.policy, unread=True))
+        return _proven(found, _diagnose(hopeful, index, progress, judge, build_risk, solver))
 
 
-def _proven(found: Diagnosis, hoped: Diagnosis, index: HopefulIndex) -> Diagnosis:
+def _proven(found: Diagnosis, hoped: Diagnosis) -> Diagnosis:
     """Return what was found, or, where some of its conflicts may be for want of metadata, what is left with hope."""
     if {conflict.core for conflict in found.conflicts} == {conflict.core for conflict in hoped.conflicts}:
         return found
-    in_use = {(package.name, package.version) for package in hoped.resolution.packages} if hoped.resolution else set()
-    taken = [item for item in index.hoped.values() if (item.project, item.version) in in_use]
-    unread = [f"`{item.project}` {item.version}: {item.detail}" for item in taken]
-    return replace(
-        hoped,
-        repairs=tuple(replace(repair, verified=False) for repair in hoped.repairs),
-        rejections=tuple(dict.fromkeys((*found.rejections, *hoped.rejections, *taken))),
-        incomplete=tuple(dict.fromkeys((*found.incomplete, *hoped.incomplete, *unread))),
-    )
+    return replace(hoped, repairs=tuple(replace(repair, verified=False) for repair in hoped.repairs))
 
 
 def _diagnose(
@@ -197,7 +189,8 @@ def _unread(universe: Universe, resolution: Resolution | None) -> list[str]:
     found: list[str] = []
     for (name, position), rejection in universe.unreadable.items():
         package = resolution.get(name) if resolution else None
-        passed_over = not universe.usable(name, position)
+        newer = package is None or rejection.version is None or package.version < rejection.version
+        passed_over = newer and not universe.usable(name, position)
         if passed_over or (package is not None and package.version == rejection.version):
             found.append(f"`{name}` {rejection.version}: {rejection.detail}")
     return found

@@ -27,6 +27,8 @@ class Policy:
     """A pure-Python wheel that a person pins exactly is usable above an upper bound of its Requires-Python."""
     mended: bool = True
     """Use versions whose invalid metadata could be mended; pip 24.1 and later refuse them."""
+    unread: bool = False
+    """Where no version that is admitted can be read, take one that cannot, as if it asked for nothing."""
     couplings: bool = True
     """Hold together binaries that belong together although metadata does not say so; no installer does."""
 

@@ -15,7 +15,7 @@ from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequir
 from envdoctor.resolve.engine import GaveUp, Outcome, Proof, ProofEdge, Root, Solved, Unsolvable, View
 from envdoctor.resolve.lessons import Lessons
 from envdoctor.resolve.position_sets import Positions
-from envdoctor.resolve.positions import highest
+from envdoctor.resolve.positions import highest, positions_of
 from envdoctor.resolve.universe import Universe, base_name
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class _Provider(BaseProvider[str, int]):
         self._ranges = positive_ranges
 
     def choose_version(self, package: str, version_range: RangeProtocol[int]) -> int | None:
-        """Take the preferred, else the newest version that has metadata."""
+        """Take the preferred, else the newest version that has metadata, else one that is hoped for."""
         name = base_name(package)
         bits = _bits(version_range) & self._universe.candidates(name).all
         if not bits:
@@ -134,12 +134,9 @@ class _Provider(BaseProvider[str, int]):
             bits ^= 1 << preferred
         visit = self._visits[package] = self._visits.get(package, -1) + 1
         self._universe.prefetch(name, bits, _LOOKAHEAD[min(visit, len(_LOOKAHEAD) - 1)])
-        while bits:
-            position = highest(bits)
-            if self._universe.usable(name, position) and not self._refused(package, position):
-                return position
-            bits ^= 1 << position
-        return None
+        open_to = (self._universe.usable, self._universe.hoped_for)
+        found = (p for may_take in open_to for p in positions_of(bits) if may_take(name, p))
+        return next((position for position in found if not self._refused(package, position)), None)
 
     def _refused(self, package: str, position: int) -> bool:
         """Return whether what is allowed so far shuts a version out, and tell the engine why.

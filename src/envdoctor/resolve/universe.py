@@ -220,6 +220,10 @@ class Universe:
         version = candidates.versions[position]
         return any(_pins(r.specifier, version) for r in self._written.get(name, ()))
 
+    def hoped_for(self, name: NormalizedName, position: int) -> bool:
+        """Return whether a version may be chosen in want of any that can be read."""
+        return self.problem.policy.unread and self.metadata(name, position) is None
+
     def loaded(self, name: NormalizedName, position: int) -> bool:
         """Return whether the metadata of a version has been looked at."""
         return self._metadata.get((name, position)) is not None

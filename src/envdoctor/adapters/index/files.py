@@ -75,7 +75,8 @@ class FileReader:
                 record = self._from_sidecar(file) or self._from_wheel(file)
         except UnreadableMetadata as error:
             raise MetadataUnavailable(file.filename, str(error)) from None
-        self._cache.put_part(file_key(file), "metadata", record.encode())
+        if file.kind is FileKind.WHEEL:  # the texts of an sdist are kept instead: how they are read may change
+            self._cache.put_part(file_key(file), "metadata", record.encode())
         return record
 
     def names(self, file: DistributionFile) -> tuple[str, ...]:

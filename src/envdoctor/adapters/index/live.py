@@ -146,7 +146,7 @@ class LiveIndex:
             self._start_metadata(new)
 
     def _start_metadata(self, new: dict[str, DistributionFile]) -> None:
-        stored = self._cache.parts(new, "metadata")
+        stored = self._cache.parts((key for key, file in new.items() if file.kind is FileKind.WHEEL), "metadata")
         for key, file in new.items():
             body = stored.get(key)
             if body is not None:
@@ -252,7 +252,7 @@ class LiveIndex:
             return job
 
     def _record(self, file: DistributionFile, body: bytes | None) -> MetadataRecord:
-        if body is None:
+        if body is None and file.kind is FileKind.WHEEL:
             key = file_key(file)
             body = self._cache.parts((key,), "metadata").get(key)
         if body is not None:

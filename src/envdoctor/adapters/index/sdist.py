@@ -29,6 +29,7 @@ from envdoctor.adapters.index.metadata_text import (
     read_requires_txt,
     record_of,
 )
+from envdoctor.adapters.index.setup_conditions import Unforeseeable, with_conditions
 from envdoctor.model.candidate import BuildRisk, MetadataSource
 from envdoctor.ports import ONLY_ITS_BUILD
 
@@ -81,19 +82,29 @@ class SdistContents:
         python = headers.requires_python or _text(project.get("requires-python"))
         extras = headers.provides_extra
         static = _at_least_2_2(headers.metadata_version) and "requires-dist" not in headers.dynamic
-        if static or headers.requires_dist:
+        if static:
             return record_of(headers.requires_dist, python, extras, MetadataSource.PKG_INFO)
+        if headers.requires_dist:
+            return record_of(self._with_conditions(headers.requires_dist), python, extras, MetadataSource.PKG_INFO)
         if project and "dependencies" not in project.get("dynamic", ()):
             lines, named = _project_lines(project)
             return record_of(lines, python, named, MetadataSource.PKG_INFO)
         egg = next((text for name, text in self.texts.items() if _EGG_REQUIRES.search(name)), None)
         if egg is not None or any(_EGG_INFO.search(name) for name in self.names):
             lines, named = read_requires_txt(egg or "")
-            return record_of(lines, python, named or extras, MetadataSource.EGG_INFO)
+            return record_of(self._with_conditions(lines), python, named or extras, MetadataSource.EGG_INFO)
         declared = self.texts.get("setup.py", "") + self.texts.get("setup.cfg", "")
         if declared and not _INSTALL_REQUIRES.search(declared):
             return record_of((), python, extras, MetadataSource.PKG_INFO)
         raise UnreadableMetadata(ONLY_ITS_BUILD)
+
+    def _with_conditions(self, lines: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what the packer's machine wrote with the conditions of ``setup.py``. Raises UnreadableMetadata."""
+        try:
+            return with_conditions(lines, self.texts.get("setup.py", ""))
+        except Unforeseeable as error:
+            reason = f"whether it wants `{error}` depends on the machine, and {ONLY_ITS_BUILD}"
+            raise UnreadableMetadata(reason) from None
 
     def _project(self) -> dict[str, Any]:
         try:
