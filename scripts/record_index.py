@@ -27,8 +27,8 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.index import AnyIndex, IndexSettings, open_index
+from envdoctor.adapters.index.index_settings import IndexSettingsError
 from envdoctor.adapters.index.recording_format import trim
-from envdoctor.adapters.index.settings import IndexSettingsError
 from envdoctor.model.candidate import FileKind, ProjectPage
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 

@@ -122,11 +122,11 @@ Written by hand: [exit codes](../exit-codes.md), [smoke kernels](../kernels.md),
 def _commands() -> str:
     import typer
 
-    from envdoctor.cli.verbs import VERBS
+    from envdoctor.cli.verb_list import VERBS
 
     parts = ["# Commands\n\n`envdoctor --version` names the version; `-h` and `--help` show these pages.\n"]
     for verb in VERBS:
-        command = typer.main.get_command(importlib.import_module(f"envdoctor.cli.{verb}").app)
+        command = typer.main.get_command(importlib.import_module(f"envdoctor.cli.{verb}_command").app)
         parts.extend(_command(f"envdoctor {verb}", command))
     return "\n".join(parts)
 

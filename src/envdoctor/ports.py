@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ __all__ = [
     "MetadataUnavailable",
     "Progress",
     "ProjectNotFound",
+    "UsageFault",
 ]
 
 ONLY_ITS_BUILD = "only its build would tell its dependencies"
@@ -98,3 +99,11 @@ class Progress(Protocol):
     def finish(self, activity: str) -> None:
         """Close an activity."""
         ...
+
+
+class UsageFault(Exception):
+    """The command cannot start as it was given; every message says what is wrong, where, and what to do."""
+
+    def __init__(self, *messages: str) -> None:
+        super().__init__("; ".join(messages))
+        self.messages: Sequence[str] = messages

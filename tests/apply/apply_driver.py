@@ -8,13 +8,13 @@ from pathlib import Path
 
 from apply_world import UV, World, full_plan
 
-from envdoctor.adapters.apply import faults
+from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.executor import apply_plan
 from envdoctor.adapters.apply.holding import hold_environment
-from envdoctor.adapters.apply.installer_uv import Uv
-from envdoctor.adapters.apply.undoing import recover
-from envdoctor.cli.fix_ports import IndexFetch
+from envdoctor.adapters.apply.installers import Uv
+from envdoctor.adapters.apply.restore import recover
 from envdoctor.cli.progress import SilentProgress
+from envdoctor.verbs.this_machine import IndexFetch
 
 
 def main() -> int:
@@ -24,12 +24,12 @@ def main() -> int:
         if verb == "recover":
             done = recover(world.environment, world.project)
             problems = [problem for _, restored in done for problem in restored.problems]
-            sys.stdout.write(json.dumps({"points": faults.passed(), "problems": problems}) + "\n")
+            sys.stdout.write(json.dumps({"points": planted_faults.passed(), "problems": problems}) + "\n")
             return 0
         plan = full_plan(world, url, created=created)
         applied = apply_plan(plan, held, Uv(UV), IndexFetch([]), SilentProgress())
     sys.stdout.write(
-        json.dumps({"points": faults.passed(), "failure": applied.failure, "journal": applied.journal}) + "\n"
+        json.dumps({"points": planted_faults.passed(), "failure": applied.failure, "journal": applied.journal}) + "\n"
     )
     return 1 if applied.failure else 0
 

@@ -6,13 +6,12 @@ from apply_world import UV, World
 
 from envdoctor.adapters.apply.executor import Applied, apply_plan
 from envdoctor.adapters.apply.holding import hold_environment
-from envdoctor.adapters.apply.installer_uv import Uv
-from envdoctor.adapters.apply.installers import Installer
+from envdoctor.adapters.apply.installers import Installer, Uv
 from envdoctor.adapters.apply.journal import list_journals
-from envdoctor.adapters.apply.undoing import take_back
-from envdoctor.cli.fix_ports import IndexFetch
+from envdoctor.adapters.apply.restore import take_back
 from envdoctor.cli.progress import SilentProgress
 from envdoctor.model.plan import DownloadFiles, InstallFromLock, Plan, PlannedFile
+from envdoctor.verbs.this_machine import IndexFetch
 
 
 def apply(world: World, plan: Plan, installer: Installer | None = None) -> Applied:

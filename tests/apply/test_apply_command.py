@@ -211,7 +211,7 @@ def test_what_kernels_send_away_is_patched_in_a_second_step_and_taken_back_with_
     def proved(part: object, report: Report, say: object) -> tuple[Report, list[str]]:
         return replace(report, placement=(Placement("voice", "cpu", ("gemm-float32 crashed",)),)), ["voice runs on cpu"]
 
-    monkeypatch.setattr("envdoctor.cli.fix_smoke.proved", proved)
+    monkeypatch.setattr("envdoctor.verbs.fix_smoke.proved", proved)
     with serve(as_index(TORCH, GAMMA_1)) as other:
         arguments = ["--profile", str(text), "--index-url", f"{other.url}simple/", "--python", BASE, "--yes"]
         assert main(["fix", str(project), *arguments]) == 0

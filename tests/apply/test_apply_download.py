@@ -9,8 +9,8 @@ import pytest
 from apply_archives import Served, serve
 
 from envdoctor.adapters.apply.downloads import DownloadFailed
-from envdoctor.cli import fix_ports
-from envdoctor.cli.fix_ports import IndexFetch
+from envdoctor.verbs import this_machine
+from envdoctor.verbs.this_machine import IndexFetch
 
 NAME, DATA = "alpha-1.0-py3-none-any.whl", bytes(range(100))
 
@@ -63,7 +63,7 @@ def test_a_file_comes_whole_with_ranges_and_where_they_end(
     ranges: int | None,
     requests: int,
 ) -> None:
-    monkeypatch.setattr(fix_ports, "_BLOCK", 30)
+    monkeypatch.setattr(this_machine, "_BLOCK", 30)
     server.ranges = ranges
     assert fetched(fetch, f"{server.url}{NAME}", size) == DATA
     assert len(server.asked) == requests

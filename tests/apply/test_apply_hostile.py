@@ -22,13 +22,13 @@ from apply_world import (
     tree_state,
 )
 
-from envdoctor.adapters.apply.archives import BadArchive, check_sdist, wheel_targets
+from envdoctor.adapters.apply.downloads import BadArchive, check_sdist, wheel_targets
 from envdoctor.adapters.apply.executor import apply_plan
 from envdoctor.adapters.apply.holding import hold_environment
-from envdoctor.adapters.apply.installer_uv import Uv
+from envdoctor.adapters.apply.installers import Uv
 from envdoctor.adapters.apply.journal import list_journals
-from envdoctor.cli.fix_ports import IndexFetch
 from envdoctor.cli.progress import SilentProgress
+from envdoctor.verbs.this_machine import IndexFetch
 
 
 def test_a_wrong_hash_stops_before_any_change(world: World, served: Served) -> None:

@@ -7,7 +7,7 @@ import codecs
 import pytest
 
 from envdoctor.adapters.apply.patches import AnchorMissing, patched_text
-from envdoctor.adapters.apply.source_text import read_source
+from envdoctor.adapters.apply.preview import read_source
 from envdoctor.model.profile import Patch, PatchKind
 
 

@@ -59,7 +59,7 @@ def preview(tree: FolderTree, *patches: Patch) -> PatchPreview:
 
 
 def test_the_patches_of_the_xtts_profile_fit_a_checkout_and_fit_only_once(tmp_path: Path) -> None:
-    from envdoctor.planning.selection import select
+    from envdoctor.planning.patch_selection import select
     from envdoctor.profile import load_profile
 
     profile = load_profile("xtts-zluda")

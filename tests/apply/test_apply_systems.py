@@ -11,12 +11,11 @@ import pytest
 
 from envdoctor.adapters.apply.interpreters import PythonFacts, python_of
 from envdoctor.adapters.apply.paths import fault_of_relative
-from envdoctor.adapters.apply.shell_scripts import shell_scripts
-from envdoctor.adapters.apply.snapshot import take_listing
-from envdoctor.adapters.apply.touched import touched_files
-from envdoctor.cli.environments import launcher
-from envdoctor.cli.fix_ports import Machine
+from envdoctor.adapters.apply.records import shell_scripts
+from envdoctor.adapters.apply.snapshot import take_listing, touched_files
 from envdoctor.model.target import Arch, OperatingSystem, Target
+from envdoctor.verbs.environment_places import launcher
+from envdoctor.verbs.this_machine import Machine
 
 AWKWARD = {"A": "it's", "B": "two words", "C": '$(touch x) `y` "z" %PATH%', "D": "", "E": "a\nb"}
 
@@ -108,8 +107,8 @@ def test_files_of_a_windows_environment_are_known_by_what_installers_write(tmp_p
 def test_only_the_targets_own_kind_of_machine_is_treated(
     monkeypatch: pytest.MonkeyPatch, platform: str, machine: str, system: OperatingSystem, arch: Arch, fits: bool
 ) -> None:
-    monkeypatch.setattr("envdoctor.cli.fix_ports.sys.platform", platform)
-    monkeypatch.setattr("envdoctor.cli.fix_ports.platform.machine", lambda: machine)
+    monkeypatch.setattr("envdoctor.verbs.this_machine.sys.platform", platform)
+    monkeypatch.setattr("envdoctor.verbs.this_machine.platform.machine", lambda: machine)
     word = Machine(Path(), None).other_machine(Target(system, arch, (3, 11)))
     assert (word is None) == fits
 

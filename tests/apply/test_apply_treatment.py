@@ -26,14 +26,13 @@ from apply_world import (
     tree_state,
 )
 
-from envdoctor.adapters.apply.backups import Backups
 from envdoctor.adapters.apply.holding import hold_environment
-from envdoctor.adapters.apply.installer_pip import Pip
-from envdoctor.adapters.apply.installer_uv import Uv
+from envdoctor.adapters.apply.installer_view import ask_installers
+from envdoctor.adapters.apply.installers import Pip, Uv
+from envdoctor.adapters.apply.journal import Backups
 from envdoctor.adapters.apply.lock_file import Busy
 from envdoctor.adapters.apply.records import read_record
-from envdoctor.adapters.apply.undoing import take_back
-from envdoctor.adapters.apply.verify import ask_installers
+from envdoctor.adapters.apply.restore import take_back
 from envdoctor.model.plan import DownloadFiles, InstallFromLock, PatchFile
 
 

@@ -10,7 +10,7 @@ import pytest
 from binary_samples import LINUX
 
 from envdoctor.adapters.probe.binary_environment import scan_environment
-from envdoctor.adapters.probe.environment import read_environment
+from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rulebook import rule
 from envdoctor.model.binary import BinaryInventory

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from binary_samples import elf, fatbin
 
-from envdoctor.cli import patient_machine
 from envdoctor.model.fact import Fact, Facts, FactState
+from envdoctor.verbs import patient_machine
 
 SASS = 2
 MEASURED = Facts([Fact("gpu[0].architecture", FactState.KNOWN, "sm_90", "test")])

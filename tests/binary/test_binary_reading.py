@@ -14,8 +14,8 @@ from binary_samples import elf, fatbin, hip_bundle, macho, pe, universal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from envdoctor.adapters.probe.binary import BinaryUnreadable, extension_tag, read_binary
-from envdoctor.adapters.probe.fatbin_zstd import zstd_head
+from envdoctor.adapters.probe.binary_reader import BinaryUnreadable, extension_tag, read_binary
+from envdoctor.adapters.probe.fatbin import zstd_head
 from envdoctor.model.binary import Binary, BinaryFormat, GpuCode
 
 PTX, SASS = 1, 2

@@ -10,7 +10,7 @@ from binary_samples import LINUX, elf, fatbin, macho, pe
 
 from envdoctor.adapters.probe.binary_environment import scan_environment
 from envdoctor.adapters.probe.binary_loader import parse_ld_cache
-from envdoctor.diagnose.card_builds import builds_for
+from envdoctor.diagnose.wheel_facts import builds_for
 from envdoctor.model.finding import Severity
 from envdoctor.model.target import Arch, OperatingSystem
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from envdoctor.adapters.project import read_project
-from envdoctor.cli.composition import recognised_profile
 from envdoctor.cli.options import TargetOs
-from envdoctor.cli.targets import TargetChoice
+from envdoctor.verbs.project_inputs import recognised_profile
+from envdoctor.verbs.target_choice import TargetChoice
 
 
 @pytest.mark.parametrize(

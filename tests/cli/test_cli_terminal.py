@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.cli.errors import UsageFault
-from envdoctor.cli.files import write_together
+from envdoctor.adapters.written_files import write_together
 from envdoctor.cli.main import main
-from envdoctor.cli.verbs import VERBS
+from envdoctor.cli.verb_list import VERBS
+from envdoctor.ports import UsageFault
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 PROGRAM = [sys.executable, "-m", "envdoctor"]

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from envdoctor.cli.main import main
-from envdoctor.cli.verbs import VERBS
+from envdoctor.cli.verb_list import VERBS
 from envdoctor.render.json_document import report_schema
 
 ROOT = Path(__file__).parents[2]

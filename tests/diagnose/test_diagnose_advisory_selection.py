@@ -8,7 +8,7 @@ from diagnose_fixtures import examination_of
 from envdoctor.diagnose.advisories.advising import advise
 from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.advisories.book import read_some, shipped_advisories
-from envdoctor.diagnose.advisories.index import INDEX
+from envdoctor.diagnose.advisories.packages_index import INDEX
 from envdoctor.diagnose.advisories.selection import advisories_for, index_row
 from envdoctor.diagnose.examination import Examination
 

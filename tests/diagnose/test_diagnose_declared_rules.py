@@ -12,8 +12,8 @@ from packaging.version import Version
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.model.admitted_python import admits, admitted_minors
-from envdoctor.model.file_hashes import malformed_hash
+from envdoctor.model.candidate import malformed_hash
+from envdoctor.model.compatibility import admits, admitted_minors
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import IndexOption, IndexOptionKind, Project

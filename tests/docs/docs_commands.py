@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from envdoctor.cli.verbs import VERBS
+from envdoctor.cli.verb_list import VERBS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -99,7 +99,7 @@ def faults(command: str) -> list[str]:
     verb, *rest = words
     if verb not in VERBS:
         return [] if verb.isupper() or verb == "..." else [f"no verb {verb}"]
-    known: Any = typer.main.get_command(importlib.import_module(f"envdoctor.cli.{verb}").app)
+    known: Any = typer.main.get_command(importlib.import_module(f"envdoctor.cli.{verb}_command").app)
     below = getattr(known, "commands", None)
     if below and rest and not rest[0].startswith("-"):
         names = rest[0].split("|")

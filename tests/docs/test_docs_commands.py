@@ -127,7 +127,7 @@ def test_docs_mentioned_commands_exist(page: Path) -> None:
 
 
 def test_docs_commands_of_help_exist() -> None:
-    from envdoctor.cli.verbs import VERBS
+    from envdoctor.cli.verb_list import VERBS
 
     wrong = {}
     for verb in VERBS:
@@ -168,7 +168,7 @@ def test_docs_say_why_a_command_is_not_run() -> None:
 
 
 def test_docs_every_verb_is_run_for_some_page() -> None:
-    from envdoctor.cli.verbs import VERBS
+    from envdoctor.cli.verb_list import VERBS
 
     ran = {
         command.text.split()[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.compare import ChangeKind, Weight, compare_environments
+from envdoctor.diagnose.environment_differences import ChangeKind, Weight, compare_environments
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 
 

@@ -8,7 +8,7 @@ import pytest
 from packaging.requirements import Requirement as PackagingRequirement
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.adapters.probe.environment import read_environment
+from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Severity
 from envdoctor.model.origin import ProfileOrigin

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.probe.environment import read_environment
+from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.adapters.probe.interpreter import Questioning
 from envdoctor.adapters.probe.interpreter_child import run_bounded
 from envdoctor.adapters.probe.interpreter_imports import probe_import, probe_imports

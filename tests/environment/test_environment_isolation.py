@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.probe.environment import read_environment
 from envdoctor.adapters.probe.environment_isolation import path_programs, pip_settings, relevant_variables
+from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Severity
 

@@ -8,9 +8,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.adapters.probe.listing import read_listing
-from envdoctor.diagnose.mailed import with_requirements
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, ProjectPage
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
+from envdoctor.verbs.check_environment import with_requirements
 
 RELEASES = {
     ("faster-whisper", "1.1.0"): ("av<12,>=11", "tokenizers<1,>=0.13"),

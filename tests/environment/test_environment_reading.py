@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.probe import environment_records
-from envdoctor.adapters.probe.environment import EnvironmentNotFound, read_environment
+from envdoctor.adapters.probe import environment_files
 from envdoctor.adapters.probe.environment_files import parse_record
 from envdoctor.adapters.probe.environment_metadata import parse_headers, read_egg_requires
+from envdoctor.adapters.probe.installed_environment import EnvironmentNotFound, read_environment
 
 
 def test_a_bare_folder_gives_names_versions_and_requirements(site):
@@ -137,7 +137,7 @@ def test_files_are_compared_with_the_disk(site, files):
 
 
 def test_of_many_files_the_sizes_of_libraries_alone_are_compared(site, monkeypatch):
-    monkeypatch.setattr(environment_records, "MANY_FILES", 3)
+    monkeypatch.setattr(environment_files, "MANY_FILES", 3)
     names = ("a/gone.py", "a/gone.so", "a/longer.py", "a/longer.so", "a/fine.so")
     site.add("a", "1", files=dict.fromkeys(names, "1"))
     for path in names[:2]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from packaging.pylock import Pylock
 
-from envdoctor.adapters.probe.environment import read_environment
+from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.model.environment import ImportOutcome, InstalledEnvironment
 from envdoctor.model.finding import Severity
 from envdoctor.model.target import Arch, OperatingSystem, Target

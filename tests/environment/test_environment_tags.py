@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from envdoctor.adapters.probe.environment import read_environment
+from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.cli.main import main
 
 

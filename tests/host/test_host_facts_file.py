@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.probe.host import probe_host
+from envdoctor.adapters.probe.host_facts import probe_host
 from envdoctor.adapters.probe.host_facts_file import FactsFileError, read_facts
 from envdoctor.model.fact import FactState
 from envdoctor.render.json_document import report_dict
-from envdoctor.workflow.host import host_report
+from envdoctor.verbs.host import host_report
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "cases"
 

@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from envdoctor.adapters.probe.host import facts_of
+from envdoctor.adapters.probe.host_facts import facts_of
 from envdoctor.adapters.probe.host_facts_file import FactsFileError, read_facts, unknown_names
 from envdoctor.adapters.probe.host_machine import Machine
 from envdoctor.cli.main import main
 from envdoctor.model.fact import Facts, FactState
 from envdoctor.render.json_document import report_dict
-from envdoctor.workflow.host import host_report
+from envdoctor.verbs.host import host_report
 
 REFUSED = [
     ('{"gpu": [{"memory_bytes": -1}]}', "gpu[0].memory_bytes: `-1` is not a whole number of bytes"),

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.probe.host import facts_of, probe_host
+from envdoctor.adapters.probe.host_facts import facts_of, probe_host
 from envdoctor.adapters.probe.host_machine import Machine
-from envdoctor.adapters.probe.host_names import FACT_NAMES, single_names
 from envdoctor.adapters.probe.host_overrides import (
     FOREIGN,
     OverrideError,
@@ -17,6 +16,7 @@ from envdoctor.adapters.probe.host_overrides import (
     override_variable,
     read_overrides,
 )
+from envdoctor.adapters.probe.host_values import FACT_NAMES, single_names
 from envdoctor.cli.main import main
 from envdoctor.model.fact import Fact, Facts, FactState
 

@@ -25,16 +25,16 @@ from host_samples import (
     write,
 )
 
-from envdoctor.adapters.probe import gpu_nvidia_child, host
+from envdoctor.adapters.probe import gpu_nvidia_child, host_facts
 from envdoctor.adapters.probe.gpu_nvidia import parse_nvml
 from envdoctor.adapters.probe.gpu_other import windows_adapters
 from envdoctor.adapters.probe.gpu_zluda import zluda_library
-from envdoctor.adapters.probe.host import facts_of, probe_host
+from envdoctor.adapters.probe.host_facts import facts_of, probe_host
 from envdoctor.adapters.probe.host_machine import Machine
-from envdoctor.adapters.probe.host_names import CARD_FACTS, FACT_NAMES
 from envdoctor.adapters.probe.host_overrides import FOREIGN, override_variable
 from envdoctor.adapters.probe.host_system import VARIABLES
 from envdoctor.adapters.probe.host_tools import TOOLS
+from envdoctor.adapters.probe.host_values import CARD_FACTS, FACT_NAMES
 from envdoctor.model.fact import Facts, FactState
 
 NODES = "/sys/class/kfd/kfd/topology/nodes"
@@ -208,7 +208,7 @@ def test_host_windows_by_its_registry(tmp_path, monkeypatch):
         {"name": "AMD Radeon(TM) Graphics", "vendor": "amd", "driver_version": "32.0.12033.1030"},
         {"name": "NVIDIA GeForce RTX 5080", "vendor": "nvidia", "driver_version": "580.97", "memory_bytes": 1 << 34},
     ]
-    monkeypatch.setattr(host, "windows_adapters", lambda _machine: adapters)
+    monkeypatch.setattr(host_facts, "windows_adapters", lambda _machine: adapters)
     hip = r"C:\Program Files\AMD\ROCm\6.2"
     machine = Machine(root=str(tmp_path), environ={"PATH": "", "HIP_PATH": hip}, system="win32", architecture="AMD64")
     found = facts_of(machine)
@@ -256,7 +256,7 @@ def test_host_source_that_fails_costs_its_own_facts_alone(tmp_path, monkeypatch)
     def broken(_machine):
         raise RuntimeError("odd machine")
 
-    monkeypatch.setattr(host, "apple_card", broken)
+    monkeypatch.setattr(host_facts, "apple_card", broken)
     found = facts(tmp_path, {"/proc/driver/nvidia/version": OPEN_MODULE})
     assert found.get("probe.other").reason == "RuntimeError: odd machine"
     assert found.value("driver.version") == "580.95.05"

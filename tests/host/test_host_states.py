@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from host_samples import GPU_INFORMATION, LINUX_VERSION, OPEN_MODULE, SMI, WSL_VERSION, kfd, write
 
-from envdoctor.adapters.probe import gpu_nvidia, host
+from envdoctor.adapters.probe import gpu_nvidia, host_facts
 from envdoctor.adapters.probe.binary_loader import loader_gap
 from envdoctor.adapters.probe.gpu_nvidia import NvidiaAnswer, parse_nvml, parse_smi
-from envdoctor.adapters.probe.host import facts_of
+from envdoctor.adapters.probe.host_facts import facts_of
 from envdoctor.adapters.probe.host_machine import Machine
 from envdoctor.adapters.probe.host_tools import parse_tool_version
 from envdoctor.cli.main import main
@@ -302,7 +302,7 @@ def test_windows_lists_its_cards_itself(tmp_path, monkeypatch):
     failed = NvidiaAnswer("nvml", failure="NVML: exception 0xC0000005")
     monkeypatch.setattr(gpu_nvidia, "_ask_nvml", lambda _machine: failed)
     machine = Machine(root=str(tmp_path), environ={"PATH": "", "HIP_PATH": "D:\\hip"}, system="win32")
-    monkeypatch.setattr(host, "windows_adapters", lambda _machine: [])
+    monkeypatch.setattr(host_facts, "windows_adapters", lambda _machine: [])
     found = facts_of(machine)
     assert (found.get("gpu.count").state, found.get("driver.version").state) == (FactState.ABSENT, FactState.UNKNOWN)
     assert (found.value("hip_sdk.path"), found.get("rocm.version").state) == ("D:\\hip", FactState.UNKNOWN)
@@ -310,7 +310,7 @@ def test_windows_lists_its_cards_itself(tmp_path, monkeypatch):
     def locked(_machine: Machine) -> list[dict[str, object]]:
         raise PermissionError(13, "Access is denied")
 
-    monkeypatch.setattr(host, "windows_adapters", locked)
+    monkeypatch.setattr(host_facts, "windows_adapters", locked)
     assert facts_of(machine).get("gpu.count").reason == "the registry's display adapters: Access is denied"
 
 
@@ -329,7 +329,7 @@ def test_a_source_that_fails_leaves_the_cards_open(tmp_path, monkeypatch):
     def broken(_machine: Machine) -> list[object]:
         raise RuntimeError("odd machine")
 
-    monkeypatch.setattr(host, "amd_cards", broken)
+    monkeypatch.setattr(host_facts, "amd_cards", broken)
     fact = facts(tmp_path).get("gpu.count")
     assert (fact.state, fact.reason) == (FactState.UNKNOWN, "RuntimeError: odd machine")
 
@@ -337,7 +337,7 @@ def test_a_source_that_fails_leaves_the_cards_open(tmp_path, monkeypatch):
 @pytest.mark.parametrize("source", ["amd_cards", "zluda_facts", "library_facts", "windows_adapters"])
 def test_a_source_that_never_ends_is_left_behind(tmp_path, monkeypatch, source):
     stop = threading.Event()
-    monkeypatch.setattr(host, source, lambda *_: stop.wait(60))
+    monkeypatch.setattr(host_facts, source, lambda *_: stop.wait(60))
     started = time.monotonic()
     found = facts(tmp_path, {"/proc/version": LINUX_VERSION}, seconds=0.1)
     stop.set()

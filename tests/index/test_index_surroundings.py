@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from envdoctor.adapters.index import AnyIndex, IndexSettings, open_index
-from envdoctor.adapters.index.settings import ExtraIndex, IndexSettingsError
+from envdoctor.adapters.index.index_settings import ExtraIndex, IndexSettingsError
 from envdoctor.ports import IndexUnavailable
 
 Open = Callable[..., AnyIndex]
@@ -91,7 +91,7 @@ def test_a_refusal_shows_no_credentials(opened: Open) -> None:
 def test_what_is_no_proxy_is_refused_at_once(
     opened: Open, monkeypatch: pytest.MonkeyPatch, value: str, reason: str, variable: str
 ) -> None:
-    monkeypatch.setattr("envdoctor.adapters.index.proxies.find_spec", lambda _name: None)
+    monkeypatch.setattr("envdoctor.adapters.index.pip_settings.find_spec", lambda _name: None)
     monkeypatch.setenv(variable, value)
     with pytest.raises(IndexSettingsError) as caught:
         opened()

@@ -8,7 +8,7 @@ import pytest
 from lock_index import LoopbackIndex
 
 from envdoctor.cli.main import main
-from envdoctor.lock.reading import tomllib
+from envdoctor.lock.pylock_reader import tomllib
 
 TARGET = ("--target-os", "linux", "--target-arch", "x86_64", "--target-python", "3.11", "--quiet")
 PROFILE = """

@@ -10,11 +10,11 @@ from lock_index import LoopbackIndex
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.adapters.project import read_project
-from envdoctor.cli import composition
 from envdoctor.cli.main import main
-from envdoctor.cli.targets import for_environment_python
-from envdoctor.lock.reading import tomllib
+from envdoctor.lock.pylock_reader import tomllib
 from envdoctor.model.target import Arch, OperatingSystem, Target
+from envdoctor.verbs import project_inputs
+from envdoctor.verbs.target_choice import for_environment_python
 
 HERE = Target(os=OperatingSystem.LINUX, arch=Arch.X86_64, python=(3, 12))
 PROFILE = """
@@ -38,7 +38,7 @@ def conda(project: Path, python: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _on_python_312(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("envdoctor.cli.targets.host_target", lambda: HERE)
+    monkeypatch.setattr("envdoctor.verbs.target_choice.host_target", lambda: HERE)
 
 
 def judged_for(capsys: pytest.CaptureFixture[str], project: Path, *options: str) -> tuple[str, str, set[str]]:
@@ -164,4 +164,4 @@ def test_requires_python_alone_is_a_bound_and_no_choice(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
     read = read_project(tmp_path)
     assert read.environment_python is None
-    assert composition.asked_python(read, HERE, (), quiet=True) == (HERE, ())
+    assert project_inputs.asked_python(read, HERE, (), quiet=True) == (HERE, ())

@@ -9,9 +9,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.lock.companions import constraints_text, overrides_text
-from envdoctor.lock.document import build_pylock, lock_text
 from envdoctor.lock.fault import faults
-from envdoctor.lock.reading import LockError, parse_lock, tomllib
+from envdoctor.lock.pylock_reader import LockError, parse_lock, tomllib
+from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.origin import DistributionOrigin, FileOrigin
 from envdoctor.model.repair import Override, Repair

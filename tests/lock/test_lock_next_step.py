@@ -14,8 +14,8 @@ import pytest
 from lock_index import LoopbackIndex
 
 from envdoctor.cli.main import main
-from envdoctor.cli.targets import host_target
-from envdoctor.lock.reading import tomllib
+from envdoctor.lock.pylock_reader import tomllib
+from envdoctor.verbs.target_choice import host_target
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 PROFILE = """

@@ -13,8 +13,8 @@ import pytest
 from packaging.utils import canonicalize_name
 
 from envdoctor.cli.main import main
-from envdoctor.cli.targets import host_target
-from envdoctor.lock.reading import parse_lock
+from envdoctor.lock.pylock_reader import parse_lock
+from envdoctor.verbs.target_choice import host_target
 
 pytestmark = pytest.mark.online
 

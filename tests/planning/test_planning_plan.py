@@ -22,12 +22,11 @@ from envdoctor.model.profile import (
 )
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.planning.document import plan_document, plan_json
+from envdoctor.planning.fix_refusals import BuildState, EnvironmentState
 from envdoctor.planning.leftovers import brought, leftovers
 from envdoctor.planning.page import plan_text
-from envdoctor.planning.plan import PlanInput, environment_digest, make_plan
-from envdoctor.planning.refusals import BuildState, EnvironmentState
-from envdoctor.planning.selection import expand_variables, select
-from envdoctor.planning.stand_ins import stand_ins
+from envdoctor.planning.patch_selection import expand_variables, select, stand_ins
+from envdoctor.planning.plan_maker import PlanInput, environment_digest, make_plan
 
 HASH = (("sha256", "0" * 64),)
 

@@ -6,9 +6,9 @@ import pytest
 from packaging.utils import canonicalize_name
 
 from envdoctor.model.plan import PlannedFile
-from envdoctor.workflow.aftermath import disagreements
-from envdoctor.workflow.run import variables_for
-from envdoctor.workflow.undo import FixEntry, NothingToUndo, to_take_back, treated_together
+from envdoctor.verbs.run import variables_for
+from envdoctor.verbs.treatment_result import disagreements
+from envdoctor.verbs.undo import FixEntry, NothingToUndo, to_take_back, treated_together
 
 
 def entry(name: str, state: str = "done", follows: str | None = None) -> FixEntry:

@@ -17,7 +17,7 @@ from envdoctor.model.profile import PatchKind, Profile
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.profile import load_profile, python_choices, target_for, validate
 from envdoctor.profile.catalogue import catalogue, recognise
-from envdoctor.profile.location import shipped_folder, shipped_names
+from envdoctor.profile.load import shipped_folder, shipped_names
 from envdoctor.profile.schema import SCHEMA_FILE, schema, schema_text
 from envdoctor.profile.show import show_text
 
@@ -138,7 +138,7 @@ def test_what_messages_call_its_entries_stands_beside_them(profile: Profile) -> 
 
 @every_profile
 def test_its_kernels_and_workloads_exist(profile: Profile) -> None:
-    where = "envdoctor.adapters.smoke.catalogue"
+    where = "envdoctor.adapters.smoke.kernel_catalogue"
     if importlib.util.find_spec(where) is None:
         pytest.skip("this build has no kernel catalogue")
     smoke = importlib.import_module(where)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from envdoctor.adapters.project.poetry_versions import poetry_specifier, python_marker
-from envdoctor.adapters.project.toml_lines import key_lines
 from envdoctor.model.project import ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
+from envdoctor.toml_lines import key_lines
 
 BASE = '[project]\nname = "Mine"\nversion = "1"\nrequires-python = ">=3.10, <3.14"\n'
 

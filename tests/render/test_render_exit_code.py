@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 from render_reports import REPORTS
 
-from envdoctor.model.exit_code import FailOn, exit_code
 from envdoctor.model.finding import Finding, Severity, Waiver
 from envdoctor.model.kernel import KernelResult, KernelStatus
-from envdoctor.model.report import Report
+from envdoctor.model.report import FailOn, Report, exit_code
 
 
 def report_of(severity: Severity, *, waived: bool = False, complete: bool = True) -> Report:

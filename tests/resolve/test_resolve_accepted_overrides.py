@@ -7,13 +7,13 @@ from dataclasses import replace
 from packaging.utils import canonicalize_name
 from resolve_universe import WINDOWS, MemoryIndex, read
 
-from envdoctor.lock.reading import AcceptedOverride, LockedProject, parse_lock
+from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject, parse_lock
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.profile import Exclusion, Profile, ProfileOverride, ProfileTarget
 from envdoctor.model.project import Project
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.resolve.diagnosis import diagnose
-from envdoctor.workflow.prescription import problem_of
+from envdoctor.verbs.resolver_input import problem_of
 
 LEFT_OUT = AcceptedOverride('decoder ; python_version < "0"', ("decoder (requirements.txt:1)",), ("project",))
 LOCKED = LockedProject("pylock.toml", {}, (LEFT_OUT,))

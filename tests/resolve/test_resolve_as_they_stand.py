@@ -18,9 +18,9 @@ from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.resolve.diagnosis import resolve
-from envdoctor.resolve.problem import Policy, Problem
-from envdoctor.workflow.as_they_stand import AS_THEY_STAND, WITHOUT_BOUNDS
-from envdoctor.workflow.check import CheckRequest, check
+from envdoctor.resolve.manifest import Policy, Problem
+from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.without_profile import AS_THEY_STAND, WITHOUT_BOUNDS
 
 TABLE = {
     "torch": {"2.7.1": {}, "2.11.0": {}, "2.15.0": {}},

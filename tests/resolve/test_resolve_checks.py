@@ -14,10 +14,10 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.candidates import Selector, accepts_python
 from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.diagnosis import resolve
-from envdoctor.resolve.extra_lines import may_count
-from envdoctor.resolve.hitting import MinimalHittingSets, cheapest_hitting_sets
-from envdoctor.resolve.problem import Policy, Problem
-from envdoctor.resolve.verify import violations
+from envdoctor.resolve.hitting_sets import MinimalHittingSets, cheapest_hitting_sets
+from envdoctor.resolve.manifest import Policy, Problem
+from envdoctor.resolve.requires_dist import may_count
+from envdoctor.resolve.verification import violations
 
 TABLE = {
     "torch": {"2.10.0": {}, "2.11.0": {}, "2.13.0": {}},

@@ -18,9 +18,9 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
-from envdoctor.resolve.explain import explain
+from envdoctor.resolve.explanation import explain
 from envdoctor.resolve.failure import Failure, Judge
-from envdoctor.resolve.problem import Problem
+from envdoctor.resolve.manifest import Problem
 
 TORCH: dict[str, dict[str, Any]] = {
     "torch": {v: {} for v in ("2.0.0", "2.2.1", "2.4.1", "2.7.0", "2.8.0")},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.resolve.diagnosis import diagnose
-from envdoctor.resolve.problem import Limits, Problem
+from envdoctor.resolve.manifest import Limits, Problem
 
 
 def test_only_the_newest_versions_are_looked_at_without_a_conflict() -> None:

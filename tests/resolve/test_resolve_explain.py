@@ -17,8 +17,8 @@ from envdoctor.model.candidate import ProjectPage, Rejection, RejectionKind
 from envdoctor.model.profile import Exclusion, Profile, ProfileTarget
 from envdoctor.model.project import Project
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
-from envdoctor.workflow.check import CheckRequest
-from envdoctor.workflow.explain import Explained, explain_topic
+from envdoctor.verbs.check import CheckRequest
+from envdoctor.verbs.explain import Explained, explain_topic
 
 TODAY = date(2026, 11, 28)
 

@@ -14,7 +14,7 @@ from envdoctor.model.profile import Exclusion, ProfileOverride
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
-from envdoctor.resolve.problem import Problem
+from envdoctor.resolve.manifest import Problem
 
 TABLE: dict[str, dict[str, Any]] = {
     "voice": {

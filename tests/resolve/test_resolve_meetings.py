@@ -14,15 +14,15 @@ from packaging.version import Version
 from resolve_universe import LINUX, MemoryIndex, read
 from test_resolve_properties import Table, _possible, universes
 
-from envdoctor.lock.reading import AcceptedOverride, LockedProject
+from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject
 from envdoctor.model.project import Project
+from envdoctor.resolve.clash_search import Meetings
 from envdoctor.resolve.conflicts import Oracle, minimal_cores
+from envdoctor.resolve.dependency_graph import base_name
 from envdoctor.resolve.diagnosis import diagnose
-from envdoctor.resolve.ground import Ground
-from envdoctor.resolve.meeting import Meetings
-from envdoctor.resolve.problem import Problem
-from envdoctor.resolve.universe import base_name
-from envdoctor.workflow.check import CheckRequest, check
+from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.resolver import Ground
+from envdoctor.verbs.check import CheckRequest, check
 
 CLONE: dict[str, dict[str, Any]] = {
     "torch": {"2.1.1": {}, "2.2.0": {}, "2.7.1": {}, "2.8.0": {}},

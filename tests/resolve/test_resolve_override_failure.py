@@ -8,7 +8,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from resolve_universe import LINUX, MemoryIndex, read
 
-from envdoctor.lock.reading import AcceptedOverride, LockedProject
+from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject
 from envdoctor.model.finding import Finding
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.profile import Profile, ProfileOverride, ProfileTarget
@@ -16,7 +16,7 @@ from envdoctor.model.project import Project
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.workflow.check import CheckRequest, check
+from envdoctor.verbs.check import CheckRequest, check
 
 TABLE = {
     "torch": {"2.4.1": {}, "2.7.0": {}},

@@ -11,11 +11,11 @@ from resolve_universe import MemoryIndex, read
 
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Arch, OperatingSystem, Target
-from envdoctor.resolve.backtracking import Backtracking
 from envdoctor.resolve.diagnosis import resolve
-from envdoctor.resolve.engine import Solver
-from envdoctor.resolve.problem import Policy, Problem
+from envdoctor.resolve.manifest import Policy, Problem
 from envdoctor.resolve.pubgrub import PubGrub
+from envdoctor.resolve.solver import Solver
+from envdoctor.resolve.verification import Backtracking
 
 if sys.version_info >= (3, 11):
     import tomllib

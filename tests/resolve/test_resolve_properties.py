@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement as Pep508
 from resolve_universe import LINUX, MemoryIndex, read
 
-from envdoctor.resolve.backtracking import Backtracking
+from envdoctor.resolve.dependency_graph import Universe
 from envdoctor.resolve.diagnosis import diagnose
-from envdoctor.resolve.engine import GaveUp, Solved, Unsolvable, View
-from envdoctor.resolve.lines import lines_of, roots_of
-from envdoctor.resolve.problem import Problem
+from envdoctor.resolve.manifest import Problem
 from envdoctor.resolve.pubgrub import PubGrub
-from envdoctor.resolve.universe import Universe
+from envdoctor.resolve.solver import GaveUp, Solved, Unsolvable, View, lines_of, roots_of
+from envdoctor.resolve.verification import Backtracking
 
 NAMES = "abcde"
 SPECIFIERS = ["", "==1", "==2", ">=2", "<2", "<3", "!=2", "==9"]

@@ -18,7 +18,7 @@ from envdoctor.ports import IndexUnavailable
 from envdoctor.render.conflict_wording import override_text
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.failure import Failure, Judge
-from envdoctor.resolve.problem import Problem
+from envdoctor.resolve.manifest import Problem
 
 CP313 = replace(WINDOWS, python=(3, 13))
 

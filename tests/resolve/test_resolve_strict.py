@@ -8,10 +8,10 @@ from typing import Any
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.project import Project
-from envdoctor.resolve.backtracking import Backtracking
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
-from envdoctor.resolve.problem import Policy, Problem
-from envdoctor.workflow.check import CheckRequest, check
+from envdoctor.resolve.manifest import Policy, Problem
+from envdoctor.resolve.verification import Backtracking
+from envdoctor.verbs.check import CheckRequest, check
 
 INVALID = {"mended": ["PyYAML (>=5.1.*)"]}
 TABLE: dict[str, dict[str, Any]] = {

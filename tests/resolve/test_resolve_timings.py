@@ -13,7 +13,7 @@ from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.candidate import ProjectPage
 from envdoctor.model.project import Project
-from envdoctor.workflow.check import CheckRequest, check
+from envdoctor.verbs.check import CheckRequest, check
 
 
 class SlowIndex(MemoryIndex):

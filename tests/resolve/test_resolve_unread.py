@@ -11,7 +11,7 @@ from resolve_universe import LINUX, MemoryIndex, read
 from envdoctor.model.candidate import CoreMetadata, DistributionFile
 from envdoctor.ports import ONLY_ITS_BUILD, MetadataUnavailable
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
-from envdoctor.resolve.problem import Problem
+from envdoctor.resolve.manifest import Problem
 
 UNREAD = {"no_metadata": True}
 

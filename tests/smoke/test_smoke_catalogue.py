@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.bisection import ENVIRONMENT
 from envdoctor.adapters.smoke.bundle import bundle_bytes, write_bundle
 from envdoctor.model.target import Backend
@@ -19,7 +19,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-SMOKE = Path(catalogue.__file__).parent
+SMOKE = Path(kernel_catalogue.__file__).parent
 SOURCES = [SMOKE / "catalogue.py", *sorted((SMOKE / "child").rglob("*.py"))]
 PROFILES = sorted((Path(__file__).parents[2] / "profiles").glob("*.toml"))
 
@@ -39,23 +39,23 @@ def registered() -> set[str]:
 
 def test_every_kernel_of_the_catalogue_has_a_builder_and_every_builder_an_entry() -> None:
     # The all-reduce runs under torchrun and is no single-process kernel.
-    assert registered() == set(catalogue.names()) - {"all-reduce"}
+    assert registered() == set(kernel_catalogue.names()) - {"all-reduce"}
 
 
 def test_every_tolerance_has_its_reason() -> None:
-    assert [entry.name for entry in catalogue.ENTRIES.values() if len(entry.because) < 20] == []
+    assert [entry.name for entry in kernel_catalogue.ENTRIES.values() if len(entry.because) < 20] == []
 
 
 def test_settings_and_remedies_are_settings_that_the_child_knows() -> None:
     known = set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)":', (SMOKE / "child" / "settings.py").read_text("utf-8")))
-    assert known | set(ENVIRONMENT) == set(catalogue.SETTINGS)
-    used = {name for entry in catalogue.ENTRIES.values() for name in (*entry.settings, *entry.remedies)}
-    assert used <= set(catalogue.SETTINGS)
+    assert known | set(ENVIRONMENT) == set(kernel_catalogue.SETTINGS)
+    used = {name for entry in kernel_catalogue.ENTRIES.values() for name in (*entry.settings, *entry.remedies)}
+    assert used <= set(kernel_catalogue.SETTINGS)
 
 
 def test_backends_are_backends() -> None:
     backends = {backend.value for backend in Backend}
-    named = {name for entry in catalogue.ENTRIES.values() for name in (*entry.lacking, *entry.moot)}
+    named = {name for entry in kernel_catalogue.ENTRIES.values() for name in (*entry.lacking, *entry.moot)}
     assert named <= backends
 
 
@@ -78,8 +78,8 @@ def test_profiles_name_kernels_and_workloads_that_exist(path: Path) -> None:
     smoke = data.get("smoke", {})
     asked = [*smoke.get("kernels", ()), *smoke.get("workloads", ())]
     asked += [name for rule in data.get("placement", ()) for name in rule.get("needs", ())]
-    assert [name for name in asked if name not in catalogue.names()] == []
-    assert [name for name in smoke.get("settings", ()) if name not in catalogue.SETTINGS] == []
+    assert [name for name in asked if name not in kernel_catalogue.names()] == []
+    assert [name for name in smoke.get("settings", ()) if name not in kernel_catalogue.SETTINGS] == []
 
 
 def test_the_bundle_is_one_file_and_always_the_same(tmp_path: Path) -> None:
@@ -88,11 +88,11 @@ def test_the_bundle_is_one_file_and_always_the_same(tmp_path: Path) -> None:
 
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(KeyError):
-        catalogue.find("gemm-float33")
+        kernel_catalogue.find("gemm-float33")
 
 
 def test_the_documentation_has_every_name_with_its_tolerance() -> None:
     text = (Path(__file__).parents[2] / "docs" / "kernels.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `([^`]+)` \| \w+ \| (\S+) \|", text, re.MULTILINE))
-    entries = (*catalogue.KERNELS, *catalogue.WORKLOADS)
+    entries = (*kernel_catalogue.KERNELS, *kernel_catalogue.WORKLOADS)
     assert rows == {item.name: f"{item.tolerance:.0e}" if item.tolerance else "exact" for item in entries}

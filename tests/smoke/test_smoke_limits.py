@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from envdoctor.adapters.smoke.limits import rate_limit
+from envdoctor.adapters.smoke.runner import rate_limit
 from envdoctor.model.kernel import KernelResult, KernelStatus
 
 H100 = {

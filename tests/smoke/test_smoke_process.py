@@ -82,7 +82,7 @@ def test_an_import_that_aborts_says_its_last_words(tmp_path: Path) -> None:
 def test_the_parent_never_imports_torch() -> None:
     code = (
         "import sys\nsys.modules['torch'] = None\n"
-        "import envdoctor.adapters.smoke.runner, envdoctor.workflow.smoke\n"
+        "import envdoctor.adapters.smoke.runner, envdoctor.verbs.smoke\n"
         "print([n for n in sys.modules if n.startswith('envdoctor.adapters.smoke.child')])"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

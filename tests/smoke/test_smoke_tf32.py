@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.bundle import write_bundle
 
 pytestmark = pytest.mark.torch
@@ -45,7 +45,7 @@ print(json.dumps(errors))
 # Trained, exported, converted and compiled ones do not go through these four functions alone.
 ASKED = tuple(
     entry.name
-    for entry in catalogue.WORKLOADS
+    for entry in kernel_catalogue.WORKLOADS
     if "tf32-off" not in entry.settings and not entry.name.endswith(("step", "align", "export", "coreml"))
 )
 
@@ -59,5 +59,5 @@ def test_workloads_stay_within_their_tolerance_where_convolutions_round_to_tf32(
     assert answer.returncode == 0, answer.stderr[-2000:]
     errors = json.loads(answer.stdout)
     # Half of it is left for devices that cut off instead of rounding.
-    assert {name: error for name, error in errors.items() if error > catalogue.find(name).tolerance / 2} == {}
+    assert {name: error for name, error in errors.items() if error > kernel_catalogue.find(name).tolerance / 2} == {}
     assert set(errors) == set(ASKED)

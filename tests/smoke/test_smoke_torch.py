@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.bundle import write_bundle
 from envdoctor.adapters.smoke.runner import ChildRunner
 from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, SmokeRequest
 
 pytestmark = pytest.mark.torch
 
-FAST = tuple(name for name in catalogue.names() if name not in ("torch-compile", "kokoro-export", "kokoro-coreml"))
+FAST = tuple(
+    name for name in kernel_catalogue.names() if name not in ("torch-compile", "kokoro-export", "kokoro-coreml")
+)
 posix = pytest.mark.skipif(os.name != "posix", reason="the fault is a POSIX signal")
 
 
@@ -104,7 +106,7 @@ def test_builders_and_catalogue_agree(tmp_path: Path) -> None:
     )
     command = [str(interpreter()), "-c", code, str(bundle)]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert set(answer.stdout.split()) == set(catalogue.names()) - {"all-reduce"}
+    assert set(answer.stdout.split()) == set(kernel_catalogue.names()) - {"all-reduce"}
 
 
 @posix
@@ -223,4 +225,4 @@ def test_the_phase_of_a_harmonic_source_stays_right_for_seconds(tmp_path: Path) 
     )
     command = [str(interpreter()), "-c", code, str(bundle)]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert float(answer.stdout) < catalogue.find("harmonic-source").tolerance
+    assert float(answer.stdout) < kernel_catalogue.find("harmonic-source").tolerance

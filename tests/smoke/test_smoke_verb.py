@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.runner import ChildRunner
 from envdoctor.cli.main import main
 from envdoctor.model.fact import Fact, FactState
@@ -49,7 +49,7 @@ def made(folder: Path) -> Path:
 
 def test_everything_runs_on_what_torch_offers_unless_said_otherwise(asked: Asked) -> None:
     assert main(["smoke", "--quiet"]) == 0
-    assert asked.request.kernels == catalogue.names()
+    assert asked.request.kernels == kernel_catalogue.names()
     assert asked.request.backend == "auto"
     assert asked.request.bisect
 
@@ -70,7 +70,7 @@ def test_options_reach_the_runner(asked: Asked, capsys: pytest.CaptureFixture[st
 def test_a_profile_names_kernels_backend_and_settings(asked: Asked) -> None:
     assert main(["smoke", "--profile", "xtts-zluda", "--quiet"]) == 0
     assert asked.request.backend == "zluda"
-    assert set(asked.request.kernels) < set(catalogue.names())
+    assert set(asked.request.kernels) < set(kernel_catalogue.names())
 
 
 def test_the_interpreter_is_the_one_typed_then_the_active_then_the_one_on_the_path(
@@ -122,7 +122,7 @@ def test_a_folder_of_packages_has_nothing_to_start(
 def test_the_list_has_every_kernel_and_runs_nothing(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["smoke", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(catalogue.names())
+    assert [line.split()[0] for line in lines] == list(kernel_catalogue.names())
     assert not hasattr(asked, "request")
 
 

@@ -13,7 +13,7 @@ from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, Smo
 from envdoctor.model.profile import PlacementRule, Profile, ProfileTarget, SmokeSpec
 from envdoctor.model.report import Report, Verdict
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.workflow.smoke import CODES, UnknownKernel, smoke
+from envdoctor.verbs.smoke import CODES, UnknownKernel, smoke
 
 PROFILE = Profile(
     name="xtts-zluda",

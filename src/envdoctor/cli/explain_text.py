@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.model.candidate import Rejection, RejectionKind
-from envdoctor.resolve.absent import Absence, AbsenceKind
-from envdoctor.workflow.explain import origin_text
+from envdoctor.resolve.explanation import Absence, AbsenceKind
+from envdoctor.verbs.explain import origin_text
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
     from envdoctor.model.resolution import ResolvedPackage
-    from envdoctor.resolve.explain import Explanation, NewerVersion, Unmet
-    from envdoctor.workflow.explain import Explained
+    from envdoctor.resolve.explanation import Explanation, NewerVersion, Unmet
+    from envdoctor.verbs.explain import Explained
 
 __all__ = ["explanation_lines"]
 

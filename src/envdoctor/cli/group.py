@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from envdoctor import __version__
 from envdoctor.cli.completion import in_short
 from envdoctor.cli.streams import StreamFault, reader_gone, stream_error
-from envdoctor.cli.verbs import VERBS
+from envdoctor.cli.verb_list import VERBS
 
 __all__ = ["Interrupted", "app", "usage_error"]
 
@@ -27,7 +27,7 @@ class Interrupted(Exception):
 
 
 class LazyGroup(TyperGroup):
-    """A group whose commands live in modules of the same name."""
+    """A group whose commands live in modules named after the verb: ``check`` in ``check_command``."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Return the verbs in the order of the work."""
@@ -37,7 +37,7 @@ class LazyGroup(TyperGroup):
         """Import and return the verb's command, None where there is no such verb."""
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"envdoctor.cli.{cmd_name}")
+        module = importlib.import_module(f"envdoctor.cli.{cmd_name}_command")
         command = typer.main.get_command(module.app)
         command.name = cmd_name
         _fit(command)

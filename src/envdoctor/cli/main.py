@@ -40,7 +40,7 @@ def _arguments(argv: list[str]) -> list[str]:
 
     A bare ``--upgrade`` of ``lock`` gets its value: it takes an optional one, which the parser cannot express.
     """
-    from envdoctor.cli.verbs import VERBS
+    from envdoctor.cli.verb_list import VERBS
 
     verb = argv[0] if argv else ""
     end = argv.index("--") if "--" in argv else len(argv)
@@ -53,7 +53,7 @@ def _arguments(argv: list[str]) -> list[str]:
 
 def _refuse_empty(argv: list[str]) -> None:
     """Refuse ``--output ''`` (an unset variable of a script, mostly): as a path it would be the current directory."""
-    from envdoctor.cli.errors import UsageFault
+    from envdoctor.ports import UsageFault
 
     for number, item in enumerate(argv[1:]):
         before = argv[number]
@@ -67,9 +67,9 @@ def _refuse_empty(argv: list[str]) -> None:
 def _run(arguments: list[str]) -> int:
     import typer
 
-    from envdoctor.cli.errors import UsageFault
     from envdoctor.cli.group import Interrupted, app, usage_error
     from envdoctor.cli.streams import StreamFault, flush, reader_gone, silence_stdout, stream_error
+    from envdoctor.ports import UsageFault
 
     try:
         outcome = app(_arguments(arguments), standalone_mode=False, prog_name="envdoctor")

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.shipped import data_file
 from envdoctor.model.candidate import FileKind
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
+from envdoctor.shipped import data_file
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.resolution import ResolvedPackage
 
-__all__ = ["ModuleOwners"]
+__all__ = ["ModuleOwners", "meant_by"]
 
 _SUFFIXES = (".py", ".so", ".pyd")
 
@@ -94,3 +96,25 @@ def _top_level(name: str, depth: int) -> str | None:
     if len(parts) > 1:
         return parts[0]
     return parts[0].split(".")[0] if parts[0].endswith(_SUFFIXES) else None
+
+
+_ALIKE = 0.84
+"""How alike two names must be, as difflib rates it: one wrong, missing or doubled letter in six."""
+_MOST = 2
+"""Other names have at most so many projects; of names that are merely alike, the likeliest is asked about alone."""
+
+
+@lru_cache(maxsize=1)
+def _other_names() -> dict[str, tuple[str, ...]]:
+    """Return the names of modules and the like, with the projects that are meant by them."""
+    modules = {canonicalize_name(name): tuple(of) for name, of in data_file("import-names")["modules"].items()}
+    return modules | {name: tuple(of) for name, of in data_file("known-names")["meant"].items()}
+
+
+def meant_by(name: str) -> tuple[str, ...]:
+    """Return well-known projects that ``name`` (normalised) may have been written for, the likeliest first."""
+    others = [item for item in _other_names().get(name, ()) if item != name]
+    if others:
+        return tuple(others[:_MOST])
+    known: list[str] = data_file("known-names")["names"]["known"]
+    return tuple(item for item in difflib.get_close_matches(name, known, 1, _ALIKE) if item != name)

@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.assumed import assumed_of
 from envdoctor.model.candidate import FileKind
-from envdoctor.model.marker import may_hold
+from envdoctor.model.requirement import may_hold
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from packaging.version import Version
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.wheel_facts import contains, shipped_wheel_facts
+from envdoctor.shipped import data_file
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.advisories.version_table import VersionTable
+    from envdoctor.diagnose.advisories.predicate import VersionTable
     from envdoctor.diagnose.examination import Examination
 
-__all__ = ["PAIR_TABLES", "Misfit", "misfits", "plan_scene"]
+__all__ = ["PAIR_TABLES", "Misfit", "NumpyOneBuilds", "built_for_numpy1", "misfits", "plan_scene"]
 
 PAIR_TABLES = ("torchaudio-torch", "torchvision-torch", "torchcodec-torch", "torch-directml-torch")
 
@@ -46,3 +50,20 @@ def misfits(scene: Scene, names: tuple[str, ...]) -> Iterator[Misfit]:
         wanted = table.wanted(subject.version)
         if wanted is not None and not contains(wanted, object_.version):
             yield Misfit(subject, object_, wanted, table)
+
+
+@dataclass(frozen=True, slots=True)
+class NumpyOneBuilds:
+    """Up to when the wheels of a project were built against NumPy 1."""
+
+    last: Version
+    """The last release of that kind."""
+    first: Version
+    """The first release after it, whose wheels load with NumPy 2."""
+
+
+@lru_cache(maxsize=1)
+def built_for_numpy1() -> dict[str, NumpyOneBuilds]:
+    """Return the table of ``advisories/data/numpy-abi.toml``, by project."""
+    rows = data_file("numpy-abi")["numpy1"]
+    return {row["package"]: NumpyOneBuilds(Version(row["last"]), Version(row["first"])) for row in rows}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 
-__all__ = ["installer_commands"]
+__all__ = ["installer_commands", "of_the_system"]
 
 
 def installer_commands(environment: InstalledEnvironment | None, *commands: tuple[str, ...]) -> tuple[str, ...]:
@@ -32,3 +32,11 @@ def installer_commands(environment: InstalledEnvironment | None, *commands: tupl
 def _quoted(text: str) -> str:
     """Quote for the shells of POSIX and Windows alike."""
     return f'"{text}"' if any(character in text for character in " <>!=;[]*@&|") and '"' not in text else text
+
+
+def of_the_system(distribution: InstalledDistribution) -> bool:
+    """Return whether the system keeps it: Debian's folder for its own packages, or what rpm wrote as the installer."""
+    if distribution.installer in ("rpm", "debian", "apt"):
+        return True
+    debian = distribution.location.endswith("dist-packages") and "/local/" not in distribution.location
+    return debian and distribution.installer not in ("pip", "uv")

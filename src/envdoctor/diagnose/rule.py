@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from envdoctor.model.finding import Evidence
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.finding import Finding, Severity
 
-__all__ = ["Rule"]
+__all__ = ["Rule", "judged_by_smoke", "name_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +33,16 @@ class Rule:
     """Fields of the Examination that must be there; otherwise the rule does not run."""
     ranks: bool = False
     """Its findings tell a broken resolution from a working one, and it looks at nothing but the resolution."""
+
+
+def judged_by_smoke(_: Examination) -> Iterable[Finding]:
+    """Find nothing: an examination holds no kernels. ``verbs.smoke`` reports what they said under these codes."""
+    return ()
+
+
+_IN_A_ROW = 6
+
+
+def name_rows(names: Sequence[str]) -> tuple[Evidence, ...]:
+    """Return the names, a few to each piece of evidence, in their order."""
+    return tuple(Evidence(", ".join(names[start : start + _IN_A_ROW])) for start in range(0, len(names), _IN_A_ROW))

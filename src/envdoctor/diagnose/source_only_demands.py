@@ -13,9 +13,8 @@ from packaging.utils import InvalidWheelFilename, NormalizedName, canonicalize_n
 from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
-from envdoctor.model.marker import may_hold
 from envdoctor.model.origin import DistributionOrigin, written_by_a_person
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement, may_hold
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:

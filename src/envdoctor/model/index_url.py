@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
-__all__ = ["INDEX_SCHEMES", "bare_url", "index_fault", "url_fault", "url_without_secrets"]
+__all__ = ["INDEX_SCHEMES", "bare_url", "index_fault", "mirror_variable", "url_fault", "url_without_secrets"]
 
 INDEX_SCHEMES = ("http", "https", "file")
 _LONGEST_LABEL = 63
@@ -109,3 +109,8 @@ def _hollow(label: str) -> bool:
         return not label[4:].encode("ascii").decode("punycode")
     except UnicodeError:
         return True
+
+
+def mirror_variable(index: str) -> str:
+    """Return ``ENVDOCTOR_INDEX_<NAME>`` for an index's name, as the index adapter reads it."""
+    return "ENVDOCTOR_INDEX_" + re.sub(r"[^A-Za-z0-9]", "_", index).upper()

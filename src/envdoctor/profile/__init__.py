@@ -1,9 +1,8 @@
 """Profiles: TOML to values, all faults at once."""
 
-from envdoctor.profile.fault import Fault, ProfileError
 from envdoctor.profile.load import load_profile, parse_profile, validate
-from envdoctor.profile.pythons import python_choices
-from envdoctor.profile.target import target_for
+from envdoctor.profile.profile_target import python_choices, target_for
+from envdoctor.toml_tables import Fault, ProfileError
 
 __all__ = [
     "Fault",

@@ -11,8 +11,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.model.profile import Profile
 from envdoctor.model.target import OperatingSystem
-from envdoctor.profile.load import load_profile
-from envdoctor.profile.location import abstract_names, shipped_names
+from envdoctor.profile.load import abstract_names, load_profile, shipped_names
 
 __all__ = ["Match", "catalogue", "recognise"]
 

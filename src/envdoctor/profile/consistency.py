@@ -10,9 +10,9 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from envdoctor.profile.fault import Fault, did_you_mean
 from envdoctor.profile.merge import Entry, Merged, identity
-from envdoctor.profile.pythons import admitted
+from envdoctor.profile.profile_target import admitted
+from envdoctor.toml_tables import Fault, did_you_mean
 
 __all__ = ["inconsistencies"]
 

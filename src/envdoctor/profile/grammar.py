@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
+import ast
 import enum
+import ipaddress
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
-__all__ = ["Format", "Key", "Section", "SectionKind", "Shape", "Table"]
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+__all__ = [
+    "CONDITION",
+    "DOTTED",
+    "DOTTED_VERSION",
+    "EXPRESSION",
+    "GPU_ARCHITECTURE",
+    "PACKAGE",
+    "PATH",
+    "PROFILE_NAME",
+    "REQUIREMENT",
+    "SLUG",
+    "SLUG_DOTTED",
+    "SOURCE_CODE",
+    "SPECIFIER",
+    "TEXT",
+    "URL",
+    "VALUE",
+    "VARIABLE",
+    "Format",
+    "Key",
+    "Section",
+    "SectionKind",
+    "Shape",
+    "Table",
+    "control_characters",
+]
 
 
 class Shape(enum.Enum):
@@ -79,3 +111,122 @@ class Section:
     key_format: Format | None = None
     """What the names in a map or of named tables must look like."""
     value_format: Format | None = None
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_PACKAGE = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
+# Relative, forward slashes, no drive letter, no `..` component: the same rule as the check below, for editors.
+_PATH = r"^(?!/)(?!~)(?![A-Za-z]:)(?!(.*/)?\.\.(/|$))[^\\\u0000-\u001f]+$"
+_URL = r"^(https://|file://|http://(localhost|127\.|\[::1\]))"
+
+
+def control_characters(value: str) -> str | None:
+    """Return a fault where a text holds control characters other than tab and newline."""
+    return "must not hold control characters" if _CONTROL.search(value) else None
+
+
+def _text(value: str) -> str | None:
+    return None if value.strip() else "must not be empty"
+
+
+def _matching(pattern: str, wanted: str) -> Format:
+    compiled = re.compile(pattern)
+    return Format(wanted, lambda value: None if compiled.search(value) else f"`{value}` is not {wanted}", pattern)
+
+
+def _requirement(value: str) -> str | None:
+    try:
+        requirement = Requirement(value)
+    except InvalidRequirement as error:
+        return f"`{value}` is not a PEP 508 requirement: {_first_line(error)}"
+    return _url(requirement.url) if requirement.url else None
+
+
+def _condition(value: str) -> str | None:
+    try:
+        requirement = Requirement(value)
+    except InvalidRequirement as error:
+        return f"`{value}` is not a condition such as `torch>=2.6`: {_first_line(error)}"
+    if requirement.url or requirement.marker or requirement.extras:
+        return f"`{value}` is not a condition such as `torch>=2.6`"
+    return None
+
+
+def _specifier(value: str) -> str | None:
+    try:
+        SpecifierSet(value)
+    except InvalidSpecifier:
+        return f"`{value}` is not a PEP 440 version specifier such as `>=3.10,<3.12`"
+    return None if value.strip() else "must not be empty"
+
+
+def _path(value: str) -> str | None:
+    if not value.strip():
+        return "must not be empty"
+    if "\\" in value:
+        return f"`{value}` must be written with forward slashes"
+    if re.match(r"[A-Za-z]:", value):
+        return f"`{value}` must not name a drive"
+    if value.startswith(("/", "~")):
+        return f"`{value}` must be relative"
+    if ".." in value.split("/"):
+        return f"`{value}` must not leave its folder (`..`)"
+    return None
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _url(value: str) -> str | None:
+    try:
+        parts = urlsplit(value)
+        host = parts.hostname or ""
+    except ValueError:
+        return f"`{value}` is not a URL"
+    scheme = parts.scheme.lower()
+    if scheme == "file" or (scheme == "http" and _loopback(host)) or (scheme.split("+")[-1] == "https" and host):
+        return None
+    return f"`{value}` must be an https URL (file and loopback URLs are allowed too)"
+
+
+def _parses(mode: str, what: str) -> Format:
+    def check(value: str) -> str | None:
+        try:
+            ast.parse(value.strip() if mode == "eval" else value, mode=mode)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return f"is not {what}: {_first_line(error)}"
+        return None if value.strip() else "must not be empty"
+
+    return Format(what, check)
+
+
+def _value(value: str) -> str | None:
+    return "must be on one line" if "\n" in value else None
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+TEXT = Format("text", _text, r"\S")
+VALUE = Format("a value on one line", _value, r"^[^\n]*$")
+REQUIREMENT = Format("a PEP 508 requirement", _requirement, r"^\s*[A-Za-z0-9]")
+CONDITION = Format("a condition such as `torch>=2.6`", _condition, r"^\s*[A-Za-z0-9][^;@\[\]]*$")
+SPECIFIER = Format("a PEP 440 version specifier", _specifier, r"^\s*(===|==|!=|~=|<=|>=|<|>)")
+PATH = Format("a relative path", _path, _PATH)
+URL = Format("an https URL", _url, _URL)
+PACKAGE = _matching(_PACKAGE, "a project name")
+PROFILE_NAME = _matching(r"^[a-z0-9]+(-[a-z0-9]+)*$", "a profile name (lower-case words joined by `-`)")
+SLUG = _matching(r"^[a-z0-9]+(-[a-z0-9]+)*$", "a name of lower-case words joined by `-`")
+SLUG_DOTTED = _matching(r"^[a-z0-9]+(\.[a-z0-9]+)*$", "a local version label such as `cu118`")
+VARIABLE = _matching(r"^[A-Za-z_][A-Za-z0-9_]*$", "the name of an environment variable")
+DOTTED = _matching(r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$", "a dotted Python name")
+DOTTED_VERSION = _matching(r"^[0-9]+\.[0-9]+$", "a version such as `3.11`")
+GPU_ARCHITECTURE = _matching(r"^(sm_[0-9]+[a-z]?|gfx[0-9a-f]+)$", "a GPU architecture such as `sm_110` or `gfx1030`")
+EXPRESSION = _parses("eval", "a Python expression")
+SOURCE_CODE = _parses("exec", "Python source")

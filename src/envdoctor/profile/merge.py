@@ -8,9 +8,9 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from envdoctor.profile.fault import Fault, did_you_mean
 from envdoctor.profile.grammar import SectionKind
 from envdoctor.profile.sections import SECTIONS
+from envdoctor.toml_tables import Fault, did_you_mean
 
 __all__ = ["Entry", "Merged", "identity", "merge", "single"]
 

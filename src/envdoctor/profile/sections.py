@@ -5,7 +5,7 @@ from __future__ import annotations
 from envdoctor.model.profile import CouplingRule, PatchKind
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.profile import formats as f
+from envdoctor.profile import grammar as f
 from envdoctor.profile.grammar import Key, Section, SectionKind, Shape, Table
 
 __all__ = ["PATCH_KINDS", "SCHEMA_NUMBER", "SECTIONS"]

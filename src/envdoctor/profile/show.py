@@ -17,7 +17,7 @@ from envdoctor.model.profile import (
     SystemNeed,
 )
 from envdoctor.model.requirement import RequirementKind
-from envdoctor.profile.pythons import python_choices
+from envdoctor.profile.profile_target import python_choices
 
 __all__ = ["show_text"]
 

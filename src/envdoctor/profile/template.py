@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.profile.fault import Fault, ProfileError
-from envdoctor.profile.formats import PROFILE_NAME
+from envdoctor.profile.grammar import PROFILE_NAME
 from envdoctor.profile.load import parse_profile
 from envdoctor.profile.schema import SCHEMA_FILE
+from envdoctor.toml_tables import Fault, ProfileError
 
 __all__ = ["new_profile_text"]
 

@@ -21,7 +21,7 @@ from envdoctor.model.candidate import (
 )
 from envdoctor.model.file_table import table_of, tags_of
 from envdoctor.model.target import OperatingSystem, Target
-from envdoctor.resolve.problem import Policy
+from envdoctor.resolve.manifest import Policy
 
 __all__ = ["CandidateList", "Selector", "accepts_python"]
 

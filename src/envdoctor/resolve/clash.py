@@ -13,11 +13,9 @@ from packaging.utils import NormalizedName
 from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.conflict import Clash, ClashSide
 from envdoctor.model.requirement import Requirement
-from envdoctor.resolve.engine import Proof
-from envdoctor.resolve.lines import Line
-from envdoctor.resolve.meeting import Meeting
-from envdoctor.resolve.positions import highest, positions_of
-from envdoctor.resolve.universe import Universe, base_name
+from envdoctor.resolve.clash_search import Meeting
+from envdoctor.resolve.dependency_graph import Universe, base_name, highest, positions_of
+from envdoctor.resolve.solver import Line, Proof
 
 __all__ = ["find_clash"]
 

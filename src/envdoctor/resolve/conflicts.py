@@ -1,21 +1,44 @@
-"""All minimal sets of what people wrote that cannot hold together.
+"""What cannot hold together for a tool that refuses invalid metadata, although mended it can.
 
-A proof gives a small impossible set at once; leaving members out one by one makes it minimal. The others are found
-by duality: as long as some minimal way of hitting all known conflicts leaves an impossible rest, that rest holds
-a conflict not yet known, and when every such rest is possible there is none (Liffiton's MARCO, in Reiter's form).
+pip 24.1 and later ignore such versions, and then call innocent packages conflicting; uv and older pip read them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from envdoctor.resolve.engine import GaveUp, Outcome, Proof, Solved, Unsolvable, View
-from envdoctor.resolve.ground import Ground
-from envdoctor.resolve.hitting import MinimalHittingSets
-from envdoctor.resolve.lines import background, roots_of
+from envdoctor.model.repair import Repair
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution
+from envdoctor.resolve.hitting_sets import MinimalHittingSets
+from envdoctor.resolve.resolver import Ground
+from envdoctor.resolve.solver import GaveUp, Outcome, Proof, Solved, Solver, Unsolvable, View, background, roots_of
 
-__all__ = ["CoreSet", "Oracle", "minimal_cores"]
+__all__ = ["CoreSet", "Oracle", "minimal_cores", "strict_core"]
+
+
+def strict_core(
+    ground: Ground, resolution: Resolution | None, repair: Repair | None, lenient: Oracle, solver: Solver | None
+) -> tuple[Requirement, ...]:
+    """Return a minimal set of lines that such a tool cannot meet and others can, in the order of the files.
+
+    Empty where the resolution in use needs no mended metadata, or can do without. The lines that ``repair`` sets aside
+    for it do not count. ``lenient`` is the oracle of the same problem as we read it.
+    """
+    if resolution is None or not any(package.mended for package in resolution.packages):
+        return ()
+    aside = {requirement for override in (repair.overrides if repair else ()) for requirement in override.sets_aside}
+    problem = replace(ground.problem, policy=replace(ground.problem.policy, mended=False))
+    strict = Oracle(Ground(problem, ground.index, solver))
+    members = frozenset(line.id for line in strict.lines if line.requirement not in aside)
+    if strict.possible(members):
+        return ()
+    core = strict.shrink(members)
+    if not lenient.possible(core):
+        return ()  # The demands that the repair sets aside are in it: a conflict of its own, and told as one.
+    return tuple(strict.lines[number].requirement for number in sorted(core))
+
 
 _HITTING_SETS = 2_000
 

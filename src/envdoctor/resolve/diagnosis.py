@@ -14,18 +14,17 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.ports import Index, Progress
 from envdoctor.resolve.clash import find_clash
-from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores
-from envdoctor.resolve.engine import Solved, Solver
+from envdoctor.resolve.clash_search import Meetings
+from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores, strict_core
+from envdoctor.resolve.dependency_graph import Universe
 from envdoctor.resolve.failure import Judge
-from envdoctor.resolve.ground import Ground, go_on_from, leave
-from envdoctor.resolve.meeting import Meetings
+from envdoctor.resolve.manifest import Problem
 from envdoctor.resolve.memory import collector_paused
-from envdoctor.resolve.offer import Offer
 from envdoctor.resolve.offers import Offers
-from envdoctor.resolve.outcome import build_resolution
-from envdoctor.resolve.problem import Problem
-from envdoctor.resolve.strict import strict_core
-from envdoctor.resolve.universe import Universe
+from envdoctor.resolve.ranking import Offer
+from envdoctor.resolve.resolution_builder import build_resolution
+from envdoctor.resolve.resolver import Ground, go_on_from, leave
+from envdoctor.resolve.solver import Solved, Solver
 
 __all__ = ["BuildRiskOf", "Diagnosis", "Unsatisfiable", "diagnose", "resolve"]
 

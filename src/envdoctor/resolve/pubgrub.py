@@ -12,11 +12,9 @@ from nab_resolver.resolver import BaseProvider, Resolver
 from nab_resolver.root import ROOT
 from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequirement, Term
 
-from envdoctor.resolve.engine import GaveUp, Outcome, Proof, ProofEdge, Root, Solved, Unsolvable, View
-from envdoctor.resolve.lessons import Lessons
-from envdoctor.resolve.position_sets import Positions
-from envdoctor.resolve.positions import highest, positions_of
-from envdoctor.resolve.universe import Universe, base_name
+from envdoctor.resolve.clauses import Lessons, Positions
+from envdoctor.resolve.dependency_graph import Universe, base_name, highest, positions_of
+from envdoctor.resolve.solver import GaveUp, Outcome, Proof, ProofEdge, Root, Solved, Unsolvable, View
 
 if TYPE_CHECKING:
     from nab_resolver.types import RangeProtocol

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from envdoctor.adapters.apply import faults
+from envdoctor.adapters.apply import planted_faults
 
 __all__ = ["ChildFailed", "ChildResult", "installer_environment", "run_child"]
 
@@ -98,11 +98,11 @@ def run_child(
     )
     assert child.stdout is not None  # noqa: S101 - it is a pipe
     try:
-        faults.point()
+        planted_faults.point()
         for raw in iter(lambda: child.stdout.readline(_LINE_LIMIT) if child.stdout else b"", b""):
             line = raw.decode("utf-8", "replace").rstrip()
             kept.append(line)
-            faults.point()
+            planted_faults.point()
             if on_line is not None and line:
                 on_line(line)
         code = child.wait()

@@ -1,20 +1,138 @@
-"""Fetching every file of a plan and checking it, before anything is changed."""
+"""Looking through a downloaded archive before anything is made of it: no member may lead out of its folder."""
 
 from __future__ import annotations
 
+import configparser
+import csv
 import hashlib
 import os
+import re
+import stat
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from envdoctor.adapters.apply import faults
-from envdoctor.adapters.apply.archives import BadArchive, check_sdist, wheel_targets
+from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.paths import fault_of_relative
 from envdoctor.model.plan import PlannedFile
 
-__all__ = ["DownloadFailed", "Fetch", "WrongFile", "download_all"]
+__all__ = ["BadArchive", "DownloadFailed", "Fetch", "WrongFile", "check_sdist", "download_all", "wheel_targets"]
+
+_SCHEMES = ("purelib", "platlib", "scripts", "data", "headers")
+
+
+_RESERVED = frozenset({"pyvenv.cfg", ".envdoctor", "conda-meta"})
+_OWN_SCRIPT = re.compile(r"(pythonw?[0-9.]*|activate(\.[a-z0-9]+)?)(\.exe)?")
+
+
+class BadArchive(Exception):
+    """An archive that must not be unpacked."""
+
+
+def wheel_targets(path: Path) -> list[tuple[str, str]]:
+    """Return what a wheel writes, as ``(scheme, relative path)``. Raises BadArchive."""
+    targets = []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for item in archive.infolist():
+                _check_member(path.name, item.filename)
+                if stat.S_ISLNK(item.external_attr >> 16):
+                    raise BadArchive(f"{path.name}: `{item.filename}` is a link, which a wheel cannot hold")
+                if not item.is_dir():
+                    targets.append(_scheme(item.filename))
+                if item.filename.endswith(".dist-info/entry_points.txt"):
+                    targets += _scripts(archive.read(item).decode("utf-8", "replace"))
+                if item.filename.endswith(".dist-info/RECORD"):
+                    _check_record(path.name, archive.read(item).decode("utf-8", "replace"))
+    except (zipfile.BadZipFile, zlib.error, csv.Error, RuntimeError, OSError, EOFError) as error:
+        # RuntimeError: an encrypted member, or a compression that nobody knows.
+        raise BadArchive(f"{path.name}: not a wheel: {error}") from None
+    for scheme, relative in targets:
+        _check_member(path.name, relative)
+        _check_reserved(path.name, scheme, relative)
+    return targets
+
+
+def check_sdist(path: Path) -> None:
+    """Look through a source distribution. Raises BadArchive."""
+    try:
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                for entry in archive.infolist():
+                    _check_member(path.name, entry.filename)
+            return
+        with tarfile.open(path) as packed:
+            for item in packed:
+                _check_member(path.name, item.name)
+                if item.issym() or item.islnk():
+                    base = Path(item.name).parent.as_posix() + "/" if item.issym() else ""
+                    _check_link(path.name, item.name, base, item.linkname)
+                elif not (item.isfile() or item.isdir()):
+                    raise BadArchive(f"{path.name}: `{item.name}` is neither a file nor a folder")
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
+        raise BadArchive(f"{path.name}: not a source distribution: {error}") from None
+
+
+def _check_member(archive: str, name: str) -> None:
+    fault = fault_of_relative(name)
+    if fault:
+        raise BadArchive(f"{archive}: member `{name}` {fault}")
+
+
+def _check_record(archive: str, text: str) -> None:
+    """Refuse a list of files that an uninstall would follow out of the environment."""
+    for row in csv.reader(text.splitlines()):
+        fault = fault_of_relative(row[0]) if row else None
+        if fault:
+            raise BadArchive(f"{archive}: its RECORD names `{row[0]}`, which {fault}")
+
+
+def _check_reserved(archive: str, scheme: str, relative: str) -> None:
+    """Refuse files that make an environment what it is, and our own."""
+    parts = [part.lower() for part in relative.replace("\\", "/").split("/") if part not in ("", ".")]
+    script = parts[-1] if scheme == "scripts" or (scheme == "data" and parts[:1] in (["bin"], ["scripts"])) else ""
+    if (scheme == "data" and parts[:1] and parts[0] in _RESERVED) or _OWN_SCRIPT.fullmatch(script):
+        raise BadArchive(f"{archive}: it would write over the environment's own `{relative}`")
+
+
+def _check_link(archive: str, name: str, base: str, target: str) -> None:
+    parts: list[str] = []
+    outside = target.startswith(("/", "\\"))
+    for part in (base + target).split("/"):
+        if part == "..":
+            outside = outside or not parts
+            parts = parts[:-1]
+        elif part not in ("", "."):
+            parts.append(part)
+    if outside:
+        raise BadArchive(f"{archive}: `{name}` is a link that leads out of the archive (`{target}`)")
+
+
+def _scheme(name: str) -> tuple[str, str]:
+    top, _, rest = name.partition("/")
+    if top.endswith(".data"):
+        scheme, _, inner = rest.partition("/")
+        if scheme in _SCHEMES and inner:
+            return scheme, inner
+    return "purelib", name
+
+
+def _scripts(text: str) -> list[tuple[str, str]]:
+    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return []
+    names = [
+        name for group in ("console_scripts", "gui_scripts") if parser.has_section(group) for name in parser[group]
+    ]
+    return [("scripts", name) for name in names]
+
 
 _AT_ONCE = 4
 
@@ -64,12 +182,12 @@ def _one(file: PlannedFile, folder: Path, fetch: Fetch, advance: Callable[[int, 
     wanted = file.best_hash
     if wanted is None:
         raise WrongFile(f"`{file.filename}` has no hash in the lock")
-    faults.point()
+    planted_faults.point()
     with path.open("wb") as into:
         fetch(file.url, file.size, into, lambda count: advance(count, file.filename))
         into.flush()
         os.fsync(into.fileno())
-    faults.point(writes=True)
+    planted_faults.point(writes=True)
     with path.open("rb") as data:
         digest = hashlib.new(wanted[0])
         while block := data.read(1024 * 1024):

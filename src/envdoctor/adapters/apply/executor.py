@@ -11,13 +11,13 @@ from pathlib import Path
 
 from envdoctor.adapters.apply.child import ChildFailed
 from envdoctor.adapters.apply.downloads import DownloadFailed, Fetch, WrongFile
+from envdoctor.adapters.apply.durable import deferred, shielded
 from envdoctor.adapters.apply.file_steps import FileSteps, NotAsExpected
 from envdoctor.adapters.apply.holding import Held
 from envdoctor.adapters.apply.installers import Installer
 from envdoctor.adapters.apply.journal import Journal, read_journal
 from envdoctor.adapters.apply.package_steps import PackageSteps
 from envdoctor.adapters.apply.restore import Restored, roll_back
-from envdoctor.adapters.apply.shield import deferred, shielded
 from envdoctor.adapters.apply.snapshot import save_listing, take_listing
 from envdoctor.model.plan import (
     BuildSdist,

@@ -12,8 +12,7 @@ from envdoctor.adapters.apply.durable import digest_of
 from envdoctor.adapters.apply.journal import Journal, own_folder
 from envdoctor.adapters.apply.paths import PathEscape, resolve_inside
 from envdoctor.adapters.apply.preview import preview_patches
-from envdoctor.adapters.apply.records import PATCH_RECORD
-from envdoctor.adapters.apply.shell_scripts import shell_scripts
+from envdoctor.adapters.apply.records import PATCH_RECORD, shell_scripts
 from envdoctor.adapters.apply.trees import FolderTree
 from envdoctor.model.plan import PatchFile, PatchLater, RemoveFile, WriteRecord, WriteStub, WriteVariables
 

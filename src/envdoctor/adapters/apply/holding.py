@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from envdoctor.adapters.apply.durable import deferred, shielded
 from envdoctor.adapters.apply.journal import fault_of_own, own_folder
 from envdoctor.adapters.apply.lock_file import locked
-from envdoctor.adapters.apply.shield import deferred, shielded
 
 __all__ = ["Held", "folders_made", "hold_environment", "is_blank"]
 

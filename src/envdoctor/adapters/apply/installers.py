@@ -5,14 +5,25 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from envdoctor.adapters.apply.installer_pip import OLDEST_PIP, Pip, pip_is_new_enough
-from envdoctor.adapters.apply.installer_uv import Uv
+from packaging.version import InvalidVersion, Version
+
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python
 
-__all__ = ["Installer", "NoInstaller", "choose_installer", "find_uv"]
+__all__ = [
+    "OLDEST_PIP",
+    "Installer",
+    "NoInstaller",
+    "Pip",
+    "Uv",
+    "choose_installer",
+    "find_uv",
+    "legacy_metadata_refused",
+    "pip_is_new_enough",
+]
 
 
 class Installer(Protocol):
@@ -83,3 +94,116 @@ def choose_installer(choice: str, target: PythonFacts | None, default_index: str
         f"the environment has {state}, and there is no uv on the PATH; install uv, or run "
         f"`{target.executable} -m ensurepip --upgrade`"
     )
+
+
+OLDEST_PIP = Version("21.0")
+_TURNS = Version("22.3")
+"""From here on ``pip --python`` works on another interpreter's environment."""
+_STRICT = Version("24.1")
+
+
+def pip_is_new_enough(version: str | None, oldest: Version = OLDEST_PIP) -> bool:
+    """Return whether a pip of this version does what is needed."""
+    try:
+        return version is not None and Version(version) >= oldest
+    except InvalidVersion:
+        return False
+
+
+def legacy_metadata_refused(version: str | None) -> bool:
+    """Return whether this pip refuses packages whose metadata is not valid (24.1 and later do)."""
+    return pip_is_new_enough(version, _STRICT)
+
+
+class Pip:
+    """Command lines of pip; ``host`` is the interpreter whose pip is used where the target has none."""
+
+    name = "pip"
+
+    def __init__(self, host: str | None = None) -> None:
+        self.host = host
+
+    @staticmethod
+    def can_turn(version: str | None) -> bool:
+        """Return whether a pip of this version can work on another interpreter's environment."""
+        return pip_is_new_enough(version, _TURNS)
+
+    def create(self, environment: Path, interpreter: str) -> list[str]:
+        """Make an environment with the standard library's venv; it brings a pip along."""
+        return [interpreter, "-I", "-m", "venv", str(environment)]
+
+    def install(self, python: Path, requirements: Path, folders: Sequence[Path], cache: Path) -> list[str]:  # noqa: ARG002
+        """Install exactly what a requirements file with hashes names, from local folders."""
+        links = [part for folder in folders for part in ("--find-links", str(folder))]
+        return [
+            *self._pip(python), "install", "--isolated", "--no-deps", "--no-index", *links, "--require-hashes",
+            "--force-reinstall", "--only-binary", ":all:", "--ignore-requires-python", "--no-cache-dir",
+            "--no-warn-script-location", "-r", str(requirements),
+        ]  # fmt: skip
+
+    def remove(self, python: Path, names: Sequence[str]) -> list[str]:
+        """Take distributions away."""
+        return [*self._pip(python), "uninstall", "--isolated", "--yes", *names]
+
+    def build(self, python: Path, sdist: Path, folder: Path, cache: Path) -> list[str]:  # noqa: ARG002
+        """Build a wheel of a source distribution into a folder; build requirements come from pip's own index."""
+        return [*self._pip(python), "wheel", "--no-deps", "--no-cache-dir", "--wheel-dir", str(folder), str(sdist)]
+
+    def check(self, python: Path) -> list[str]:
+        """Ask for what does not fit together."""
+        return [*self._pip(python), "check"]
+
+    def listing(self, python: Path) -> list[str]:
+        """Ask for what is installed, as JSON on stdout."""
+        return [*self._pip(python), "list", "--format", "json"]
+
+    def _pip(self, python: Path) -> list[str]:
+        if self.host is not None:
+            return [self.host, "-I", "-m", "pip", "--python", str(python)]
+        return [str(python), "-I", "-m", "pip"]
+
+
+class Uv:
+    """Command lines for one uv executable; its own configuration files are not read."""
+
+    name = "uv"
+
+    def __init__(self, executable: str, default_index: str | None = None) -> None:
+        self.executable = executable
+        self.default_index = default_index
+
+    def create(self, environment: Path, interpreter: str) -> list[str]:
+        """Make an environment in a folder that holds at most this tool's own."""
+        return [
+            self.executable, "venv", "--no-config", "--no-project", "--allow-existing", "--python", interpreter,
+            "--no-python-downloads", str(environment),
+        ]  # fmt: skip
+
+    def install(self, python: Path, requirements: Path, folders: Sequence[Path], cache: Path) -> list[str]:
+        """Install exactly what a requirements file with hashes names, from local folders."""
+        links = [part for folder in folders for part in ("--find-links", str(folder))]
+        return [
+            self.executable, "pip", "install", "--no-config", "--python", str(python), "--no-deps", "--no-index",
+            "--offline", *links, "--require-hashes", "--reinstall", "--no-build", "--cache-dir", str(cache),
+            "-r", str(requirements),
+        ]  # fmt: skip
+
+    def remove(self, python: Path, names: Sequence[str]) -> list[str]:
+        """Take distributions away."""
+        return [self.executable, "pip", "uninstall", "--no-config", "--python", str(python), *names]
+
+    def build(self, python: Path, sdist: Path, folder: Path, cache: Path) -> list[str]:
+        """Build a wheel of a source distribution into a folder."""
+        index = ["--default-index", self.default_index] if self.default_index else []
+        return [
+            self.executable, "build", "--no-config", "--wheel", "--python", str(python), "--out-dir", str(folder),
+            "--cache-dir", str(cache), *index, str(sdist),
+        ]  # fmt: skip
+
+    def check(self, python: Path) -> list[str]:
+        """Ask for what does not fit together."""
+        return [self.executable, "pip", "check", "--no-config", "--python", str(python)]
+
+    def listing(self, python: Path) -> list[str]:
+        """Ask for what is installed, as JSON on stdout."""
+        return [self.executable, "pip", "list", "--no-config", "--format", "json", "--python", str(python)]

@@ -13,8 +13,7 @@ from envdoctor.adapters.apply.holding import Held
 from envdoctor.adapters.apply.installers import Installer
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, python_of
 from envdoctor.adapters.apply.journal import Journal
-from envdoctor.adapters.apply.snapshot import save_listing, take_listing
-from envdoctor.adapters.apply.touched import LeadsOut, touched_files
+from envdoctor.adapters.apply.snapshot import LeadsOut, save_listing, take_listing, touched_files
 from envdoctor.model.plan import BuildSdist, CreateEnvironment, DownloadFiles, InstallFromLock, RemoveDistribution
 from envdoctor.ports import Progress
 
@@ -131,7 +130,7 @@ class PackageSteps:
         listing = take_listing(self.environment)
         written = [*self._written]
         for path in self._built.values():
-            from envdoctor.adapters.apply.archives import wheel_targets
+            from envdoctor.adapters.apply.downloads import wheel_targets
 
             written += wheel_targets(path)
         try:

@@ -1,21 +1,119 @@
-"""What patches would do to the files as they are now: new contents with diffs, or why not."""
+"""Bytes of a source file as text and back, with its encoding, byte order mark and newlines kept."""
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import hashlib
-from collections.abc import Iterable, Mapping
+import io
+import tokenize
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from envdoctor.adapters.apply.former import Former, UnpatchedTree
 from envdoctor.adapters.apply.patches import AnchorMissing, patched_text
 from envdoctor.adapters.apply.paths import PathEscape
-from envdoctor.adapters.apply.source_text import read_source
 from envdoctor.adapters.apply.trees import Tree
-from envdoctor.model.plan import PatchFile, PatchLater, PatchPreview, Refusal, RemoveFile
+from envdoctor.model.plan import PatchFile, PatchLater, PatchPreview, Refusal, RemoveFile, WriteStub
 from envdoctor.model.profile import Patch, PatchKind
 
-__all__ = ["name_of", "preview_patches"]
+__all__ = ["SourceText", "name_of", "preview_patches", "preview_stubs", "read_source"]
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A text and how it was written."""
+
+    text: str
+    encoding: str
+    mark: bytes = b""
+
+    def encode(self, text: str) -> bytes:
+        """Return another text in the same form. Raises UnicodeEncodeError where it cannot be."""
+        return self.mark + text.encode(self.encoding)
+
+
+def read_source(data: bytes, name: str) -> SourceText:
+    """Return the text of a file. A file in no known encoding is read byte by byte, so that it comes out unchanged."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return SourceText(data[len(mark) :].decode(encoding), encoding, mark)
+    encoding = "utf-8"
+    if name.endswith((".py", ".pyi", ".pyx")):
+        try:
+            encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+        except SyntaxError:
+            encoding = "latin-1"
+    try:
+        return SourceText(data.decode(encoding), encoding)
+    except (UnicodeDecodeError, LookupError):
+        return SourceText(data.decode("latin-1"), "latin-1")
+
+
+def preview_stubs(
+    stubs: Sequence[WriteStub],
+    arriving: Tree,
+    here: Tree | None,
+    *,
+    owners: Mapping[str, str],
+    leaving: Collection[str],
+) -> tuple[tuple[WriteStub, ...], tuple[Refusal, ...]]:
+    """Return the stand-ins that are to be written, and why others must not be.
+
+    ``arriving``: the wheels that come; ``here``: site-packages as it is. ``owners``: the distribution of each file
+    there, of which those in ``leaving`` go.
+    """
+    wanted: list[WriteStub] = []
+    refusals: list[Refusal] = []
+    for stub in stubs:
+        try:
+            holder, present = _arriving(stub, arriving), False
+            if holder is None and here is not None:
+                holder, present = _here(stub, here, owners, leaving)
+        except PathEscape as error:
+            holder, present = str(error), False
+        if holder is not None:
+            message = f"the profile wants an empty stand-in for the module `{stub.module}`, and {holder}"
+            refusals.append(Refusal("path", stub.module, message, "take it out of the profile's `stubs`"))
+        elif not present:
+            wanted.append(stub)
+    return tuple(wanted), tuple(refusals)
+
+
+def _arriving(stub: WriteStub, tree: Tree) -> str | None:
+    found = _found(stub, tree)
+    return f"`{tree.owner(found[0])}` brings it (`{found[0]}`)" if found else None
+
+
+def _here(stub: WriteStub, tree: Tree, owners: Mapping[str, str], leaving: Collection[str]) -> tuple[str | None, bool]:
+    """Return what holds the place, None where nothing does, and whether the very stand-in is there."""
+    for path in _found(stub, tree):
+        owner = owners.get(path, "")
+        if owner in leaving:
+            continue
+        data = tree.read(path)
+        if path == stub.path and data.startswith(WriteStub.MARK.encode()):
+            if data == stub.content.encode():
+                return None, True
+            continue
+        return f"`{path}` is there" + (f", of `{owner}`" if owner else ""), False
+    return None, False
+
+
+def _found(stub: WriteStub, tree: Tree) -> list[str]:
+    """Return every file that is the module, or part of it."""
+    folder = stub.path.rpartition("/")[0]
+    return [path for pattern in (f"{folder}/**", f"{folder}.py", f"{folder}.*.so", f"{folder}.pyd", f"{folder}.*.pyd")
+            for path in tree.match(pattern)]  # fmt: skip
+
 
 _WILD = frozenset("*?[")
 

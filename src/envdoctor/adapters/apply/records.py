@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,15 @@ from typing import Any
 from envdoctor.adapters.apply.durable import digest_of
 from envdoctor.adapters.apply.journal import own_folder
 
-__all__ = ["ENVIRONMENT_RECORD", "LOCK_RECORD", "PATCH_RECORD", "FixRecord", "PatchedFile", "read_record"]
+__all__ = [
+    "ENVIRONMENT_RECORD",
+    "LOCK_RECORD",
+    "PATCH_RECORD",
+    "FixRecord",
+    "PatchedFile",
+    "read_record",
+    "shell_scripts",
+]
 
 ENVIRONMENT_RECORD = "environment.json"
 LOCK_RECORD = "pylock.toml"
@@ -117,3 +126,17 @@ def _text(path: Path) -> str | None:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
+
+
+def shell_scripts(variables: Mapping[str, str], *, windows: bool) -> dict[str, str]:
+    """Return a script's text by file name: for POSIX shells, and on Windows for PowerShell too."""
+    ordered = sorted(variables.items())
+    scripts = {"variables.sh": "".join(f"export {name}={shlex.quote(value)}\n" for name, value in ordered)}
+    if windows:
+        scripts["variables.ps1"] = "".join(f"$env:{name} = '{_powershell(value)}'\n" for name, value in ordered)
+    return scripts
+
+
+def _powershell(value: str) -> str:
+    """Return a value for single quotes; PowerShell takes typographic ones for quotes as well."""
+    return "".join(character * 2 if character in "'\u2018\u2019\u201a\u201b" else character for character in value)

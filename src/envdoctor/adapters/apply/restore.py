@@ -1,27 +1,44 @@
-"""Taking a fix back: files, packages and the environment itself, from what its journal holds.
-
-Everything here may be cut short and begun again: each act looks at what is there first.
-"""
+"""Taking fixes back by their journals, and bringing back a whole state after one that was cut short."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.apply import faults
-from envdoctor.adapters.apply.backups import Backups, MissingBackup
-from envdoctor.adapters.apply.durable import digest_of, partial_of
+from envdoctor.adapters.apply import planted_faults
+from envdoctor.adapters.apply.durable import digest_of, partial_of, shielded
 from envdoctor.adapters.apply.holding import folders_made
-from envdoctor.adapters.apply.journal import Journal, JournalRecord, own_folder
+from envdoctor.adapters.apply.journal import Backups, Journal, JournalRecord, MissingBackup, list_journals, own_folder
 from envdoctor.adapters.apply.reach import check_reach
 from envdoctor.adapters.apply.snapshot import Entry, load_listing, take_listing
 
-__all__ = ["Restored", "roll_back"]
+__all__ = ["Restored", "recover", "roll_back", "take_back"]
+
+
+def recover(environment: Path, project: Path | None = None) -> list[tuple[str, Restored]]:
+    """Take back every fix that was cut short, newest first; return what was done. Raises OSError.
+
+    ``project``: the folder whose files may be touched, see ``roll_back``.
+    """
+    records = [record for record in list_journals(environment) if record.state in ("open", "empty")]
+    with shielded():
+        return [(record.id, roll_back(environment, record, project)) for record in reversed(records)]
+
+
+def take_back(environment: Path, ids: Iterable[str], project: Path | None = None) -> list[tuple[str, Restored]]:
+    """Take back fixes in the order given. Raises OSError."""
+    done = []
+    for name in ids:
+        record = next((item for item in list_journals(environment) if item.id == name), None)
+        if record is not None:
+            with shielded():
+                done.append((name, roll_back(environment, record, project)))
+    return done
 
 
 @dataclass(slots=True)
@@ -98,7 +115,7 @@ def _file(event: Mapping[str, Any], backups: Backups, restored: Restored, *, fin
         shutil.copy2(path, aside)
         restored.kept.append(str(aside))
     if wanted is None:
-        faults.point()
+        planted_faults.point()
         path.unlink(missing_ok=True)
         for folder in event.get("folders", ()):
             with suppress(OSError):
@@ -154,7 +171,7 @@ def _remove_new(
         with suppress(OSError):
             path.rmdir()
         return
-    faults.point()
+    planted_faults.point()
     ours = after is None or after.get(name) == entry or "__pycache__" in name
     if not ours:
         if after is not None and name not in after and "site-packages" not in name and not _is_script(name):
@@ -228,7 +245,7 @@ def _environment(environment: Path, record: JournalRecord, restored: Restored, *
     with os.scandir(environment) as entries:
         children = [entry.path for entry in entries if entry.name != ".envdoctor"]
     for child in children:
-        faults.point()
+        planted_faults.point()
         _remove_tree(Path(child))
     restored.environment_removed = True
 
@@ -246,14 +263,14 @@ def _last_folder(environment: Path, record: JournalRecord) -> None:
     for child in own.iterdir():
         if child.name not in ("journal", "lock", "made"):
             _remove_tree(child)
-    faults.point()
+    planted_faults.point()
     for child in (own / "journal").iterdir():
         if child != record.folder:
             _remove_tree(child)
     for child in record.folder.iterdir():
         if child.name != "events.jsonl":
             _remove_tree(child)
-    faults.point()
+    planted_faults.point()
     _remove_tree(record.folder)
     with suppress(OSError):
         (own / "journal").rmdir()

@@ -3,10 +3,10 @@
 ``open_index(IndexSettings(...), progress)`` is the way in.
 """
 
+from envdoctor.adapters.index.index_settings import ExtraIndex, IndexSettings
 from envdoctor.adapters.index.opening import AnyIndex, default_index_url, open_index
 from envdoctor.adapters.index.recorded import RecordedIndex
 from envdoctor.adapters.index.recording import RecordingIndex
-from envdoctor.adapters.index.settings import ExtraIndex, IndexSettings
 
 __all__ = [
     "AnyIndex",

@@ -1,7 +1,8 @@
-"""Bytes of a distribution file by position: over HTTP ranges, from a local file, or from memory."""
+"""Whether bytes are the ones that an index lists."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Protocol
@@ -10,7 +11,18 @@ from urllib.parse import urlsplit
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.index.zip_directory import Window
 
-__all__ = ["GONE", "ArchiveBytes", "HttpBytes", "LocalBytes", "NoBytes", "Refused", "local_path"]
+__all__ = ["GONE", "ArchiveBytes", "HttpBytes", "LocalBytes", "NoBytes", "Refused", "local_path", "matches"]
+
+
+def matches(content: bytes, hashes: tuple[tuple[str, str], ...]) -> bool:
+    """Return False where a listed hash differs; a file without hashes matches."""
+    for name, digest in hashes:
+        if name not in hashlib.algorithms_guaranteed:
+            continue
+        if hashlib.new(name, content, usedforsecurity=False).hexdigest() != digest.lower():
+            return False
+    return True
+
 
 GONE = frozenset({404, 410})
 """Statuses that say that a file is not there, and not merely that it is not given now."""

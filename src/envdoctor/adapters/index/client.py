@@ -1,21 +1,71 @@
-"""The pool of connections as pip's configuration wants it: certificates, proxies, hosts that are trusted."""
+"""The open connections of a pool, so that requests that are under way can be ended from another thread."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import socket
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
-from envdoctor.adapters.index.pip_settings import PipSettings
-from envdoctor.adapters.index.proxies import proxy_fault, proxy_url
+from envdoctor.adapters.index.pip_settings import PipSettings, proxy_fault, proxy_url
 
 if TYPE_CHECKING:
     import ssl
 
     import httpx
 
-__all__ = ["ClientFault", "new_client"]
+__all__ = ["ClientFault", "Connections", "new_client"]
+
+_MADE = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
+"""What httpcore says when a stream has been made; the second takes the place of the first."""
+
+
+class _Stream(Protocol):
+    def close(self) -> None: ...
+
+    def get_extra_info(self, info: str) -> object: ...
+
+
+class Connections:
+    """Every stream of one pool. Thread-safe.
+
+    A pool that is closed forgets its connections: one that is made a moment later belongs to nobody, and a thread that
+    waits for an answer goes on waiting. So streams are known here from their beginning.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._streams: weakref.WeakSet[_Stream] = weakref.WeakSet()
+        self._ended = False
+
+    def trace(self, event: str, info: Mapping[str, object]) -> None:
+        """Take what httpcore tells of a request, its ``trace`` extension; after ``end``, streams are closed at once."""
+        if event not in _MADE:
+            return
+        stream = cast("_Stream", info["return_value"])
+        with self._lock:
+            if not self._ended:
+                self._streams.add(stream)
+                return
+        stream.close()
+
+    def end(self) -> None:
+        """Wake whoever reads or writes: they fail, and close their streams themselves.
+
+        Closing a socket under a thread would not wake it, and would let it read from whatever gets its number next.
+        """
+        with self._lock:
+            self._ended = True
+            streams = list(self._streams)
+        for stream in streams:
+            connected = stream.get_extra_info("socket")
+            if isinstance(connected, socket.socket):
+                with suppress(OSError):  # Closed or broken already.
+                    connected.shutdown(socket.SHUT_RDWR)
 
 
 class ClientFault(Exception):

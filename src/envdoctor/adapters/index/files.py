@@ -18,10 +18,10 @@ from envdoctor.adapters.index.archive_bytes import (
     NoBytes,
     Refused,
     local_path,
+    matches,
 )
 from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.credentials import origin_of
-from envdoctor.adapters.index.digests import matches
 from envdoctor.adapters.index.metadata_text import MetadataRecord, UnreadableMetadata, read_headers, record_of
 from envdoctor.adapters.index.transport import Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member

@@ -33,13 +33,12 @@ from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.files import FileReader, file_key
+from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text
 from envdoctor.adapters.index.metadata_text import MetadataRecord
 from envdoctor.adapters.index.routing import Confused, Router, Sources, UnreachableIndex
-from envdoctor.adapters.index.settings import IndexSettings, cutoff_text
 from envdoctor.adapters.index.stand_ins import without_foreign_libraries
-from envdoctor.adapters.index.stopwatch import Stopwatch
 from envdoctor.adapters.index.transport import Transport
-from envdoctor.adapters.index.workers import Job, Workers
+from envdoctor.adapters.index.workers import Job, Stopwatch, Workers
 from envdoctor.model.candidate import (
     BuildRisk,
     CoreMetadata,

@@ -1,22 +1,18 @@
-"""Puts the parts together: settings and pip's configuration in, an index out."""
+"""What people give as an index, looked at before anything is asked: options, variables, pip's configuration."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.credentials import Credentials, split_credentials
-from envdoctor.adapters.index.given_urls import as_url, checked, refuse_proxies
-from envdoctor.adapters.index.labelled_builds import carries
-from envdoctor.adapters.index.live import LiveIndex, Sources
-from envdoctor.adapters.index.pip_settings import PipSettings, builtin_index_url, read_pip_settings
-from envdoctor.adapters.index.recorded import RecordedIndex
-from envdoctor.adapters.index.recording import RecordingIndex
-from envdoctor.adapters.index.settings import (
+from envdoctor.adapters.index.index_settings import (
     IndexSettings,
     IndexSettingsError,
     cutoff_text,
@@ -25,13 +21,56 @@ from envdoctor.adapters.index.settings import (
     replaced_url,
     variable_of,
 )
+from envdoctor.adapters.index.live import LiveIndex, Sources
+from envdoctor.adapters.index.pip_settings import PipSettings, builtin_index_url, proxy_fault, read_pip_settings
+from envdoctor.adapters.index.recorded import RecordedIndex
+from envdoctor.adapters.index.recording import RecordingIndex
 from envdoctor.adapters.index.source import FlatSource, PageSource, Source
+from envdoctor.adapters.index.stand_ins import carries
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.user_folders import cache_folder
 from envdoctor.model.index_url import bare_url, index_fault
 from envdoctor.ports import IndexUnavailable, Progress
 
-__all__ = ["AnyIndex", "default_index_url", "open_index"]
+__all__ = ["AnyIndex", "as_url", "checked", "default_index_url", "open_index", "refuse_proxies"]
+
+
+def checked(url: str | None, source: str) -> str | None:
+    """Return the URL or path of an index, None for none. Raises IndexSettingsError where nothing can be asked there."""
+    if not url:
+        return None
+    fault = index_fault(url)
+    if fault is None and _is_path(url) and not _place(url).is_dir():
+        fault = "there is no such directory, and a URL begins with `https://` or `http://`"
+    if fault is not None:
+        raise IndexSettingsError(f"{source} `{bare_url(url)}` is not an index: {fault}")
+    return url
+
+
+def as_url(text: str) -> str:
+    """Return a URL; a path of this machine becomes ``file:``."""
+    return _place(text).resolve().as_uri() if _is_path(text) else text
+
+
+def refuse_proxies(pip: PipSettings, urls: Iterable[str]) -> None:
+    """Raise IndexSettingsError where indexes on the network would be asked through a proxy that is none."""
+    if any(url.startswith(("http:", "https:")) for url in urls):
+        fault = proxy_fault(pip.proxy)
+        if fault is not None:
+            raise IndexSettingsError(fault)
+
+
+def _is_path(text: str) -> bool:
+    # A one-letter scheme is a Windows drive.
+    return len(urlsplit(text).scheme) < 2
+
+
+def _place(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # the home of somebody who is not known here
+        return Path(text)
+
 
 _LABELLED_ABSENCE = 86400.0
 """Seconds for which it is believed that a project is not there, where an index holds few projects (``.../cu121``)."""

@@ -23,7 +23,7 @@ from typing import Any
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from envdoctor.adapters.index.listing import FileRow, Listing
+from envdoctor.adapters.index.page_listing import FileRow, Listing
 from envdoctor.model.candidate import DistributionFile, FileKind, ProjectPage
 from envdoctor.model.file_table import FileTable, TabledFiles, tags_of
 

@@ -11,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.credentials import split_credentials
-from envdoctor.adapters.index.settings import ExtraIndex, NamedDefault, label_of
+from envdoctor.adapters.index.index_settings import ExtraIndex, NamedDefault, label_of
 from envdoctor.model.profile import BoundIndex
 from envdoctor.model.project import IndexOption, IndexOptionKind, Project
 from envdoctor.model.requirement import Requirement, RequirementKind

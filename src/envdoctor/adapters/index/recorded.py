@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from envdoctor.adapters.index.recorded_document import BadRecording, read_about, read_document
-from envdoctor.adapters.index.recording_format import HOST, file_of, metadata_of
-from envdoctor.adapters.index.settings import IndexSettings, cutoff_text
-from envdoctor.adapters.index.stopwatch import Stopwatch
+from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text
+from envdoctor.adapters.index.recording_format import (
+    HOST,
+    BadRecording,
+    file_of,
+    metadata_of,
+    read_about,
+    read_document,
+)
+from envdoctor.adapters.index.workers import Stopwatch
 from envdoctor.model.candidate import (
     BuildRisk,
     CoreMetadata,

@@ -1,8 +1,4 @@
-"""Source archives, read as text and never built: names, static metadata, and single members.
-
-Everything is read by name out of a stream; nothing is unpacked, links are not followed, sizes are bounded.
-Sources of what counts as static: PEP 643 (``Dynamic``), PEP 621 (``[project]``), setuptools' egg-info.
-"""
+"""What an sdist would need to be built, graded from its names and declarations; nothing of it is run."""
 
 from __future__ import annotations
 
@@ -16,11 +12,10 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, cast
 
-from envdoctor.adapters.index.build_risk import grade
 from envdoctor.adapters.index.metadata_text import (
     Headers,
     MetadataRecord,
@@ -33,12 +28,54 @@ from envdoctor.adapters.index.setup_conditions import Unforeseeable, with_condit
 from envdoctor.model.candidate import BuildRisk, MetadataSource
 from envdoctor.ports import ONLY_ITS_BUILD
 
+__all__ = ["SdistContents", "UnreadableSdist", "grade", "read_sdist", "read_sdist_member"]
+
+_NATIVE = re.compile(
+    r"(?:\.(?:c|cc|cpp|cxx|cu|hip|m|mm|pyx|pxd|rs|f|f77|f90|f95|go|s|asm)"
+    r"|(?:^|/)(?:Cargo\.toml|CMakeLists\.txt|meson\.build|configure\.ac|configure))$"
+)
+_ASIDE = re.compile(
+    r"(?:^|/)(?:tests?|testing|docs?|examples?|samples?|benchmarks?|fixtures|node_modules)/", re.IGNORECASE
+)
+_DECLARES = re.compile(
+    r"ext_modules|ext-modules|cythonize|CUDAExtension|CppExtension|cffi_modules|rust_extensions|RustExtension"
+    r"|CMakeExtension|\bExtension\s*\(|setuptools_rust"
+)
+_COMPILING_BACKEND = re.compile(
+    r"mesonpy|scikit_build_core|scikit-build|skbuild|maturin|setuptools[-_]rust|sipbuild|enscons"
+)
+_PURE_BACKEND = re.compile(
+    r"build-backend\s*=\s*[\"'](?:flit_core|hatchling|poetry\.core|poetry_core|pdm\.backend|uv_build)"
+)
+_HOOKS = re.compile(r"^\s*(?:script\s*=|build\s*=\s*[\"'{]|\[tool\.hatch\.build\..*hooks)", re.MULTILINE)
+
+
+def grade(names: Iterable[str], texts: Mapping[str, str]) -> BuildRisk:
+    """Grade an sdist.
+
+    ``names`` and the keys of ``texts`` are relative to its top folder; ``texts`` holds ``setup.py``, ``setup.cfg`` and
+    ``pyproject.toml`` where there are any.
+    """
+    project = texts.get("pyproject.toml", "")
+    declared = "\n".join(_without_comments(texts.get(name, "")) for name in ("setup.py", "setup.cfg"))
+    if _COMPILING_BACKEND.search(_without_comments(project)) or _DECLARES.search(declared + project):
+        return BuildRisk.COMPILER
+    if _PURE_BACKEND.search(project) and not _HOOKS.search(project):
+        return BuildRisk.ANYWHERE
+    if any(_NATIVE.search(name) and not _ASIDE.search(name) for name in names):
+        return BuildRisk.COMPILER
+    return BuildRisk.ANYWHERE if declared.strip() or project else BuildRisk.UNKNOWN
+
+
+def _without_comments(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-__all__ = ["SdistContents", "UnreadableSdist", "read_sdist", "read_sdist_member"]
 
 _MOST_UNPACKED = 2 * 1024**3
 _MOST_MEMBERS = 200_000

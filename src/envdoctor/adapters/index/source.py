@@ -17,7 +17,8 @@ from packaging.utils import NormalizedName
 from envdoctor.adapters.index.archive_bytes import local_path
 from envdoctor.adapters.index.cache import Cache, CachedPage
 from envdoctor.adapters.index.credentials import origin_of, without_credentials
-from envdoctor.adapters.index.listing import (
+from envdoctor.adapters.index.page_codec import NOT_A_PAGE, decode_page, encode_page
+from envdoctor.adapters.index.page_listing import (
     ACCEPT,
     FileRow,
     Listing,
@@ -26,7 +27,6 @@ from envdoctor.adapters.index.listing import (
     read_links,
     read_listing,
 )
-from envdoctor.adapters.index.page_codec import NOT_A_PAGE, decode_page, encode_page
 from envdoctor.adapters.index.transport import Reply, Transport, TransportError
 from envdoctor.model.candidate import ProjectPage
 from envdoctor.ports import IndexUnavailable, ProjectNotFound

@@ -12,13 +12,11 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from envdoctor.adapters.index.client import ClientFault, new_client
-from envdoctor.adapters.index.connections import Connections
+from envdoctor.adapters.index.client import ClientFault, Connections, new_client
 from envdoctor.adapters.index.credentials import Credentials, origin_of
 from envdoctor.adapters.index.exchange import Exchange, Reply, TransportError, host_of, watched
-from envdoctor.adapters.index.pip_settings import PipSettings
-from envdoctor.adapters.index.proxies import proxy_variable
-from envdoctor.adapters.index.settings import PATIENCE_VARIABLE
+from envdoctor.adapters.index.index_settings import PATIENCE_VARIABLE
+from envdoctor.adapters.index.pip_settings import PipSettings, proxy_variable
 
 if TYPE_CHECKING:
     import httpx

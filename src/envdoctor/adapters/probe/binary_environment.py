@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.adapters.probe.binary import BinaryUnreadable, read_binary
 from envdoctor.adapters.probe.binary_loader import loader_libraries
+from envdoctor.adapters.probe.binary_reader import BinaryUnreadable, read_binary
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.binary import Binary, BinaryInventory
 

@@ -1,15 +1,93 @@
-"""One site-packages folder: its distributions, its leftovers, its ``.pth`` lines."""
+"""What the wheels in a folder tell of the machine they were installed for, where no interpreter can be asked."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from envdoctor.adapters.probe.environment_metadata import read_distribution, read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution
 
-__all__ = ["Scan", "pth_lines", "scan_folder"]
+__all__ = [
+    "CondaPackage",
+    "Scan",
+    "platform_of_tags",
+    "pth_lines",
+    "python_of_tags",
+    "read_conda_packages",
+    "scan_folder",
+]
+
+_PLATFORM = re.compile(r"(manylinux|musllinux|linux|win|macosx)(?:_?\d+)*(?:_(\w+))?$")
+_SYSTEMS = {"manylinux": "linux", "musllinux": "linux", "linux": "linux", "win": "win32", "macosx": "darwin"}
+_MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "aarch64": "aarch64", "arm64": "arm64"}
+
+
+def python_of_tags(distributions: Iterable[InstalledDistribution]) -> tuple[int, int] | None:
+    """Return the CPython that most compiled wheels of a bare folder were built for."""
+    votes: Counter[tuple[int, int]] = Counter()
+    for item in distributions:
+        for tag in item.wheel_tags[:1]:
+            interpreter, _, rest = tag.partition("-")
+            # `cp310-abi3` says no more than "3.10 or later".
+            if interpreter[:3] == "cp3" and interpreter[3:].isdigit() and rest.startswith(interpreter):
+                votes[3, int(interpreter[3:])] += 1
+    return votes.most_common(1)[0][0] if votes else None
+
+
+def platform_of_tags(distributions: Iterable[InstalledDistribution]) -> dict[str, str]:
+    """Return what most compiled wheels are for, as details of an environment; empty without any.
+
+    ``wheel_platform`` as ``sys.platform`` says it, and ``wheel_machine``.
+    """
+    votes: Counter[tuple[str, str]] = Counter()
+    for item in distributions:
+        for tag in item.wheel_tags[:1]:
+            match = _PLATFORM.match(tag.rpartition("-")[2])
+            if match:
+                votes[_SYSTEMS[match[1]], _MACHINES.get(match[2] or "", "")] += 1
+    if not votes:
+        return {}
+    platform, machine = votes.most_common(1)[0][0]
+    return {"wheel_platform": platform, **({"wheel_machine": machine} if machine else {})}
+
+
+CondaPackage = tuple[str, str, str, str]
+"""Name, version, build and channel."""
+
+_FILE = re.compile(r"(.+)-([^-]+)-([^-]+)\.json$")
+
+
+def read_conda_packages(root: Path) -> tuple[CondaPackage, ...]:
+    """Return the packages of ``root/conda-meta``, by name; a record that cannot be read is told by its file name."""
+    try:
+        records = sorted(path for path in (root / "conda-meta").iterdir() if path.suffix == ".json")
+    except OSError:
+        return ()
+    return tuple(package for path in records if (package := _read(path)) is not None)
+
+
+def _read(path: Path) -> CondaPackage | None:
+    match = _FILE.match(path.name)
+    if match is None:
+        return None
+    channel = ""
+    # The records list every file and run to megabytes; the channel alone is worth no more than their beginning.
+    data = read_text(str(path), 16 * 1024) or b""
+    found = re.search(rb'"channel"\s*:\s*("(?:[^"\\]|\\.)*")', data)
+    if found:
+        channel = str(json.loads(found[1])).rstrip("/")
+        # `https://host/conda-forge/linux-64` and a token in it: the channel's own name is enough.
+        parts = [
+            part for part in channel.split("/") if part and not part.endswith(("-64", "-aarch64", "noarch", "-arm64"))
+        ]
+        channel = parts[-1] if parts else channel
+    return match[1], match[2], match[3], channel
 
 
 @dataclass(slots=True)

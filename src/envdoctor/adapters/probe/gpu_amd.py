@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.adapters.probe.card_listing import CardListing
+from envdoctor.adapters.probe.cards import CardListing
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown, unless_barred
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.adapters.probe.card_listing import CardListing
+from envdoctor.adapters.probe.cards import CardListing
 
 if TYPE_CHECKING:
     from envdoctor.adapters.probe.host_machine import Machine

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.adapters.probe.binary import BinaryUnreadable, read_binary
+from envdoctor.adapters.probe.binary_reader import BinaryUnreadable, read_binary
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from envdoctor.adapters.probe.card_names import architecture_of_amd_name, capability_of_name, vendor_of_name
-from envdoctor.adapters.probe.host_names import closest, is_known_name
-from envdoctor.adapters.probe.host_values import ALWAYS_THERE, UnfitValue, value_of
+from envdoctor.adapters.probe.cards import architecture_of_amd_name, capability_of_name, vendor_of_name
+from envdoctor.adapters.probe.host_values import ALWAYS_THERE, UnfitValue, closest, is_known_name, value_of
 from envdoctor.model.fact import Fact, Facts, FactState
 
 __all__ = ["FactsFileError", "read_facts", "unknown_names"]

@@ -15,8 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from envdoctor.adapters.probe.gpu_nvidia import cuda_of_driver
-from envdoctor.adapters.probe.host_names import CARD_FACTS, closest, single_names
-from envdoctor.adapters.probe.host_values import ALWAYS_THERE, UnfitValue, value_of_text
+from envdoctor.adapters.probe.host_values import (
+    ALWAYS_THERE,
+    CARD_FACTS,
+    UnfitValue,
+    closest,
+    single_names,
+    value_of_text,
+)
 from envdoctor.model.fact import Fact, FactState
 
 __all__ = ["FOREIGN", "OverrideError", "Overrides", "overridden", "override_variable", "read_overrides"]

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.adapters.probe.host_bounded import collected
-from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown, unless_barred
+from envdoctor.adapters.probe.host_machine import Machine, absent, collected, known, unknown, unless_barred
 
 if TYPE_CHECKING:
     from envdoctor.model.fact import Fact

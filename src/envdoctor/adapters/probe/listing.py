@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from envdoctor.adapters.probe.listing_conda import is_conda_text, read_conda_json, read_conda_text
-from envdoctor.adapters.probe.listing_parts import Listing, ListingError, lines_of
+from envdoctor.adapters.probe.listing_parts import Listing, ListingError, lines_of, platform_of_names, platform_of_paths
 from envdoctor.adapters.probe.listing_pip import (
     is_columns,
     read_columns,
@@ -14,7 +14,6 @@ from envdoctor.adapters.probe.listing_pip import (
     read_inspect,
     read_pip_json,
 )
-from envdoctor.adapters.probe.listing_signs import platform_of_names, platform_of_paths
 from envdoctor.adapters.probe.listing_torch import is_collect_env, read_collect_env
 from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment
 

@@ -1,6 +1,6 @@
 """Reading a project's files into requirements."""
 
-from envdoctor.adapters.project.errors import ProjectFileError
+from envdoctor.adapters.project.draft import ProjectFileError
 from envdoctor.adapters.project.reading import read_project
 from envdoctor.adapters.project.sources import open_sources
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from envdoctor.adapters.project.errors import ProjectFileError
+from envdoctor.adapters.project.draft import ProjectFileError
 
 __all__ = ["Form", "Found", "form_of", "look_into"]
 

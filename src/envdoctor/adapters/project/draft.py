@@ -1,4 +1,4 @@
-"""What has been read so far, and the one way to a project's files."""
+"""The error that ends the reading of a project (exit code 2)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
-from envdoctor.adapters.project.decoding import NotText, decode
-from envdoctor.adapters.project.errors import ProjectFileError
-from envdoctor.adapters.project.identity import impostor
+from envdoctor.adapters.project.decoding import NotText, decode, impostor
 from envdoctor.adapters.project.limits import beyond_limits, legible, overlong
-from envdoctor.model.admitted_python import admitted_minors
+from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.index_url import bare_url, index_fault
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
@@ -27,7 +25,19 @@ from envdoctor.model.project import (
 )
 from envdoctor.model.requirement import Requirement, RequirementKind
 
-__all__ = ["Circumstances", "Draft", "LocalProject", "TextFile"]
+__all__ = ["Circumstances", "Draft", "LocalProject", "ProjectFileError", "TextFile"]
+
+
+class ProjectFileError(Exception):
+    """A path that cannot be read as a project: not there, not readable, or not what it claims to be."""
+
+    def __init__(self, path: str, line: int | None, message: str) -> None:
+        where = path if line is None else f"{path}:{line}"
+        super().__init__(f"{where}: {message}")
+        self.path = path
+        self.line = line
+        self.message = message
+
 
 _LARGEST = 8 * 1024 * 1024
 

@@ -9,14 +9,12 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.project.conda_specification import read_conda_specification
-from envdoctor.adapters.project.draft import Circumstances, Draft, TextFile
-from envdoctor.adapters.project.errors import ProjectFileError
-from envdoctor.adapters.project.logical_lines import logical_lines
+from envdoctor.adapters.project.conda_environment import read_conda_specification
+from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
+from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
-from envdoctor.adapters.project.script_variables import ScriptVariables
-from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
+from envdoctor.adapters.project.shell_words import Command, Dialect, ScriptVariables, Word, commands
 from envdoctor.adapters.project.specification import parse_line
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (

@@ -11,8 +11,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.discovery import Form, form_of, look_into
-from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
-from envdoctor.adapters.project.errors import ProjectFileError
+from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
 from envdoctor.adapters.project.in_force import duplicates, separate_superseded, several_places
 from envdoctor.adapters.project.limits import bounded
 from envdoctor.adapters.project.pyproject import read_pyproject
@@ -183,7 +182,7 @@ def _read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: 
 
         read_conda_environment(draft, path, circumstances)
     elif form is Form.PIPFILE:
-        from envdoctor.adapters.project.pipfile import read_pipfile
+        from envdoctor.adapters.project.poetry import read_pipfile
 
         read_pipfile(draft, path, circumstances, groups=draft.groups)
     elif form is Form.PYTHON_SCRIPT:

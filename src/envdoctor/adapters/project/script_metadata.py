@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from envdoctor.adapters.project.draft import Circumstances, Draft, TextFile
-from envdoctor.adapters.project.errors import ProjectFileError
+from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import parse_toml
 from envdoctor.adapters.project.uv_settings import apply_sources, read_uv

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.project.draft import Circumstances, Draft, TextFile
-from envdoctor.adapters.project.errors import ProjectFileError
-from envdoctor.adapters.project.logical_lines import without_comment
+from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
+from envdoctor.adapters.project.requirement_lines import without_comment
 from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.model.origin import FileOrigin

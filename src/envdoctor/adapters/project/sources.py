@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
-from envdoctor.adapters.project.decoding import NotText, decode
-from envdoctor.adapters.project.identity import impostor
+from envdoctor.adapters.project.decoding import NotText, decode, impostor
 from envdoctor.model.project import SourceFile
 
 __all__ = ["CheckoutSources", "open_sources"]

@@ -7,11 +7,10 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from envdoctor.adapters.project.draft import Draft, TextFile
-from envdoctor.adapters.project.errors import ProjectFileError
-from envdoctor.adapters.project.toml_lines import KeyPath, key_lines, line_of
+from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
+from envdoctor.toml_lines import KeyPath, key_lines, line_of
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.supervisor import Item, Supervisor
 
 __all__ = ["ENVIRONMENT", "bisect"]
@@ -55,14 +55,16 @@ def bisect(
 
 
 def _worth_trying(name: str, outcome: Mapping[str, Any]) -> bool:
-    return outcome.get("status") in _RETRIED and not outcome.get("lacking") and bool(catalogue.find(name).remedies)
+    return (
+        outcome.get("status") in _RETRIED and not outcome.get("lacking") and bool(kernel_catalogue.find(name).remedies)
+    )
 
 
 def _remedies(name: str, applied: Iterable[str], backend: str) -> tuple[str, ...]:
     spent = set(applied)
     return tuple(
         setting
-        for setting in catalogue.find(name).remedies
+        for setting in kernel_catalogue.find(name).remedies
         if setting not in spent
         and not (backend == "cpu" and setting in GPU_ONLY)
         and not (setting == "mkldnn-off" and backend != "cpu")

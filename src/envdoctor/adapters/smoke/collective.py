@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.bundle import write_bundle
 from envdoctor.adapters.smoke.process import Child, describe_exit
 
@@ -21,7 +21,7 @@ def all_reduce(
     interpreter: Path, *, ranks: int, nccl: bool, environment: Mapping[str, str], timeout_scale: float = 1.0
 ) -> dict[str, Any]:
     """Sum over ``ranks`` processes and return the outcome's fields. Raises OSError where nothing can be started."""
-    entry = catalogue.find("all-reduce")
+    entry = kernel_catalogue.find("all-reduce")
     limit = entry.limit_s * timeout_scale
     with tempfile.TemporaryDirectory(prefix="envdoctor-smoke-", ignore_cleanup_errors=True) as name:
         script, answer = write_bundle(Path(name) / "smoke.pyz"), Path(name) / "answer.json"

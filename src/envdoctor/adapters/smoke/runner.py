@@ -1,4 +1,4 @@
-"""Runs kernels in an interpreter and tells what they said, in the vocabulary of the model."""
+"""What a card can do at most, from its own figures; None where they do not tell."""
 
 from __future__ import annotations
 
@@ -7,22 +7,63 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.bisection import ENVIRONMENT, bisect
 from envdoctor.adapters.smoke.collective import all_reduce
-from envdoctor.adapters.smoke.limits import rate_limit
 from envdoctor.adapters.smoke.supervisor import Item, Run, Supervisor
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, SmokeRequest
 
-__all__ = ["ChildRunner"]
+__all__ = ["ChildRunner", "rate_limit"]
+
+# Floating-point operations of one multiprocessor in one clock, dense: (float32 units, half-precision tensor cores).
+# From the throughput table of NVIDIA's CUDA programming guide and the architecture papers.
+_PER_CLOCK = {
+    "6.0": (128, 256),
+    "6.1": (256, 0),
+    "7.0": (128, 1024),
+    "7.5": (128, 1024),
+    "8.0": (128, 2048),
+    "8.6": (256, 1024),
+    "8.7": (256, 2048),
+    "8.9": (256, 1024),
+    "9.0": (256, 4096),
+    "10.0": (256, 8192),
+    "12.0": (256, 1024),
+}
+
+
+def rate_limit(unit: str | None, dtype: str, facts: Mapping[str, Any]) -> float | None:
+    """Return the most that the card can do in ``unit``, for a kernel of ``dtype`` (or ``tf32``)."""
+    if unit == "GB/s":
+        clock, bits = facts.get("memory_clock_khz"), facts.get("memory_bus_bits")
+        # Two transfers a clock.
+        return 2.0 * clock * 1e3 * bits / 8 / 1e9 if clock and bits else None
+    if unit != "TFLOP/s":
+        return None
+    per_clock = _PER_CLOCK.get(str(facts.get("capability")))
+    clock, count = facts.get("clock_khz"), facts.get("multiprocessors")
+    if per_clock is None or not clock or not count:
+        return None
+    operations = _operations(per_clock, dtype, str(facts.get("capability")))
+    return operations * count * clock * 1e3 / 1e12 if operations else None
+
+
+def _operations(per_clock: tuple[int, int], dtype: str, capability: str) -> int:
+    """Return operations a clock for a type; 0 where the table does not say."""
+    if dtype in ("float16", "bfloat16"):
+        return per_clock[1]
+    if dtype == "tf32":
+        return per_clock[1] // 2 if capability in ("8.0", "9.0", "10.0") else 0
+    return per_clock[0] if dtype == "float32" else 0
+
 
 MARGIN = 1.2
 """How much slower than the CPU counts as slower."""
 SHORTEST_MS = 0.5
 """Calls shorter than this are the launch, not the work; a GPU is not blamed for them."""
 TRIAL_SCALE = 0.5
-_STAGES = tuple(entry.name for entry in catalogue.STAGES)
+_STAGES = tuple(entry.name for entry in kernel_catalogue.STAGES)
 
 
 class ChildRunner:
@@ -34,13 +75,13 @@ class ChildRunner:
 
     def known(self) -> tuple[str, ...]:
         """Return the names of all kernels and workloads."""
-        return catalogue.names()
+        return kernel_catalogue.names()
 
     def run(self, request: SmokeRequest) -> SmokeOutcome:
         """Run the kernels of the request. Raises KeyError for a name that is none, OSError without an interpreter."""
         names = list(dict.fromkeys(request.kernels))
         for name in names:
-            catalogue.find(name)
+            kernel_catalogue.find(name)
         begin = time.perf_counter()
         single = [name for name in names if name != "all-reduce"]
         first = self._one_device(request, single, 0)
@@ -124,7 +165,7 @@ def _variables(request: SmokeRequest) -> dict[str, str]:
 
 
 def _result(name: str, outcome: Mapping[str, Any], run: Run, setting: str | None) -> KernelResult:
-    entry = catalogue.find(name)
+    entry = kernel_catalogue.find(name)
     facts = run.device.get("facts", {})
     unit = outcome.get("rate_unit")
     return KernelResult(

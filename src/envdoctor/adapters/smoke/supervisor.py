@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.smoke import catalogue
+from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.bundle import write_bundle
 from envdoctor.adapters.smoke.process import Child, describe_exit
 
@@ -151,7 +151,7 @@ class Supervisor:
         elif kind == "device":
             run.device = run.device or event
         elif kind == "start":
-            entry = catalogue.find(event["kernel"])
+            entry = kernel_catalogue.find(event["kernel"])
             life.in_flight = event["item"]
             extra = FIRST_EXTRA_S if life.first and entry.family != "stage" else 0.0
             life.first = life.first and entry.family == "stage"
@@ -159,9 +159,9 @@ class Supervisor:
         elif kind == "result":
             self._record(event["item"], event, run)
             life.in_flight, life.limit = None, HELLO_S
-            if catalogue.find(event["kernel"]).family == "stage":
+            if kernel_catalogue.find(event["kernel"]).family == "stage":
                 run.spend({f"{event['kernel'].replace('-', '_')}_s": event.get("first_ms", 0.0) / 1e3})
-            if catalogue.find(event["kernel"]).family != "stage":
+            if kernel_catalogue.find(event["kernel"]).family != "stage":
                 life.progressed = life.progressed or not event.get("poisoned")
             elif event["status"] != "passed":
                 life.stage_failed = event["kernel"]
@@ -185,7 +185,7 @@ class Supervisor:
         if culprit == "hello":
             culprit = "import-torch"
         self._record(culprit, {"status": "timed-out" if life.timed_out else "crashed", "note": note}, run)
-        if (culprit in catalogue.ENTRIES and catalogue.find(culprit).family == "stage") or code is None:
+        if (culprit in kernel_catalogue.ENTRIES and kernel_catalogue.find(culprit).family == "stage") or code is None:
             life.stage_failed = culprit
 
     def _record(self, key: str, outcome: dict[str, Any], run: Run) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from envdoctor.diagnose.advisories.advisory import Advisory
+from envdoctor.diagnose.advisories.predicate import VersionTable, read_table
 from envdoctor.diagnose.advisories.row import Vocabulary, read_advisory
-from envdoctor.diagnose.advisories.toml_row import Faults, Row
-from envdoctor.diagnose.advisories.version_table import VersionTable, read_table
-from envdoctor.diagnose.shipped import advisories_folder
+from envdoctor.shipped import advisories_folder
+from envdoctor.toml_tables import Faults, Row
 
 if sys.version_info >= (3, 11):
     import tomllib

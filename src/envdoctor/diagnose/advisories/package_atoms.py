@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
-from envdoctor.diagnose.advisories.toml_row import Row
 from envdoctor.diagnose.assumed import is_assumed, left_out
 from envdoctor.diagnose.package_view import PackageView, Place
 from envdoctor.diagnose.wheel_facts import contains
+from envdoctor.toml_tables import Row
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.advisories.version_table import VersionTable
+    from envdoctor.diagnose.advisories.predicate import VersionTable
 
 __all__ = ["PACKAGE_ATOMS", "table_atom"]
 

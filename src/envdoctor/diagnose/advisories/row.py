@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from envdoctor.diagnose.advisories.advisory import (
+    PLACEHOLDER,
     Advisory,
     AdvisoryExample,
     Confidence,
@@ -16,12 +17,10 @@ from envdoctor.diagnose.advisories.advisory import (
 )
 from envdoctor.diagnose.advisories.log_text import fixed_text
 from envdoctor.diagnose.advisories.package_atoms import PACKAGE_ATOMS, table_atom
-from envdoctor.diagnose.advisories.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
-from envdoctor.diagnose.advisories.toml_row import Faults, Row
-from envdoctor.diagnose.advisories.version_table import VersionTable
-from envdoctor.diagnose.advisories.wording import PLACEHOLDER
+from envdoctor.diagnose.advisories.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate, VersionTable
 from envdoctor.diagnose.advisories.world_atoms import WORLD_ATOMS, project_atom
 from envdoctor.model.finding import Applicability, Remedy, Severity
+from envdoctor.toml_tables import Faults, Row
 
 __all__ = ["Vocabulary", "read_advisory"]
 

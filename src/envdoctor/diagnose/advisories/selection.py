@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.advisories.advisory import Advisory
-    from envdoctor.diagnose.advisories.index import Row
+    from envdoctor.diagnose.advisories.packages_index import Row
     from envdoctor.diagnose.advisories.predicate import Predicate
     from envdoctor.diagnose.examination import Examination
 
@@ -40,7 +40,7 @@ def advisories_for(examination: Examination) -> tuple[Advisory, ...]:
 
 
 def _possible(names: Collection[str], *, more: bool) -> Iterator[tuple[str, str]]:
-    from envdoctor.diagnose.advisories.index import INDEX
+    from envdoctor.diagnose.advisories.packages_index import INDEX
 
     for code, file, groups, mentioned in INDEX:
         if groups:

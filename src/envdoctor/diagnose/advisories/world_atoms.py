@@ -17,8 +17,8 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.advisories.toml_row import Row
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.toml_tables import Row
 
 __all__ = ["WORLD_ATOMS", "card_architectures", "project_atom"]
 

@@ -24,8 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.binary_links import short_path
-from envdoctor.diagnose.cuda_users import users_of
+from envdoctor.diagnose.binary_links import short_path, users_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 

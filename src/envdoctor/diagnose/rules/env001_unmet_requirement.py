@@ -24,12 +24,11 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.diagnose.demands import Demand, Demands, demands_of
+from envdoctor.diagnose.accepted_demands import waiver_for
 from envdoctor.diagnose.families import stand_ins
-from envdoctor.diagnose.remedies import installer_commands
+from envdoctor.diagnose.installed_demands import Demand, Demands, demands_of
+from envdoctor.diagnose.remedies import installer_commands, of_the_system
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.system_packages import of_the_system
-from envdoctor.diagnose.waivers import waiver_for
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.diagnose.demands import Demand, Demands, demands_of
+from envdoctor.diagnose.accepted_demands import waiver_for
+from envdoctor.diagnose.installed_demands import Demand, Demands, demands_of
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.waivers import waiver_for
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
 
 if TYPE_CHECKING:

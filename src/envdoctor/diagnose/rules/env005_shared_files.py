@@ -23,8 +23,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.families import SAME_PACKAGE, rivals
-from envdoctor.diagnose.family_choice import family_of, one_to_keep, what_to_keep
+from envdoctor.diagnose.families import SAME_PACKAGE, family_of, one_to_keep, rivals, what_to_keep
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment

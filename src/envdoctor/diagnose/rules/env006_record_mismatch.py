@@ -23,9 +23,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.diagnose.remedies import installer_commands
+from envdoctor.diagnose.remedies import installer_commands, of_the_system
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.system_packages import of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.demands import marker_environment
+from envdoctor.diagnose.installed_demands import marker_environment
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.marker import holds
+from envdoctor.model.requirement import holds
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination

@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.demands import demands_of, marker_environment
 from envdoctor.diagnose.families import stand_ins
+from envdoctor.diagnose.installed_demands import demands_of, marker_environment
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
-from envdoctor.model.marker import may_hold
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.requirement import Requirement, RequirementKind
+from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination

@@ -23,8 +23,7 @@ placements say. Newer drivers and newer builds of torch are worth one try each.
 
 from __future__ import annotations
 
-from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.smoke_rules import judged_by_smoke
+from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
 
 RULE = Rule(

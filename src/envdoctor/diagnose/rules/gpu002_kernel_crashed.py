@@ -22,8 +22,7 @@ used up; SIGILL that the CPU lacks an instruction.
 
 from __future__ import annotations
 
-from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.smoke_rules import judged_by_smoke
+from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
 
 RULE = Rule(

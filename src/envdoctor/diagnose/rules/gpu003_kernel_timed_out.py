@@ -22,8 +22,7 @@ that cannot be ended is held by its driver; only a reboot frees it.
 
 from __future__ import annotations
 
-from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.smoke_rules import judged_by_smoke
+from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
 
 RULE = Rule(

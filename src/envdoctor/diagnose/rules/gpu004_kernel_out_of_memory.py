@@ -18,8 +18,7 @@ Look at what holds it (`nvidia-smi`, `rocm-smi`, the task manager), end that, an
 
 from __future__ import annotations
 
-from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.smoke_rules import judged_by_smoke
+from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
 
 RULE = Rule(

@@ -20,8 +20,7 @@ Nothing, unless the component that does this is slow in practice: then try it on
 
 from __future__ import annotations
 
-from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.smoke_rules import judged_by_smoke
+from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
 
 RULE = Rule(

@@ -28,11 +28,10 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.advisories.world_atoms import card_architectures
 from envdoctor.diagnose.binary_links import owner, short_path
-from envdoctor.diagnose.card_builds import advice_for_torch, code_of
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.rules.res208_no_kernel_for_card import RULE as TORCH_BUILDS
-from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.diagnose.wheel_facts import advice_for_torch, code_of, shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:

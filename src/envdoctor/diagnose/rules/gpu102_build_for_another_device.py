@@ -32,10 +32,9 @@ from envdoctor.diagnose.advisories.predicate import Situation
 from envdoctor.diagnose.advisories.selection import advisories_for
 from envdoctor.diagnose.advisories.world_atoms import card_architectures
 from envdoctor.diagnose.assumed import is_assumed
-from envdoctor.diagnose.card_builds import advice_for_torch, builds_for
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.diagnose.wheel_facts import advice_for_torch, builds_for, shipped_wheel_facts
 from envdoctor.model.fact import FactState
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend

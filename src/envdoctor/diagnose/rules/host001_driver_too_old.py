@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.binary_links import short_path
-from envdoctor.diagnose.cuda_users import users_of
+from envdoctor.diagnose.binary_links import short_path, users_of
 from envdoctor.diagnose.host_needs import speaks_of_target
 from envdoctor.diagnose.package_view import Place, scenes
 from envdoctor.diagnose.rule import Rule

@@ -27,9 +27,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import line_of
-from envdoctor.diagnose.mirrors import mirror_variable
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.index_url import mirror_variable
 from envdoctor.model.project import IndexOptionKind
 
 if TYPE_CHECKING:

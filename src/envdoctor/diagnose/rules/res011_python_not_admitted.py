@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.admitted_python import admits, admitted_minors
+from envdoctor.model.compatibility import admits, admitted_minors
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.marker import may_hold
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.requirement import may_hold
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.file_hashes import agreeing, comparable, malformed_hash
+from envdoctor.model.candidate import agreeing, comparable, malformed_hash
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.marker import may_hold
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.requirement import may_hold
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination

@@ -31,7 +31,7 @@ from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.file_reach import Reach, fits, in_words, pythons_in_words, reach_of, span_in_words
-from envdoctor.diagnose.known_names import meant_by
+from envdoctor.diagnose.module_owners import meant_by
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.conflict import Conflict

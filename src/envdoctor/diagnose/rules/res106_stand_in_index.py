@@ -25,9 +25,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.index_account import Silent, notes_on, silent
-from envdoctor.diagnose.mirrors import mirror_variable
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.index_url import mirror_variable
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination

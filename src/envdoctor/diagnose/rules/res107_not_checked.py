@@ -26,8 +26,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.name_rows import name_rows
-from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.rule import Rule, name_rows
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.name_rows import name_rows
-from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.rule import Rule, name_rows
 from envdoctor.model.finding import Finding, Remedy, Severity
 
 if TYPE_CHECKING:

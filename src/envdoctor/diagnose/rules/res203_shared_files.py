@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.family_choice import what_to_keep
+from envdoctor.diagnose.families import what_to_keep
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import Family, shipped_wheel_facts
 from envdoctor.model.candidate import FileKind

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.numpy_abi import built_for_numpy1
-from envdoctor.diagnose.pairing import misfits, plan_scene
+from envdoctor.diagnose.pairing import built_for_numpy1, misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 

@@ -27,10 +27,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.advisories.world_atoms import card_architectures
-from envdoctor.diagnose.card_builds import advice_for_torch, code_of
 from envdoctor.diagnose.package_view import PackageView, Scene, scenes
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.wheel_facts import KernelSet, shipped_wheel_facts
+from envdoctor.diagnose.wheel_facts import KernelSet, advice_for_torch, code_of, shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:

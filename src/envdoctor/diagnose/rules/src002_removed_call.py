@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.diagnose.package_view import PackageView, scenes
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.shipped import data_file
 from envdoctor.diagnose.source_scan import Hit, scan_of
 from envdoctor.diagnose.wheel_facts import contains, shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.shipped import data_file
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination

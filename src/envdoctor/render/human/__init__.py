@@ -32,7 +32,7 @@ def render(report: Report, options: RenderOptions) -> str:
     _write_headline(canvas, report)
     if report.conflicts or report.repairs or report.conflicts_truncated:
         # Imported where there is something to write: most checks of an environment have none.
-        from envdoctor.render.human.conflicts import write_conflicts, write_repairs
+        from envdoctor.render.human.conflict_blocks import write_conflicts, write_repairs
 
         write_conflicts(canvas, report)
         write_repairs(canvas, report)

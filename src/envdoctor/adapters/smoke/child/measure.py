@@ -9,9 +9,9 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import torch
 
-from .. import catalogue
-from . import backends, compare, registry, settings
-from .faults import Planted
+from .. import kernel_catalogue
+from . import backend_settings, backends, closeness, registry
+from .planted import Planted
 
 __all__ = ["Options", "classify", "measure"]
 
@@ -42,20 +42,20 @@ class Options:
 
 
 def measure(
-    entry: catalogue.Entry,
+    entry: kernel_catalogue.Entry,
     device: backends.Device,
     names: Sequence[str],
     options: Options,
     planted: Planted,
 ) -> Dict[str, Any]:
     """Run one kernel and return its outcome as the event's fields. Raises what the kernel raises."""
-    dtype = next((settings.DTYPES[name] for name in names if name in settings.DTYPES), None)
+    dtype = next((backend_settings.DTYPES[name] for name in names if name in backend_settings.DTYPES), None)
     case_dtype = dtype or getattr(torch, entry.dtype)
     phases = _Phases()
     with phases.measured("inputs_s"):
         bench = registry.Workbench(entry.name, case_dtype, device.device, device.backend)
         case = registry.build(entry.name, bench)
-    with settings.applied((*entry.settings, *names)):
+    with backend_settings.applied((*entry.settings, *names)):
         planted.strike(entry.name, names, device.device)
         with phases.measured("inputs_s"):
             modules, inputs = _placed(case, device)
@@ -104,7 +104,7 @@ def _placed(case: registry.Case, device: backends.Device) -> Tuple[Any, Tuple[An
 
 def _timed(case: registry.Case, modules: Any, inputs: Sequence[Any], device: backends.Device) -> Tuple[float, Any]:
     begin = time.perf_counter()
-    answer = compare.as_tuple(case.call(modules, inputs))
+    answer = closeness.as_tuple(case.call(modules, inputs))
     device.settle(answer)
     return (time.perf_counter() - begin) * 1e3, answer
 
@@ -121,7 +121,9 @@ def _steady(
     return sorted(times)[len(times) // 2] if times else None
 
 
-def _judged(entry: catalogue.Entry, case: registry.Case, answer: Any, dtype: Any, phases: _Phases) -> Dict[str, Any]:
+def _judged(
+    entry: kernel_catalogue.Entry, case: registry.Case, answer: Any, dtype: Any, phases: _Phases
+) -> Dict[str, Any]:
     tolerance = _tolerance(entry, dtype)
     if case.check is not None:
         fault = case.check(tuple(item.detach().cpu() for item in answer))
@@ -129,7 +131,7 @@ def _judged(entry: catalogue.Entry, case: registry.Case, answer: Any, dtype: Any
     with phases.measured("reference_s"):
         expected = _expected(case)
     with phases.measured("compare_s"):
-        error, fault = compare.difference(answer, expected)
+        error, fault = closeness.difference(answer, expected)
     wrong = fault is not None or error is None or error > tolerance
     return {
         "status": "wrong-answer" if wrong else "passed",
@@ -139,7 +141,7 @@ def _judged(entry: catalogue.Entry, case: registry.Case, answer: Any, dtype: Any
     }
 
 
-def _tolerance(entry: catalogue.Entry, dtype: Any) -> float:
+def _tolerance(entry: kernel_catalogue.Entry, dtype: Any) -> float:
     """A kernel that is tried in another dtype is held to what that dtype can do."""
     floor = {torch.float16: 5e-3, torch.bfloat16: 4e-2, torch.float32: 2e-3}.get(dtype, 0.0)
     return max(entry.tolerance, floor)
@@ -149,9 +151,9 @@ def _expected(case: registry.Case) -> Tuple[Any, ...]:
     inputs = tuple(_double(item) for item in case.inputs)
     if case.reference is not None:
         with torch.no_grad():
-            return compare.as_tuple(case.reference(*inputs))
+            return closeness.as_tuple(case.reference(*inputs))
     modules = None if case.modules is None else copy.deepcopy(case.modules).double()
-    return compare.as_tuple(case.call_plain(modules, inputs))
+    return closeness.as_tuple(case.call_plain(modules, inputs))
 
 
 def _double(item: Any) -> Any:

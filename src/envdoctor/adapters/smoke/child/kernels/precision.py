@@ -7,8 +7,8 @@ from typing import Any, Optional, Tuple
 import torch
 import torch.nn.functional as nnf
 
+from ..backend_settings import FLAGS
 from ..registry import Case, Skip, Workbench, kernel
-from ..settings import FLAGS
 
 __all__ = ["AUTOCAST"]
 

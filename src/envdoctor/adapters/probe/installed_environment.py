@@ -1,0 +1,225 @@
+"""Read an installed environment: a venv, a conda environment, a bare site-packages folder, or a Python executable.
+
+The folder is read first and tells most; the interpreter, where there is one, is asked at the same time in a child.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from envdoctor.adapters.probe.environment_files import look_over, verify_files, with_files
+from envdoctor.adapters.probe.environment_isolation import (
+    foreign_scripts,
+    path_programs,
+    pip_settings,
+    relevant_variables,
+)
+from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, Layout, base_problems, find_layout
+from envdoctor.adapters.probe.environment_scan import (
+    Scan,
+    platform_of_tags,
+    python_of_tags,
+    read_conda_packages,
+    scan_folder,
+)
+from envdoctor.adapters.probe.interpreter import InterpreterAnswer, Questioning
+from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
+
+__all__ = ["EnvironmentNotFound", "read_environment"]
+
+_PLATFORM_SYSTEM = {"win32": "Windows", "linux": "Linux", "darwin": "Darwin"}
+
+
+def read_environment(
+    path: str | Path,
+    *,
+    files: bool = False,
+    ask: bool = True,
+    timeout_s: float = 5.0,
+    environ: Mapping[str, str] | None = None,
+) -> InstalledEnvironment:
+    """Read the environment at ``path``: its folder, or the Python executable in it.
+
+    Every RECORD is compared with the disk: existence and size, or in large environments the sizes of libraries alone.
+    ``files``: keep the file list of each distribution;
+    without it, only of those that share a folder with another one. ``ask``: run the
+    interpreter, for at most about ``1.5 * timeout_s`` seconds; nothing in the environment is imported by this process.
+    ``environ``: the variables that reach the interpreter; this process's own by default.
+    Raises EnvironmentNotFound.
+    """
+    variables = os.environ if environ is None else environ
+    layout = find_layout(Path(path).absolute())
+    asking = _Asking(layout, ask, timeout_s, environ)
+    scans = {str(folder): scan_folder(str(folder)) for folder in layout.site_packages}
+    answer = asking.wait()
+    layout = _behind_shim(layout, answer)
+    folders = _folders(layout, answer)
+    for folder, counts_pth in folders.items():
+        if folder not in scans:
+            scans[folder] = scan_folder(folder, pth=counts_pth)
+    found = _merge(scans[folder] for folder in folders)
+    distributions, problems = _with_file_lists(found, files=files)
+    facts = answer.facts or {}
+    python, full = _python_version(layout, facts, distributions)
+    return InstalledEnvironment(
+        distributions=distributions,
+        source="probe" if answer.facts and not answer.degraded else "folder",
+        root=str(facts.get("prefix") or layout.root),
+        python=python,
+        python_full=full,
+        executable=str(layout.executable) if layout.executable else None,
+        site_packages=tuple(folders),
+        search_path=() if answer.degraded else tuple(str(item) for item in facts.get("path", ())),
+        details=_details(layout, facts, variables, found),
+        problems=(*answer.problems, *base_problems(layout, facts), *_script_problems(layout), *problems),
+    )
+
+
+class _Asking:
+    """The interpreter's answer, on its way while the folder is read."""
+
+    def __init__(self, layout: Layout, ask: bool, timeout_s: float, environ: Mapping[str, str] | None) -> None:
+        self.given = InterpreterAnswer(None)
+        self.questioning: Questioning | None = None
+        if ask and layout.executable is not None and layout.runnable:
+            self.questioning = Questioning(str(layout.executable), timeout_s=timeout_s, environment=environ)
+        elif ask and layout.kind in ("venv", "conda"):
+            detail = "its Python is for Windows" if layout.executable else "there is no Python executable in it"
+            problem = EnvironmentProblem("no-interpreter", str(layout.root), detail)
+            self.given = InterpreterAnswer(None, (problem,))
+
+    def wait(self) -> InterpreterAnswer:
+        return self.questioning.answer() if self.questioning is not None else self.given
+
+
+@dataclass(slots=True)
+class _Found:
+    distributions: list[InstalledDistribution] = field(default_factory=list)
+    problems: list[EnvironmentProblem] = field(default_factory=list)
+    pth: list[tuple[str, int, str]] = field(default_factory=list)
+
+
+def _behind_shim(layout: Layout, answer: InterpreterAnswer) -> Layout:
+    """Return the layout that the interpreter itself names, where the program stood for one somewhere else."""
+    if layout.site_packages or answer.facts is None:
+        return layout
+    try:
+        behind = find_layout(Path(str(answer.facts["prefix"])))
+    except EnvironmentNotFound:
+        return layout
+    return replace(behind, executable=layout.executable)
+
+
+def _folders(layout: Layout, answer: InterpreterAnswer) -> dict[str, bool]:
+    """Return the folders to read, in the order in which imports see them, and whether their ``.pth`` files count."""
+    own = [str(folder) for folder in layout.site_packages]
+    if answer.facts is None or answer.degraded:
+        return dict.fromkeys(own, True)
+    facts = answer.facts
+    sites = {os.path.normcase(str(item)) for item in (*(facts.get("site_packages") or ()), facts.get("user_site"))}
+    stdlib = str(facts.get("stdlib") or "")
+    folders: dict[str, bool] = {}
+    seen: set[str] = set()
+    for entry in (*map(str, facts["path"]), *own):
+        # `lib64` is a link to `lib` in many a venv.
+        real = os.path.realpath(entry)
+        own_library = entry == stdlib or entry.endswith(("lib-dynload", "DLLs", ".zip"))
+        if own_library or real in seen or not os.path.isdir(entry):
+            continue
+        seen.add(real)
+        same = next((folder for folder in own if os.path.realpath(folder) == real), entry)
+        folders[same] = same in own or os.path.normcase(entry) in sites
+    return folders
+
+
+def _merge(scans: Iterable[Scan]) -> _Found:
+    found = _Found()
+    for scan in scans:
+        found.distributions += scan.distributions
+        found.problems += scan.problems
+        found.pth += scan.pth
+    return found
+
+
+def _with_file_lists(
+    found: _Found, *, files: bool
+) -> tuple[tuple[InstalledDistribution, ...], tuple[EnvironmentProblem, ...]]:
+    if files:
+        distributions = tuple(with_files(found.distributions))
+        return distributions, (*found.problems, *verify_files(distributions))
+    overview = look_over(found.distributions)
+    distributions = tuple(with_files(found.distributions, overview.sharing))
+    return distributions, (*found.problems, *overview.problems)
+
+
+def _script_problems(layout: Layout) -> Iterator[EnvironmentProblem]:
+    return foreign_scripts(layout.root) if layout.kind in ("venv", "conda") else iter(())
+
+
+def _python_version(
+    layout: Layout, facts: Mapping[str, Any], distributions: tuple[InstalledDistribution, ...]
+) -> tuple[tuple[int, int] | None, str | None]:
+    if facts:
+        version = facts["version"]
+        return (version[0], version[1]), ".".join(str(part) for part in version[:3])
+    return layout.python or python_of_tags(distributions), layout.python_full
+
+
+def _details(
+    layout: Layout, facts: Mapping[str, Any], variables: Mapping[str, str], found: _Found
+) -> dict[str, object]:
+    details: dict[str, object] = {"kind": layout.kind, "pth": tuple(found.pth)}
+    if layout.kind == "venv":
+        details["pyvenv"] = dict(layout.pyvenv)
+        details["system_site"] = layout.pyvenv.get("include-system-site-packages", "").lower() == "true"
+        details["base_home"] = layout.pyvenv.get("home", "")
+    if layout.kind == "conda":
+        details["conda_packages"] = read_conda_packages(layout.root)
+    if facts:
+        for key in ("prefix", "base_prefix", "user_site", "user_site_enabled", "externally_managed", "free_threaded"):
+            details[key] = facts.get(key)
+        for key in ("platform", "machine", "glibc"):
+            details[key] = facts.get(key)
+        details["extension_suffixes"] = tuple(facts.get("extension_suffixes") or ())
+        details["markers"] = _markers(facts)
+    if any(folder.parent.name == "Lib" for folder in layout.site_packages):
+        details.setdefault("platform", "win32")
+    if not facts:
+        details.update(platform_of_tags(found.distributions))
+    if layout.kind != "folder" and details.get("platform") in (None, sys.platform):
+        # What may come from another machine is not judged by this one's variables.
+        details["variables"] = relevant_variables(variables)
+        details["path_programs"] = path_programs(variables)
+        prefix, platform = str(facts.get("prefix") or layout.root), str(facts.get("platform") or sys.platform)
+        details["pip_config"] = pip_settings(variables, prefix, platform)
+    return details
+
+
+def _markers(facts: Mapping[str, Any]) -> dict[str, str]:
+    version = [str(part) for part in facts["version"]]
+    full = ".".join(version)
+    release = facts.get("release") or ["final", 0]
+    if release[0] != "final":
+        # PEP 508: 3.15.0a2 is written with the first letter of the level.
+        full += f"{str(release[0])[0]}{release[1]}"
+    implementation = str(facts.get("implementation") or "cpython")
+    own = ".".join(str(part) for part in facts.get("implementation_version") or ())
+    platform = str(facts["platform"])
+    return {
+        "implementation_name": implementation,
+        "implementation_version": own if implementation != "cpython" and own else full,
+        "os_name": str(facts.get("os_name") or ""),
+        "platform_machine": str(facts.get("machine") or ""),
+        "platform_release": str(facts.get("system_release") or ""),
+        "platform_system": _PLATFORM_SYSTEM.get(platform, platform),
+        "platform_version": str(facts.get("system_version") or ""),
+        "platform_python_implementation": {"cpython": "CPython", "pypy": "PyPy"}.get(implementation, implementation),
+        "python_full_version": full,
+        "python_version": ".".join(version[:2]),
+        "sys_platform": platform,
+    }

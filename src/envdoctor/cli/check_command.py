@@ -1,0 +1,166 @@
+"""``envdoctor check``."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from envdoctor.cli import options as opt
+from envdoctor.cli.messages import note
+from envdoctor.cli.output import place_in_repository, write_report
+from envdoctor.ports import UsageFault
+from envdoctor.verbs.index_choice import IndexChoice
+from envdoctor.verbs.next_command import Typed, with_whole_commands
+from envdoctor.verbs.patient import Patient, PatientChoice, open_patient
+from envdoctor.verbs.target_choice import TargetChoice
+
+if TYPE_CHECKING:
+    from envdoctor.model.report import Report
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_EPILOG = (
+    "Examples: `envdoctor check` judges the project here for this machine; "
+    "`envdoctor check ~/xtts-webui --profile xtts-zluda` judges it for Windows with an AMD card, on any machine; "
+    "`envdoctor check --format sarif -o report.sarif` is for CI. "
+    "Exit codes: 0 nothing at or above --fail-on; 1 findings, or no way to resolve; 2 usage; 3 could not check."
+)
+
+
+@app.command(epilog=_EPILOG)
+def check(
+    project: opt.OptionalProjectArgument = None,
+    profile: opt.ProfileOption = None,
+    target_os: opt.TargetOsOption = None,
+    target_arch: opt.TargetArchOption = None,
+    target_python: opt.TargetPythonOption = None,
+    target_backend: opt.BackendOption = None,
+    env: Annotated[
+        Path | None,
+        typer.Option("--env", metavar="DIR", help="Look into this venv, conda environment or site-packages folder."),
+    ] = None,
+    python: Annotated[
+        Path | None, typer.Option("--python", metavar="EXE", help="Look into this interpreter's environment.")
+    ] = None,
+    installed: Annotated[
+        Path | None,
+        typer.Option(
+            "--installed",
+            metavar="FILE",
+            help="An environment elsewhere: `pip freeze`, `pip list`, `conda list` or torch's collect_env text.",
+        ),
+    ] = None,
+    facts: Annotated[
+        Path | None,
+        typer.Option("--facts", metavar="FILE", help="Facts of another machine: `envdoctor host --format json`."),
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", metavar="FILE", help="Match an install log or traceback against the known failures."),
+    ] = None,
+    no_imports: Annotated[
+        bool, typer.Option("--no-imports", help="Do not import torch in the environment's interpreter to see it work.")
+    ] = False,
+    import_timeout: Annotated[
+        float,
+        typer.Option(
+            "--import-timeout", metavar="S", help="Seconds that such an import may take.", callback=opt.seconds
+        ),
+    ] = 30.0,
+    offline: opt.OfflineOption = False,
+    index_url: opt.IndexUrlOption = None,
+    recorded_index: opt.RecordedOption = None,
+    cache_dir: opt.CacheDirOption = None,
+    exclude_newer: opt.ExcludeNewerOption = None,
+    format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
+    output: opt.OutputOption = None,
+    fail_on: opt.FailOnOption = opt.FailOn.ERROR,
+    show_waived: Annotated[bool, typer.Option("--show-waived", help="List what waivers and the lock accept.")] = False,
+    quiet: opt.QuietOption = False,
+    verbose: opt.VerboseOption = False,
+) -> None:
+    """Find every conflict, missing wheel and known failure of a project for a target, in one run."""
+    target = TargetChoice(target_os, target_arch, target_python, target_backend)
+    choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
+    looked_at = PatientChoice(
+        env,
+        python,
+        installed,
+        facts,
+        log,
+        imports=not no_imports,
+        import_timeout_s=import_timeout,
+        gpu=profile is not None or target_backend is not None,
+    )
+    patient = open_patient(looked_at)
+    for text in () if quiet else patient.notes:
+        note(text)
+    if looked_at.given and (project is None or not _describes_requirements(project)):
+        # Imported here: neither way pays for the other's modules.
+        from envdoctor.verbs.check_environment import report_of_patient
+
+        report = report_of_patient(profile, target, patient, choice, quiet=quiet)
+        report = with_whole_commands(report, Typed(profile=profile, env=env))
+    else:
+        folder = project or Path()
+        _refuse_patient_as_project(folder)
+        report = _report_of_project(folder, profile, target, choice, patient, quiet=quiet, env=env)
+    code = write_report(
+        report,
+        format=format,
+        output=output,
+        fail_on=fail_on,
+        verbose=verbose,
+        show_waived=show_waived,
+        root=place_in_repository(project or Path()),
+    )
+    raise typer.Exit(code)
+
+
+_PATIENT_FILES = {"installed.txt": "--installed", "probe.json": "--facts", "site-packages": "--env"}
+
+
+def _describes_requirements(folder: Path) -> bool:
+    from envdoctor.verbs.project_inputs import describes_requirements
+
+    return describes_requirements(folder)
+
+
+def _refuse_patient_as_project(folder: Path) -> None:
+    """Say which options to use where a folder holds what belongs to an environment, and no project at all."""
+    found = {name: option for name, option in _PATIENT_FILES.items() if (folder / name).exists()}
+    if found and not _describes_requirements(folder):
+        options = " ".join(f"{option} {shlex.quote(str(folder / name))}" for name, option in found.items())
+        raise UsageFault(f"`{folder}` describes no requirements, but an environment: use `envdoctor check {options}`")
+
+
+def _report_of_project(
+    folder: Path,
+    profile: str | None,
+    target: TargetChoice,
+    choice: IndexChoice,
+    patient: Patient | None,
+    *,
+    quiet: bool,
+    env: Path | None,
+) -> Report:
+    from envdoctor.lock.lock_refusals import obstacles_of
+    from envdoctor.verbs.check import prescribe, report_of
+    from envdoctor.verbs.next_command import after_check, after_checks
+    from envdoctor.verbs.profile_environments import together
+    from envdoctor.verbs.session import open_session
+
+    with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
+        typed = replace(session.typed, env=env)
+        reports = []
+        for request in session.requests:
+            result = prescribe(request)
+            report = report_of(request, result, command="check")
+            command = after_check(report, typed, obstacles_of(request, result), request.locked)
+            reports.append(replace(report, next_command=command))
+    report = replace(together(reports), next_command=after_checks(reports, typed))
+    return with_whole_commands(report, typed)

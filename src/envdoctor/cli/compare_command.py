@@ -1,0 +1,114 @@
+"""``envdoctor compare``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from envdoctor.cli.messages import printable
+from envdoctor.ports import UsageFault
+from envdoctor.verbs.patient import PatientChoice, open_patient
+
+if TYPE_CHECKING:
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.verbs.compare import Change
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_EPILOG = (
+    "Examples: `envdoctor compare works.json broken.json` for two reports (`--format json`); "
+    "`envdoctor compare ~/works/.venv ~/broken/.venv`; `envdoctor compare theirs.txt .venv` for a pasted `pip freeze`."
+)
+
+
+@app.command(epilog=_EPILOG)
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="A", help="A report, an environment, or a listing of one.")],
+    after: Annotated[Path, typer.Argument(metavar="B", help="Another of the same kind.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what hardly matters, too.")] = False,
+) -> None:
+    """Say what differs between two reports or two environments, and what of it matters."""
+    from envdoctor.verbs.compare import between_environments, between_reports
+
+    one, other = _report(before), _report(after)
+    if (one is None) != (other is None):
+        report, other_one = (before, after) if other is None else (after, before)
+        raise UsageFault(f"`{report}` is a report and `{other_one}` is none: give two reports, or two environments")
+    if one is not None and other is not None:
+        changes = between_reports(one, other)
+    else:
+        changes = between_environments(_environment(before), _environment(after))
+    if as_json:
+        typer.echo(json.dumps({"schema": "envdoctor.comparison/1", "changes": [asdict(item) for item in changes]}))
+        return
+    for line in _lines(changes, verbose=verbose):
+        typer.echo(printable(line))
+
+
+def _report(path: Path) -> Mapping[str, Any] | None:
+    """Return a report's document, None where the path is something else. Raises UsageFault."""
+    from envdoctor.verbs.compare import is_report, shape_fault
+
+    if not path.exists():
+        raise UsageFault(f"`{path}`: there is no such file or directory")
+    if not path.is_file():
+        return None
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UsageFault(f"`{path}`: it cannot be read: {error.strerror or error}") from error
+    if path.suffix != ".json" and not content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        return None
+    try:
+        document = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise UsageFault(f"`{path}` is not JSON: {reason}") from error
+    if not is_report(document):
+        return None
+    fault = shape_fault(document)
+    if fault is not None:
+        raise UsageFault(f"`{path}`: {fault}")
+    report: Mapping[str, Any] = document
+    return report
+
+
+def _environment(path: Path) -> InstalledEnvironment:
+    listing = path.is_file() and path.suffix.lower() in (".txt", ".json", ".log", ".lst", "")
+    program = path.is_file() and path.name.lower().startswith("python")
+    choice = PatientChoice(installed=path) if listing and not program else PatientChoice(env=path)
+    environment = open_patient(replace(choice, imports=False, machine=False)).environment
+    if environment is None:
+        raise UsageFault(f"`{path}` is neither an environment nor a listing of one")
+    return environment
+
+
+def _lines(changes: Sequence[Change], *, verbose: bool) -> Iterator[str]:
+    if not changes:
+        yield "no difference"
+        return
+    matter = [change for change in changes if change.matters]
+    rest = [change for change in changes if not change.matters]
+    if matter:
+        yield "what matters"
+        yield from (f"  {_line(change)}" for change in matter)
+    if rest and verbose:
+        yield "the rest"
+        yield from (f"  {_line(change)}" for change in rest)
+    elif rest:
+        more, them = ("1 further difference that hardly matters", "it")
+        if len(rest) > 1:
+            more, them = (f"{len(rest)} further differences that hardly matter", "them")
+        yield f"{more}; --verbose shows {them}"
+
+
+def _line(change: Change) -> str:
+    because = f" ({change.because})" if change.because else ""
+    what = change.about if change.about == change.name else f"{change.about} {change.name}"
+    return f"{what}: {change.before or 'absent'} -> {change.after or 'absent'}{because}"

@@ -1,0 +1,98 @@
+"""``envdoctor explain``."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from envdoctor.cli import options as opt
+from envdoctor.cli.output import write_report
+from envdoctor.ports import UsageFault
+from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
+from envdoctor.verbs.session import open_session
+
+if TYPE_CHECKING:
+    from envdoctor.verbs.explain import Explained
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_EPILOG = (
+    "Examples: `envdoctor explain av --profile xtts-zluda` in a checkout; `envdoctor explain ~/xtts-webui C1 "
+    "--profile xtts-zluda` for a conflict of `check`'s list; without a topic, all conflicts."
+)
+
+
+@app.command(epilog=_EPILOG)
+def explain(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PROJECT] [PACKAGE|CONFLICT]",
+            help="The project (default: the current directory), and the package or conflict to explain.",
+            show_default=False,
+        ),
+    ] = None,
+    profile: opt.ProfileOption = None,
+    target_os: opt.TargetOsOption = None,
+    target_arch: opt.TargetArchOption = None,
+    target_python: opt.TargetPythonOption = None,
+    target_backend: opt.BackendOption = None,
+    offline: opt.OfflineOption = False,
+    index_url: opt.IndexUrlOption = None,
+    recorded_index: opt.RecordedOption = None,
+    cache_dir: opt.CacheDirOption = None,
+    exclude_newer: opt.ExcludeNewerOption = None,
+    quiet: opt.QuietOption = False,
+    verbose: opt.VerboseOption = False,
+) -> None:
+    """Say why a package has its version and who wanted another, or why requirements cannot hold together."""
+    from envdoctor.cli.explain_text import explanation_lines
+    from envdoctor.verbs.explain import explain_topic
+    from envdoctor.verbs.profile_environments import together
+
+    project, topic = _told_apart(words or [])
+    target = TargetChoice(target_os, target_arch, target_python, target_backend)
+    choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
+    with open_session(project, profile, target, choice, quiet=quiet) as session:
+        # `voice:C1` is the conflict C1 of the environment `voice`; anything else is asked of every environment.
+        parts = {request.part: request for request in session.requests}
+        named, _, rest = (topic or "").partition(":")
+        asked = {named: rest} if named and named in parts else dict.fromkeys(parts, topic)
+        answers = {part: explain_topic(parts[part], text) for part, text in asked.items()}
+    known = {part: answer for part, answer in answers.items() if not answer.unknown_topic}
+    if not known:
+        raise UsageFault(_unknown(topic or "", next(iter(answers.values()))))
+    told = [answer.report for answer in known.values() if answer.explanation is None]
+    if told:
+        report = together(told)
+        write_report(report, format=opt.Format.HUMAN, output=None, fail_on=opt.FailOn.NEVER, verbose=verbose)
+    for part, answer in known.items():
+        if answer.explanation is not None:
+            for line in (
+                *([f"environment {part}:"] if part else []),
+                *explanation_lines(answer, answer.explanation, verbose=verbose),
+            ):
+                typer.echo(line)
+
+
+def _told_apart(words: list[str]) -> tuple[Path, str | None]:
+    """Return project and topic: two words are both; one is a project where such a path exists."""
+    if len(words) > 2:
+        raise UsageFault("explain takes a project and one package or conflict")
+    if len(words) == 2:
+        return Path(words[0]), words[1]
+    if not words:
+        return Path(), None
+    return (Path(words[0]), None) if Path(words[0]).exists() else (Path(), words[0])
+
+
+def _unknown(topic: str, explained: Explained) -> str:
+    resolution = explained.report.resolution
+    names = [package.name for package in resolution.packages] if resolution else []
+    ids = [conflict.id for conflict in explained.report.conflicts]
+    close = difflib.get_close_matches(topic.lower(), [*names, *ids], n=3)
+    hint = f"; did you mean {' or '.join(f'`{name}`' for name in close)}?" if close else ""
+    return f"`{topic}` is neither a package of the resolution nor a conflict{hint}"

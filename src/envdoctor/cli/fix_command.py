@@ -1,0 +1,187 @@
+"""``envdoctor fix``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from envdoctor.cli import options as opt
+from envdoctor.cli.streams import stopped_like_ctrl_c
+from envdoctor.ports import UsageFault
+from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
+from envdoctor.verbs.session import Session, open_session
+
+if TYPE_CHECKING:
+    from envdoctor.model.report import Report
+    from envdoctor.verbs.treatment_result import Treated
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_FAILED = 1
+_COULD_NOT_CHECK = 3
+_EPILOG = (
+    "Examples: `envdoctor fix --profile xtts-zluda --dry-run` shows every step, every patch as a diff, and what is "
+    "downloaded; `envdoctor fix --profile xtts-zluda` does it after one question (`--yes`: without) and `envdoctor "
+    "undo` takes all of it back. The environment is `.venv` of the project unless `--env` names another; it is made "
+    "where there is none. Whatever goes wrong, and whenever, the state of before is brought back."
+)
+
+
+class InstallerChoice(str, Enum):
+    """Installers that can be asked for."""
+
+    AUTO = "auto"
+    UV = "uv"
+    PIP = "pip"
+
+
+@app.command(epilog=_EPILOG)
+def fix(
+    project: opt.ProjectArgument = Path(),
+    profile: opt.ProfileOption = None,
+    env: Annotated[
+        Path | None,
+        typer.Option(
+            "--env", metavar="DIR", help="The environment to treat or to make. Default: .venv in the project."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Go on without a question.")] = False,
+    repair: Annotated[
+        int | None, typer.Option("--repair", metavar="N", min=1, help="Take this repair of `check`'s list.")
+    ] = None,
+    installer: Annotated[
+        InstallerChoice,
+        typer.Option("--installer", case_sensitive=False, help="`auto`: uv where it is on the PATH, else pip."),
+    ] = InstallerChoice.AUTO,
+    python: Annotated[
+        Path | None, typer.Option("--python", metavar="EXE", help="The interpreter to make a new environment with.")
+    ] = None,
+    no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Do not run GPU kernels at the end.")] = False,
+    target_python: opt.TargetPythonOption = None,
+    target_backend: opt.BackendOption = None,
+    index_url: opt.IndexUrlOption = None,
+    cache_dir: opt.CacheDirOption = None,
+    exclude_newer: opt.ExcludeNewerOption = None,
+    format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
+    output: opt.OutputOption = None,
+    quiet: opt.QuietOption = False,
+    verbose: opt.VerboseOption = False,
+) -> None:
+    """Apply the prescription as a transaction that `undo` takes back."""
+    from envdoctor.verbs.treatment import Treatment, TreatmentOptions
+    from envdoctor.verbs.treatment_result import known_lines
+
+    session = open_session(
+        project,
+        profile,
+        TargetChoice(None, None, target_python, target_backend),
+        IndexChoice(False, index_url, None, cache_dir, exclude_newer),
+        quiet=quiet,
+    )
+    options = TreatmentOptions(
+        project=(project if project.is_dir() else project.parent).resolve(),
+        environment=env.absolute() if env is not None else None,
+        repair=repair,
+        installer=installer.value,
+        python=python,
+        smoke=not no_smoke,
+        verbose=verbose,
+        json=format is opt.Format.JSON,
+        yes=yes,
+    )
+    with session:
+        treatment = Treatment(session, options, say=_say)
+        plans = treatment.plans(dry_run=dry_run)
+        if treatment.refusal is not None:
+            _say(f"error: {treatment.refusal}")
+            if dry_run and options.json:
+                _show(treatment.shown(()), output, to_stdout=True)
+            raise typer.Exit(_FAILED if treatment.complete else _COULD_NOT_CHECK)
+        refused = any(plan.refusals for plan in plans)
+        if dry_run or refused or not yes:
+            _show(treatment.shown(plans), output if dry_run else None, to_stdout=dry_run)
+        if dry_run or refused:
+            raise typer.Exit(_FAILED if refused else 0)
+        if not yes and any(plan.steps for plan in plans):
+            _ask()
+        for line in known_lines(plans, treatment.typed) if yes and not quiet else ():
+            _say(line)
+        try:
+            with stopped_like_ctrl_c():
+                results = treatment.apply(plans)
+        except KeyboardInterrupt:
+            for line in treatment.left_open():
+                _say(line)
+            raise
+    raise typer.Exit(_report(session, results, format=format, output=output, verbose=verbose, quiet=quiet))
+
+
+def _ask() -> None:
+    if not sys.stdin.isatty():
+        raise UsageFault("there is nobody to ask: `--yes` goes on without a question, `--dry-run` shows the plan alone")
+    if not typer.confirm("Go on?", default=False, err=True):
+        _say("nothing was changed")
+        raise typer.Exit(0)
+
+
+def _show(text: str, output: Path | None, *, to_stdout: bool) -> None:
+    if output is not None:
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageFault(f"cannot write `{output}`: {error.strerror or error}") from error
+    elif to_stdout:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        _say(text.rstrip("\n"))
+
+
+def _report(
+    session: Session,
+    results: Sequence[Treated],
+    *,
+    format: opt.Format,  # noqa: A002 - the option's own name
+    output: Path | None,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Say how it went and return the exit code."""
+    from envdoctor.cli.output import write_report
+
+    session.progress.close()
+    code = 0
+    for result in results:
+        for line in result.lines:
+            if not quiet or result.failed:
+                _say(line)
+        code = max(code, result.code)
+    report = _together([result.report for result in results if result.report is not None])
+    if report is not None and (format is not opt.Format.HUMAN or output is not None or report.open_findings):
+        code = max(code, write_report(report, format=format, output=output, fail_on=opt.FailOn.ERROR, verbose=verbose))
+    return code
+
+
+def _together(reports: Sequence[Report]) -> Report | None:
+    """Return one report for all environments of a profile: one document is printed, never two."""
+    if not reports:
+        return None
+    return replace(
+        reports[0],
+        complete=all(report.complete for report in reports),
+        findings=tuple(finding for report in reports for finding in report.findings),
+        kernels=tuple(result for report in reports for result in report.kernels),
+        placement=tuple(item for report in reports for item in report.placement),
+    )
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()

@@ -1,0 +1,192 @@
+"""``envdoctor lock``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from envdoctor.adapters.written_files import write_together
+from envdoctor.cli import options as opt
+from envdoctor.cli.messages import error, note, say
+from envdoctor.cli.output import write_report
+from envdoctor.ports import UsageFault
+from envdoctor.verbs.next_command import Typed, mirrored_lock, with_whole_commands
+from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
+from envdoctor.verbs.session import open_session
+
+if TYPE_CHECKING:
+    from envdoctor.lock.fault import LockFault
+    from envdoctor.verbs.lock import LockOutcome
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_FAILED = 1
+_COULD_NOT_CHECK = 3
+_MOST_FAULTS = 3
+_MOST_WRONG = 20
+_EPILOG = (
+    "Examples: `envdoctor lock --profile xtts-zluda` writes pylock.xtts-zluda.toml, constraints.xtts-zluda.txt and "
+    "overrides.xtts-zluda.txt beside the project; `envdoctor lock --profile xtts-zluda --check` fails if they are not "
+    "what would be written now. Install with `uv pip sync pylock.xtts-zluda.toml`, or with "
+    "`pip install --no-deps -r pylock.xtts-zluda.toml` (pip 26.3 or later)."
+)
+
+
+@app.command(epilog=_EPILOG)
+def lock(
+    project: opt.ProjectArgument = Path(),
+    profile: opt.ProfileOption = None,
+    output_dir: Annotated[
+        Path | None, typer.Option("--output-dir", metavar="DIR", help="Where to write. Default: beside the project.")
+    ] = None,
+    repair: Annotated[
+        int | None, typer.Option("--repair", metavar="N", min=1, help="Lock this repair of `check`'s list.")
+    ] = None,
+    no_repair: Annotated[
+        bool, typer.Option("--no-repair", help="Lock the requirements as they stand, or fail.")
+    ] = False,
+    upgrade: Annotated[
+        list[str] | None,
+        typer.Option("--upgrade", metavar="[PKG]", help="Leave the lock's versions behind: of one package, or of all."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit 1 if the files are not what would be written now.")
+    ] = False,
+    target_os: opt.TargetOsOption = None,
+    target_arch: opt.TargetArchOption = None,
+    target_python: opt.TargetPythonOption = None,
+    target_backend: opt.BackendOption = None,
+    offline: opt.OfflineOption = False,
+    index_url: opt.IndexUrlOption = None,
+    recorded_index: opt.RecordedOption = None,
+    cache_dir: opt.CacheDirOption = None,
+    exclude_newer: opt.ExcludeNewerOption = None,
+    format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
+    output: opt.OutputOption = None,
+    quiet: opt.QuietOption = False,
+    verbose: opt.VerboseOption = False,
+) -> None:
+    """Write the resolution down: a PEP 751 lock with hashes, constraints, and overrides."""
+    from envdoctor.verbs.lock import LockChoice, lock_all
+
+    if repair is not None and no_repair:
+        raise UsageFault("`--repair` and `--no-repair` exclude each other")
+    session = open_session(
+        project,
+        profile,
+        TargetChoice(target_os, target_arch, target_python, target_backend),
+        IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer),
+        quiet=quiet,
+        lock_folder=output_dir,
+        upgrade=frozenset(upgrade or ()),
+    )
+    with session:
+        outcome = lock_all(session.requests, LockChoice(repair, no_repair), session.index_urls)
+    folder = output_dir or (project if project.is_dir() else project.parent)
+    if format is not opt.Format.HUMAN or output is not None:
+        report = with_whole_commands(outcome.report, session.typed)
+        write_report(report, format=format, output=output, fail_on=opt.FailOn.NEVER, verbose=verbose)
+    chosen = _chosen(repair, upgrade, no_repair=no_repair)
+    raise typer.Exit(_settled(outcome, session.typed, folder, chosen, check=check, quiet=quiet))
+
+
+def _settled(
+    outcome: LockOutcome, typed: Typed, folder: Path, chosen: Sequence[str], *, check: bool, quiet: bool
+) -> int:
+    """Write the files, or compare them, or say why there are none; return the exit code."""
+    if outcome.no_such_repair:
+        raise UsageFault(f"--repair: {outcome.refusal}")
+    if outcome.refusal is not None:
+        error(typed.completed(f"{outcome.refusal}; `envdoctor check` shows what clashes"))
+        return _FAILED
+    if outcome.faults:
+        _say_faults(outcome.faults)
+        if any(fault.wrong for fault in outcome.faults):
+            return _FAILED
+        _say_next(typed, outcome.faults)
+        return _COULD_NOT_CHECK
+    again = typed.command("lock", *chosen)
+    if outcome.kept:
+        return _kept(outcome.kept, folder, again, quiet=quiet)
+    stale = _stale(folder, outcome.files)
+    if not check:
+        _write(folder, {name: outcome.files[name] for name in stale})
+    if not quiet:
+        for text in outcome.notes:
+            note(typed.completed(text))
+        for name in () if check else outcome.files:
+            say(f"{'wrote' if name in stale else 'unchanged'} {folder / name}")
+    return _checked(stale, folder, again) if check else 0
+
+
+def _chosen(repair: int | None, upgrade: Sequence[str] | None, *, no_repair: bool) -> list[str]:
+    """Return the options that say which resolution to lock, as typed."""
+    words = ["--repair", str(repair)] if repair is not None else []
+    words += ["--no-repair"] if no_repair else []
+    return words + ["--upgrade" if name == "*" else f"--upgrade={name}" for name in upgrade or ()]
+
+
+def _kept(names: Sequence[str], folder: Path, again: str, *, quiet: bool) -> int:
+    """Say that the lock alone was asked; return 1 where a file that belongs to it is missing."""
+    missing = [name for name in names if not (folder / name).is_file()]
+    if not missing and not quiet:
+        note("judged by the lock alone, for the cache does not know the projects; what is written holds with it")
+    return _checked(missing, folder, again)
+
+
+def _say_next(typed: Typed, faults: Sequence[LockFault]) -> None:
+    """Say which command helps where something could not be known, if one does."""
+    if typed.index.offline:
+        online = replace(typed, index=replace(typed.index, offline=False))
+        say("where the index can be reached, the same without `--offline` fills the cache")
+        say(f"next: {online.command('lock')}")
+        return
+    command = mirrored_lock(typed, faults)
+    if command is not None:
+        say(f"next: {command}")
+
+
+def _say_faults(faults: Sequence[LockFault]) -> None:
+    """Say what stands in the way: every fault that a person must correct, and the first of what was not known."""
+    wrong = [fault for fault in faults if fault.wrong][:_MOST_WRONG]
+    # What somebody wrote comes before pages that did not come: of those there may be hundreds, all for one reason.
+    unknown = sorted((fault for fault in faults if not fault.wrong), key=lambda fault: not fault.place)
+    others = unknown[: 0 if wrong else _MOST_FAULTS]
+    for fault in (*wrong, *others):
+        error(str(fault))
+    more = len(faults) - len(wrong) - len(others)
+    if more > 0:
+        error(f"and {more} more")
+
+
+def _stale(folder: Path, files: Mapping[str, str]) -> list[str]:
+    stale = []
+    for name, text in files.items():
+        try:
+            same = (folder / name).read_text(encoding="utf-8") == text
+        except (OSError, UnicodeDecodeError):
+            same = False
+        if not same:
+            stale.append(name)
+    return stale
+
+
+def _checked(stale: list[str], folder: Path, again: str) -> int:
+    for name in stale:
+        state = "is not what would be written now" if (folder / name).exists() else "is missing"
+        error(f"`{folder / name}` {state}")
+    if stale:
+        say(f"next: {again}")
+    return _FAILED if stale else 0
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise UsageFault(f"cannot write into `{folder}`: {fault.strerror or fault}") from fault
+    write_together({folder / name: text for name, text in files.items()})

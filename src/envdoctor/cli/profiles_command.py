@@ -1,0 +1,91 @@
+"""``envdoctor profiles``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from envdoctor.cli.completion import profile_names
+from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.ports import UsageFault
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+
+_INVALID = 2
+
+
+@app.callback(epilog="Example: `envdoctor profiles new my-stack > my-stack.toml` makes one to start from.")
+def _profiles() -> None:
+    """List, show, validate and create profiles: one stack on one kind of target, as a TOML file."""
+
+
+@app.command("list", epilog="Example: `envdoctor profiles list`.")
+def list_profiles() -> None:
+    """List the shipped profiles with their targets."""
+    from envdoctor.profile.catalogue import catalogue
+
+    profiles = catalogue()
+    width = max(len(profile.name) for profile in profiles)
+    for profile in profiles:
+        target = profile.target
+        machine = f"{target.os.value} {target.arch.value}, {target.backend.value}"
+        typer.echo(f"{profile.name:<{width}}  {profile.summary} ({machine})")
+
+
+@app.command(epilog="Example: `envdoctor profiles show xtts-zluda`.")
+def show(
+    name: Annotated[str, typer.Argument(help="A shipped profile's name or a TOML file.", autocompletion=profile_names)],
+) -> None:
+    """Show what a profile asks for, sets aside and patches, each with its reason."""
+    from envdoctor.profile import ProfileError, load_profile
+    from envdoctor.profile.show import show_text
+
+    try:
+        typer.echo(show_text(load_profile(name)).rstrip())
+    except ProfileError as error:
+        raise UsageFault(*str(error).splitlines()) from error
+
+
+@app.command(epilog="Example: `envdoctor profiles validate profiles/my-stack.toml`.")
+def validate(
+    files: Annotated[list[Path], typer.Argument(help="Profile files.")],
+) -> None:
+    """Report every fault of each file at once, with its key path and line; exit 2 where there is one."""
+    from envdoctor.profile import ProfileError
+    from envdoctor.profile import validate as faults_of
+    from envdoctor.verbs.smoke import unknown_names
+
+    results = {
+        path: sorted((*faults, *unknown_names(Path(path))), key=lambda fault: fault.line or 0)
+        for path, faults in faults_of([str(file) for file in files]).items()
+    }
+    for path, faults in results.items():
+        if faults:
+            typer.echo(str(ProfileError(path, faults)), err=True)
+        else:
+            typer.echo(f"{path}: valid")
+    if any(results.values()):
+        raise typer.Exit(_INVALID)
+
+
+@app.command(epilog="Example: `envdoctor profiles new my-stack --os windows --backend zluda > my-stack.toml`.")
+def new(
+    name: Annotated[str, typer.Argument(help="The new profile's name, such as my-stack.")],
+    os: Annotated[
+        OperatingSystem, typer.Option("--os", case_sensitive=False, help="Its operating system.")
+    ] = OperatingSystem.LINUX,
+    arch: Annotated[Arch, typer.Option("--arch", case_sensitive=False, help="Its architecture.")] = Arch.X86_64,
+    backend: Annotated[
+        Backend, typer.Option("--backend", case_sensitive=False, help="What runs its tensors.")
+    ] = Backend.CUDA,
+) -> None:
+    """Print a commented profile to start from; it is valid as it stands."""
+    from envdoctor.profile import ProfileError
+    from envdoctor.profile.template import new_profile_text
+
+    try:
+        typer.echo(new_profile_text(name, os=os, arch=arch, backend=backend).rstrip())
+    except ProfileError as error:
+        raise UsageFault(*str(error).splitlines()) from error

@@ -1,0 +1,38 @@
+"""``envdoctor rule``."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from envdoctor.cli.completion import rule_names
+from envdoctor.ports import UsageFault
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command(epilog="Examples: `envdoctor rule` lists all; `envdoctor rule RES102` and `envdoctor rule source-only`.")
+def rule(
+    code: Annotated[
+        str | None,
+        typer.Argument(help="A rule's code or name, or an advisory's code or id.", autocompletion=rule_names),
+    ] = None,
+) -> None:
+    """Show what a rule or advisory does, why it matters, and where the fact comes from; without CODE, list all."""
+    from envdoctor.diagnose.documentation import catalogue, documentation
+
+    rows = catalogue()
+    if code is None:
+        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+        for row in rows:
+            typer.echo(f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:<7}  {row[3]}")
+        return
+    text = documentation(code)
+    if text is None:
+        names = [name for row in rows for name in row[:2]]
+        close = difflib.get_close_matches(code, names, n=1) or difflib.get_close_matches(code.upper(), names, n=1)
+        hint = f"; did you mean `{close[0]}`?" if close else "; `envdoctor rule` lists all"
+        raise UsageFault(f"no rule `{code}`{hint}")
+    typer.echo(text.rstrip())

@@ -1,0 +1,223 @@
+"""What the installed distributions ask of each other, on the interpreter they are installed for."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from packaging.markers import Marker, default_environment
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.diagnose.assumed import assumed_of, left_out
+from envdoctor.model.requirement import may_hold
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+    from envdoctor.model.target import Target
+
+__all__ = ["Demand", "Demands", "demands_of", "marker_environment", "parse_requirement"]
+
+_STAR_AFTER_ORDER = re.compile(r"((?:>=|<=|>|<)\s*\d[\w.]*?)\.\*")
+_EXTRA = re.compile(r"\bextra\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One requirement of one installed distribution that holds on its interpreter."""
+
+    consumer: InstalledDistribution
+    requirement: Requirement
+    name: str
+    """Normalised name of what is wanted."""
+    extra: str = ""
+    """The extra of the consumer that brings it in, because another distribution asks for that extra."""
+
+    @property
+    def text(self) -> str:
+        """The requirement without its marker: ``transformers==4.29.2``."""
+        extras = f"[{','.join(sorted(self.requirement.extras))}]" if self.requirement.extras else ""
+        url = f" @ {self.requirement.url}" if self.requirement.url else ""
+        return f"{self.requirement.name}{extras}{self.requirement.specifier}{url}"
+
+    def accepts(self, version: str) -> bool:
+        """Return whether an installed version will do; one that is no PEP 440 version is not held against anybody."""
+        if not self.requirement.specifier:
+            return True
+        try:
+            return self.requirement.specifier.contains(Version(version), prereleases=True)
+        except InvalidVersion:
+            return True
+
+
+@dataclass(slots=True)
+class Demands:
+    """All demands in an environment."""
+
+    by_name: dict[str, list[Demand]] = field(default_factory=lambda: defaultdict(list))
+    unreadable: list[tuple[InstalledDistribution, str]] = field(default_factory=list)
+    """Requirements that are not PEP 508, even after mending what pip used to accept."""
+    installed: dict[str, InstalledDistribution] = field(default_factory=dict)
+    """The distribution that imports find, by name."""
+    may_be_there: Callable[[str], bool] = lambda _: False
+    """Whether something that is not in ``installed`` may be there all the same: a listing that leaves it out."""
+
+    def unmet(self) -> Iterator[tuple[Demand, InstalledDistribution | None]]:
+        """Yield each demand that nothing installed meets, with what is installed instead."""
+        for name, demands in self.by_name.items():
+            have = self.installed.get(name)
+            if have is None and self.may_be_there(name):
+                continue
+            for demand in demands:
+                if have is None or not demand.accepts(have.version):
+                    yield demand, have
+
+
+@lru_cache(maxsize=8192)
+def parse_requirement(text: str) -> Requirement | None:
+    """Parse a ``Requires-Dist`` text, with ``>=1.*`` read as pip used to; None where it is no requirement."""
+    try:
+        return Requirement(text)
+    except InvalidRequirement:
+        pass
+    try:
+        return Requirement(_STAR_AFTER_ORDER.sub(r"\1", text))
+    except InvalidRequirement:
+        return None
+
+
+def marker_environment(environment: InstalledEnvironment, target: Target | None) -> dict[str, str]:
+    """Return the PEP 508 environment: what the interpreter said, else the target with the folder's Python."""
+    told = environment.details.get("markers")
+    if isinstance(told, Mapping):
+        return {**{str(key): str(value) for key, value in told.items()}, "extra": ""}
+    markers = target.marker_environment() if target else _host_markers(environment)
+    if environment.python is not None and markers["python_version"] != _dotted(environment.python):
+        full = environment.python_full or f"{_dotted(environment.python)}.0"
+        markers |= {
+            "python_version": _dotted(environment.python),
+            "python_full_version": full,
+            "implementation_version": full,
+        }
+    return markers
+
+
+def _possible_environments(environment: InstalledEnvironment, target: Target | None) -> tuple[dict[str, str], ...]:
+    """Return the PEP 508 environments that may be the interpreter's: one, or all that what is told leaves open."""
+    found = [marker_environment(environment, target)]
+    assumed = assumed_of(environment)
+    if isinstance(environment.details.get("markers"), Mapping):
+        return tuple(found)
+    if "python" in assumed:
+        versions = [f"3.{minor}" for minor in range(8, 15)]
+        of_python = ("python_full_version", "implementation_version")
+        found = [
+            {**markers, "python_version": version, **dict.fromkeys(of_python, f"{version}.0")}
+            for markers in found
+            for version in versions
+        ]
+    if "os" in assumed:
+        found = [
+            {**markers, "sys_platform": platform, "os_name": os_name, "platform_system": system}
+            for markers in found
+            for platform, (os_name, system) in _SYSTEMS.items()
+        ]
+    return tuple(found)
+
+
+_SYSTEMS = {"win32": ("nt", "Windows"), "linux": ("posix", "Linux"), "darwin": ("posix", "Darwin")}
+
+
+def _host_markers(environment: InstalledEnvironment) -> dict[str, str]:
+    """Return this machine's markers, with what is known of the environment's: the last resort, without a target."""
+    markers = {**{key: str(value) for key, value in default_environment().items()}, "extra": ""}
+    platform = str(environment.details.get("platform") or "")
+    if platform in _SYSTEMS and platform != markers["sys_platform"]:
+        os_name, system = _SYSTEMS[platform]
+        markers |= {"sys_platform": platform, "os_name": os_name, "platform_system": system}
+    return markers
+
+
+def _dotted(python: tuple[int, int]) -> str:
+    return f"{python[0]}.{python[1]}"
+
+
+# The rules about requirements run one after the other over the same environment.
+_latest: tuple[InstalledEnvironment, Target | None, Demands] | None = None
+
+
+def demands_of(examination: Examination) -> Demands:
+    """Return the demands of the examination's environment (empty without one); the latest is remembered."""
+    global _latest
+    environment = examination.environment
+    if environment is None:
+        return Demands()
+    if _latest is not None and _latest[0] is environment and _latest[1] is examination.target:
+        return _latest[2]
+    result = _Collector(environment, examination.target).collect()
+    _latest = (environment, examination.target, result)
+    return result
+
+
+class _Collector:
+    """Follows the extras that distributions ask of each other until nothing new comes up."""
+
+    def __init__(self, environment: InstalledEnvironment, target: Target | None) -> None:
+        self.possible = _possible_environments(environment, target)
+        self.verdicts: dict[tuple[str, str], bool] = {}
+        self.result = Demands(may_be_there=left_out(environment))
+        for distribution in environment.distributions:
+            self.result.installed.setdefault(distribution.name, distribution)
+        self.waiting: list[tuple[str, str]] = []
+        self.asked: set[tuple[str, str]] = set()
+
+    def collect(self) -> Demands:
+        for distribution in self.result.installed.values():
+            self._read(distribution, "")
+        while self.waiting:
+            name, extra = self.waiting.pop()
+            self._read(self.result.installed[name], extra)
+        return self.result
+
+    def _read(self, distribution: InstalledDistribution, extra: str) -> None:
+        for text in distribution.requires_dist:
+            conditional = ";" in text and _EXTRA.search(text, text.index(";")) is not None
+            # Without an extra, most lines of a big distribution need no parsing; with one, the plain lines are known.
+            if conditional and not extra and " or " not in text and "!=" not in text.partition(";")[2]:
+                continue
+            if extra and not conditional:
+                continue
+            requirement = parse_requirement(text)
+            if requirement is None:
+                if not extra:
+                    self.result.unreadable.append((distribution, text))
+            elif requirement.marker is None or self._holds(requirement.marker, extra):
+                self._add(distribution, requirement, extra)
+
+    def _holds(self, marker: Marker, extra: str) -> bool:
+        key = (str(marker), extra)
+        if key not in self.verdicts:
+            # A demand that some of the environments would not make cannot be held against this one.
+            self.verdicts[key] = all(may_hold(marker, {**one, "extra": extra}) for one in self.possible)
+        return self.verdicts[key]
+
+    def _add(self, distribution: InstalledDistribution, requirement: Requirement, extra: str) -> None:
+        name = canonicalize_name(requirement.name)
+        if extra and any(
+            known.consumer is distribution and known.requirement is requirement for known in self.result.by_name[name]
+        ):
+            return
+        self.result.by_name[name].append(Demand(distribution, requirement, name, extra))
+        provider = self.result.installed.get(name)
+        if provider is None:
+            return
+        for wanted in map(canonicalize_name, requirement.extras):
+            if (name, wanted) not in self.asked:
+                self.asked.add((name, wanted))
+                self.waiting.append((name, wanted))

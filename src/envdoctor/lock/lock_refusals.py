@@ -1,0 +1,235 @@
+"""Everything that stands in the way of a lock: what a person must correct, and what could not be known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from envdoctor.lock.fault import LockFault, faults
+from envdoctor.lock.unseen import direct_demands, out_of_reach, rests_on_the_unread, unread_versions
+from envdoctor.model.candidate import agreeing, comparable, malformed_hash
+from envdoctor.model.compatibility import admits
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
+from envdoctor.model.repair import Repair
+from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.model.target import Target
+from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
+from envdoctor.resolve.diagnosis import Diagnosis
+
+if TYPE_CHECKING:
+    from envdoctor.verbs.check import CheckRequest, Prescription
+
+__all__ = [
+    "amiss",
+    "hash_faults",
+    "left_out_unseen",
+    "misread",
+    "not_admitted",
+    "nothing_there",
+    "obstacles",
+    "obstacles_of",
+    "repair_in_use",
+    "unread",
+    "with_hashes",
+]
+
+
+def amiss(project: Project, target: Target) -> tuple[LockFault, ...]:
+    """Return what is wrong with the project's own files, whatever an index says."""
+    python = not_admitted(project, target)
+    return (*misread(project), *((python,) if python else ()))
+
+
+def obstacles_of(request: CheckRequest, result: Prescription) -> tuple[LockFault, ...]:
+    """Return what stands in the way of a lock of the resolution in use."""
+    if result.diagnosis is None or request.project is None:
+        return ()
+    resolution, repair = result.diagnosis.resolution, repair_in_use(result.diagnosis)
+    found = obstacles(request, result.diagnosis, resolution, repair, result.target)
+    return (*amiss(request.project, result.target), *found)
+
+
+def repair_in_use(diagnosis: Diagnosis) -> Repair | None:
+    """Return the repair of the resolution in use, None where the requirements hold as they stand."""
+    used = diagnosis.resolution.repair if diagnosis.resolution else None
+    return next((repair for repair in diagnosis.repairs if repair.id == used), None)
+
+
+def obstacles(
+    request: CheckRequest,
+    diagnosis: Diagnosis,
+    resolution: Resolution | None,
+    repair: Repair | None,
+    target: Target,
+    *,
+    asked_for: bool = False,
+) -> tuple[LockFault, ...]:
+    """Return what stands in the way of a lock of this resolution.
+
+    ``asked_for``: a person named the repair, so that what it leaves out is left out on purpose.
+    """
+    found = list(unread(diagnosis, _written(request)))
+    if not asked_for:
+        found += left_out_unseen(diagnosis, repair)
+    if resolution is not None:
+        found += _of_resolution(request, resolution, target)
+    elif diagnosis.conflicts and not all(rests_on_the_unread(item, diagnosis) for item in diagnosis.conflicts):
+        return tuple(found)  # What is known is enough to say no.
+    found += unread_versions(diagnosis)
+    found += out_of_reach(request.unreachable(), found)
+    return tuple(found)
+
+
+def _of_resolution(request: CheckRequest, resolution: Resolution, target: Target) -> Iterator[LockFault]:
+    yield from faults(resolution)
+    if request.index is not None:
+        yield from direct_demands(resolution, request.index, target)
+    if request.project is not None:
+        yield from hash_faults(request.project, resolution, target)
+
+
+def _written(request: CheckRequest) -> tuple[Requirement, ...]:
+    project = request.project.requirements if request.project else ()
+    return (*project, *(item.requirement for item in (request.profile.requires if request.profile else ())))
+
+
+_WRONG = frozenset(
+    {
+        ReadingProblemKind.INVALID_REQUIREMENT,
+        ReadingProblemKind.MISSING_FILE,
+        ReadingProblemKind.MISSING_VARIABLE,
+        ReadingProblemKind.UNKNOWN_OPTION,
+        ReadingProblemKind.OUTSIDE_PROJECT,
+    }
+)
+_UNKNOWN = frozenset({ReadingProblemKind.DYNAMIC, ReadingProblemKind.UNREAD})
+_KNOWN_PROJECT = canonicalize_name("pip")
+"""A project that every index of the usual kind has."""
+
+
+def misread(project: Project) -> tuple[LockFault, ...]:
+    """Return what could not be read of the project's files; the rest alone is not what the project asks for."""
+    found = [_of_problem(problem) for problem in project.problems if problem.kind in _WRONG | _UNKNOWN]
+    for requirement in project.requirements:
+        for text in requirement.hashes:
+            reason = malformed_hash(text)
+            if reason is not None:
+                found.append(_fault(requirement, f"`--hash={text[:80]}` is no hash that installers take: {reason}"))
+    return tuple(found)
+
+
+def _of_problem(problem: ReadingProblem) -> LockFault:
+    message = problem.message.rstrip(".")
+    if problem.kind is ReadingProblemKind.DYNAMIC:
+        message += "; write the requirements down where they can be read (`[project] dependencies`)"
+    elif problem.suggestions:
+        message += f"; was {' or '.join(f'`{item}`' for item in problem.suggestions[:3])} meant?"
+    return LockFault("", message, wrong=problem.kind in _WRONG, place=str(problem.origin))
+
+
+def not_admitted(project: Project, target: Target) -> LockFault | None:
+    """Return a fault where the project's ``requires-python`` rules the target's Python out."""
+    wanted = project.requires_python
+    if wanted is None or admits(wanted, target.python):
+        return None
+    origin = project.requires_python_origin or FileOrigin(project.name or "the project")
+    message = f"the project requires Python `{wanted}`, and the target has {target.python_version}"
+    return LockFault("", f"{message}; `--target-python` names another", wrong=True, place=str(origin))
+
+
+def unread(diagnosis: Diagnosis, written: Iterable[Requirement]) -> Iterator[LockFault]:
+    """Yield what the resolution leaves out because nothing is known of it: direct references, and unread pages."""
+    direct = {requirement.name: requirement for requirement in written if requirement.url}
+    reasons = {name: reason for name, _, reason in (text.partition(": ") for text in diagnosis.incomplete)}
+    for name in diagnosis.unknown:
+        requirement = direct.get(name)
+        if requirement is None:
+            yield LockFault(name, reasons.get(f"`{name}`", "its page could not be read"))
+        else:
+            message = (
+                f"`{requirement}` is a direct reference: what it requires is not known without fetching it; take a "
+                f"version of an index, such as `{name}==1.0`, or leave it out here and install it after the lock"
+            )
+            yield replace(_fault(requirement, message), wrong=False)
+
+
+def nothing_there(
+    diagnosis: Diagnosis, resolution: Resolution | None, index: Index | None, url: str | None
+) -> LockFault | None:
+    """Return a fault where the index has none of the projects, and not even one that every index has."""
+    if url is None or index is None or not diagnosis.missing or (resolution is not None and resolution.packages):
+        return None
+    try:
+        index.page(_KNOWN_PROJECT)
+    except ProjectNotFound:
+        names = ", ".join(f"`{name}`" for name in diagnosis.missing[:3])
+        more = f" and {len(diagnosis.missing) - 3} more" if len(diagnosis.missing) > 3 else ""
+        return LockFault("", f"has no {names}{more}, nor `pip`: is it the URL of a package index?", place=url)
+    except IndexUnavailable as error:
+        return LockFault("", error.reason, place=url)
+    return None
+
+
+def left_out_unseen(diagnosis: Diagnosis, repair: Repair | None) -> Iterator[LockFault]:
+    """Yield a person's own lines that a repair would drop: no index has their project, or no version can be used."""
+    if repair is None:
+        return
+    number = repair.id.removeprefix("R")
+    for override in repair.overrides:
+        for aside in override.sets_aside:
+            if not _asks(aside):
+                continue
+            if aside.name in diagnosis.missing:
+                yield _fault(aside, f"no index has `{aside.name}`; correct `{aside}`, or name the index that has it")
+            elif override.leaves_out and not override.from_profile:
+                message = (
+                    f"nothing that `{aside}` admits can be used on this target; correct it, exclude `{aside.name}` in "
+                    f"a profile, or leave it out on purpose with `--repair {number}`"
+                )
+                yield _fault(aside, message)
+
+
+def _asks(requirement: Requirement) -> bool:
+    return requirement.kind is RequirementKind.REQUIRE and requirement.origin.kind != "distribution"
+
+
+def hash_faults(project: Project, resolution: Resolution, target: Target) -> Iterator[LockFault]:
+    """Yield the versions whose files have none of the hashes that the project asks for."""
+    for package, requirement in _hashed(project, resolution, target):
+        if agreeing(package.files, requirement.hashes):
+            continue
+        known = comparable(package.files, requirement.hashes)
+        said = "has a hash that it asks for" if known else "has a hash of that kind on its index"
+        fault = _fault(requirement, f"no file of `{package.name}` {package.version} {said}")
+        yield fault if known else replace(fault, wrong=False)
+
+
+def with_hashes(project: Project, resolution: Resolution, target: Target) -> Resolution:
+    """Return the resolution with those files alone whose hashes the project asks for, where it asks for any."""
+    allowed: dict[str, list[Requirement]] = {}
+    for package, requirement in _hashed(project, resolution, target):
+        allowed.setdefault(package.name, []).append(requirement)
+    packages = []
+    for package in resolution.packages:
+        files = package.files
+        for requirement in allowed.get(package.name, ()):
+            files = agreeing(files, requirement.hashes)
+        packages.append(replace(package, file=files[0], files=files) if files and files != package.files else package)
+    return replace(resolution, packages=tuple(packages))
+
+
+def _hashed(project: Project, resolution: Resolution, target: Target) -> Iterator[tuple[ResolvedPackage, Requirement]]:
+    environment = target.marker_environment()
+    for requirement in project.requirements:
+        package = resolution.get(requirement.name)
+        if package is not None and requirement.hashes and may_hold(requirement.marker, environment):
+            yield package, requirement
+
+
+def _fault(requirement: Requirement, message: str) -> LockFault:
+    return LockFault(requirement.name, message, wrong=True, place=str(requirement.origin))

@@ -1,0 +1,54 @@
+"""What a lock alone can tell, where the cache does not know the project and no index may be asked.
+
+A lock was a whole resolution when it was written, and what distributions require never changes afterwards. So as long
+as everything that people write now is met by its versions, or was set aside in it on purpose, it still holds. Whether
+something better exists, and what conflicts with what, a lock cannot tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from envdoctor.lock.pylock_reader import LockedProject
+from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
+from envdoctor.resolve.manifest import Problem
+
+__all__ = ["holds", "meets", "unchanged"]
+
+
+def holds(problem: Problem, locked: LockedProject, choices: tuple[tuple[int, int], ...] = ()) -> bool:
+    """Return whether the lock is for this target and meets everything that applies there.
+
+    ``choices`` are the interpreters that the target may have besides its own.
+    """
+    target = problem.target
+    pythons = {f"{major}.{minor}": (major, minor) for major, minor in (target.python, *choices)}
+    if (locked.os, locked.arch) != (target.os.value, target.arch.value) or locked.python not in pythons:
+        return False
+    environment = replace(target, python=pythons[locked.python], python_full=None).marker_environment()
+    excluded = {item.name for item in problem.exclusions}
+    wanted = [
+        item
+        for item in (*problem.requirements, *(override.requirement for override in problem.overrides))
+        if item.name not in excluded and may_hold(item.marker, environment)
+    ]
+    return all(meets(item, locked) for item in wanted)
+
+
+def unchanged(problem: Problem, locked: LockedProject) -> bool:
+    """Return whether the lock knows no line that nobody writes any more; with ``holds``, it is still the lock."""
+    overriding = [override.requirement for override in problem.overrides]
+    return locked.written <= {str(item) for item in (*problem.requirements, *overriding)}
+
+
+def meets(requirement: Requirement, locked: LockedProject) -> bool:
+    """Return whether the lock has what a person's requirement asks for, or set it aside."""
+    text = str(requirement)
+    if text in locked.set_aside:
+        return True
+    version = locked.versions.get(requirement.name)
+    if version is None:
+        return requirement.kind is RequirementKind.CONSTRAINT
+    if requirement.extras or requirement.url:
+        return text in locked.written  # What an extra brings, only the lock's own writing of that line tells.
+    return requirement.specifier.contains(version, prereleases=True)

@@ -1,0 +1,207 @@
+"""From a lock, a profile and an environment as it is to the plan of a treatment. Nothing here touches the world."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from packaging.utils import NormalizedName
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.finding import Finding
+from envdoctor.model.plan import (
+    BuildSdist,
+    CreateEnvironment,
+    DownloadFiles,
+    InstallFromLock,
+    PatchPreview,
+    Plan,
+    PlannedFile,
+    Refusal,
+    RemoveDistribution,
+    Step,
+    WriteRecord,
+    WriteStub,
+    WriteVariables,
+)
+from envdoctor.model.profile import Profile
+from envdoctor.planning.fix_refusals import BuildState, EnvironmentState, refusals_of
+from envdoctor.planning.leftovers import TOOLS, Leftover
+
+__all__ = ["PlanInput", "environment_digest", "make_plan"]
+
+_UNPACKED = 2.6
+"""Bytes on disk for each byte of a wheel: measured over torch, numpy, av and pure-Python wheels, rounded up."""
+_SPARE = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class PlanInput:
+    """All that a plan depends on."""
+
+    environment: EnvironmentState
+    project: str
+    files: tuple[PlannedFile, ...]
+    """What the lock names."""
+    lock_text: str
+    installer: str
+    profile: Profile | None = None
+    interpreter: str = ""
+    """What a new environment is made with."""
+    python: str = ""
+    """``3.11``: what the lock is for."""
+    builds: Mapping[str, BuildState] = field(default_factory=dict)
+    """By name of each package that comes from source."""
+    preview: PatchPreview = PatchPreview()  # noqa: RUF009 - immutable
+    stubs: tuple[WriteStub, ...] = ()
+    leftovers: tuple[Leftover, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    records: tuple[tuple[str, str, str], ...] = ()
+    """File name in ``.envdoctor``, content, and what it is."""
+    disk_free: int | None = None
+    refusals: tuple[Refusal, ...] = ()
+    skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    known_errors: tuple[Finding, ...] = ()
+    label: str = ""
+
+
+def environment_digest(distributions: Iterable[InstalledDistribution]) -> str:
+    """Return a digest of what is installed, to tell whether an environment is still the one that was looked at."""
+    lines = sorted(f"{item.name}=={item.version} {item.location} {item.direct_url or ''}" for item in distributions)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def make_plan(given: PlanInput) -> Plan:
+    """Return the plan; its refusals say why it must not be applied."""
+    wanted = _wanted(given)
+    steps = [*_package_steps(given, wanted), *given.preview.steps, *_written(given)]
+    download = sum(file.size or 0 for file in wanted)
+    disk = int(download * (1 + _UNPACKED)) + _replaced_bytes(given, wanted)
+    plan = Plan(
+        steps=tuple(_numbered(steps)),
+        environment=given.environment.path,
+        project=given.project,
+        profile=given.profile.name if given.profile else None,
+        lock_digest=hashlib.sha256(given.lock_text.encode()).hexdigest(),
+        before_digest=environment_digest(given.environment.distributions) if given.environment.exists else None,
+        download_bytes=download,
+        disk_bytes=disk,
+        disk_free=given.disk_free,
+        skipped=(*given.skipped, *given.preview.skipped),
+        notes=(*given.notes, *_notes(given)),
+        known_errors=given.known_errors,
+        label=given.label,
+    )
+    found = refusals_of(
+        given.environment, given.files, given.profile, given.builds, python=given.python, interpreter=given.interpreter
+    )
+    if given.disk_free is not None and disk + _SPARE > given.disk_free:
+        message = f"the treatment needs about {_megabytes(disk)} of disk, and {_megabytes(given.disk_free)} are free"
+        found = (*found, Refusal("disk", given.environment.path, message, "make room, or choose another `--env`"))
+    return replace(plan, refusals=(*given.refusals, *found, *given.preview.refusals))
+
+
+def _wanted(given: PlanInput) -> tuple[PlannedFile, ...]:
+    """Return the files to install: what is missing or of another version, and what a removal would tear a hole in."""
+    state = given.environment
+    here = {item.name: item for item in state.distributions}
+    wanted = [file for file in given.files if not _is_there(here.get(file.name), file)]
+    leaving = {item.name for item in _removed(given)} | {file.name for file in wanted}
+    torn = {path for name in leaving for path in _paths(here.get(name))}
+    kept = [file for file in given.files if file not in wanted]
+    wanted += [file for file in kept if torn & _paths(here.get(file.name))]
+    return tuple(sorted(wanted, key=lambda file: file.name))
+
+
+def _is_there(installed: InstalledDistribution | None, file: PlannedFile) -> bool:
+    if installed is None or installed.editable or installed.direct_url:
+        return False
+    try:
+        return Version(installed.version) == Version(file.version)
+    except InvalidVersion:
+        return installed.version == file.version
+
+
+def _paths(item: InstalledDistribution | None) -> set[str]:
+    files = item.files if item is not None and item.files is not None else ()
+    return {file.path for file in files if "__pycache__" not in file.path and ".dist-info/" not in file.path}
+
+
+def _removed(given: PlanInput) -> dict[InstalledDistribution, str]:
+    """Return what goes, and why."""
+    excluded = {item.name: item.because for item in given.profile.excludes} if given.profile else {}
+    locked = {file.name for file in given.files}
+    removed = {
+        item: excluded[item.name]
+        for item in given.environment.distributions
+        if item.name in excluded and item.name not in locked
+    }
+    for leftover in given.leftovers:
+        if not leftover.kept:
+            removed.setdefault(leftover.distribution, "an earlier fix brought it, and the lock has no use for it now")
+    return removed
+
+
+def _package_steps(given: PlanInput, wanted: tuple[PlannedFile, ...]) -> Iterator[Step]:
+    state = given.environment
+    if wanted:
+        yield DownloadFiles("", wanted)
+    if not state.exists:
+        tool = "uv" if given.installer == "uv" else "venv"
+        yield CreateEnvironment("", state.path, given.python, given.interpreter, tool)
+    for file in wanted:
+        if file.sdist:
+            build = given.builds.get(file.name)
+            yield BuildSdist("", file, dict(given.variables), build.needs if build else ())
+    for item, because in _removed(given).items():
+        yield RemoveDistribution("", item.name, item.version, because)
+    if wanted:
+        here: dict[NormalizedName, str] = {item.name: item.version for item in state.distributions}
+        replaced = tuple((file.name, here[file.name]) for file in wanted if file.name in here)
+        yield InstallFromLock("", wanted, given.installer, replaced)
+
+
+def _written(given: PlanInput) -> Iterator[Step]:
+    yield from given.stubs
+    if given.variables:
+        yield WriteVariables("", dict(given.variables))
+    for path, content, what in given.records:
+        yield WriteRecord("", path, content, what)
+
+
+def _numbered(steps: Iterable[Step]) -> Iterator[Step]:
+    """Give each step an id that stays the same for the same plan."""
+    for number, step in enumerate(steps, 1):
+        yield replace(step, id=f"s{number:02d}-{step.kind}")
+
+
+def _replaced_bytes(given: PlanInput, wanted: tuple[PlannedFile, ...]) -> int:
+    """Return the size of the copies that are made of what goes, as far as it is known."""
+    leaving = {file.name for file in wanted} | {item.name for item in _removed(given)}
+    return sum(
+        file.size or 0 for item in given.environment.distributions if item.name in leaving for file in item.files or ()
+    )
+
+
+def _notes(given: PlanInput) -> Iterator[str]:
+    locked = {file.name for file in given.files}
+    removed = {item.name for item in _removed(given)}
+    told = {item.distribution.name for item in given.leftovers}
+    rest = sorted({item.name for item in given.environment.distributions} - locked - removed - told - TOOLS)
+    if rest:
+        shown = ", ".join(f"`{name}`" for name in rest[:8]) + (", ..." if len(rest) > 8 else "")
+        are = "packages are" if len(rest) > 1 else "package is"
+        yield f"{len(rest)} installed {are} not in the lock and stay{'' if len(rest) > 1 else 's'}: {shown}"
+    for leftover in given.leftovers:
+        if leftover.kept:
+            item = leftover.distribution
+            yield f"`{item.name}` {item.version} is not in the lock any more and stays: {leftover.kept}"
+    for path in given.preview.unchanged:
+        yield f"`{path}` is as its patches want it already"
+
+
+def _megabytes(number: int) -> str:
+    return f"{number / 1e6:.0f} MB"

@@ -1,0 +1,174 @@
+"""Where the chains of three lines or more meet: a demand without which they could hold together, and the way to it.
+
+A proof of impossibility speaks of every version that the search met, and the demand that ends it is often one of a
+version that another member of the core rules out. So a member is taken away and the others are solved: what then
+stands against the member is a demand that really is made. Whether the conflict rests on it is asked of the solver,
+which must find an answer once that demand is not heard. From there the chain is followed upwards in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from packaging.utils import NormalizedName
+
+from envdoctor.resolve.dependency_graph import Edge, Universe, base_name, positions_of
+from envdoctor.resolve.solver import Line, Root, Solved, Solver, View, background, roots_of
+
+__all__ = ["Meeting", "Meetings"]
+
+_FOR_ONE = 24
+"""Questions that may be asked of the solver for one core."""
+_IN_ALL = 96
+"""The same for all cores of a diagnosis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A line, and a demand against it at the end of a chain that starts at another member."""
+
+    line: Line
+    node: str
+    """Who makes the demand."""
+    owner_bits: int
+    """Versions that the others leave of it and that speak against the line, of those that were looked at."""
+    bits: int
+    """The positions that these versions ask for."""
+    start: Line
+    chain: tuple[str, ...]
+    """Project names, from the member down to the one that makes the demand."""
+
+
+class _Deaf(View):
+    """A universe in which one project's demands on another are not heard, binary couplings among them."""
+
+    def _seen(self, owner: NormalizedName, edge: Edge) -> Edge | None:
+        return None if (owner, base_name(edge.dependency)) in self.relaxed and not edge.structural else edge
+
+
+class Meetings:
+    """Finds the meetings of the cores of one diagnosis."""
+
+    def __init__(self, universe: Universe, solver: Solver, solves: int = _IN_ALL) -> None:
+        self._universe = universe
+        self._solver = solver
+        self._left = solves
+
+    def of(self, core: Sequence[Line]) -> Meeting | None:
+        """Return a meeting on which the whole conflict rests, None where no single demand bears it.
+
+        ``core`` is minimal: with any one of its members gone the others hold together. Gives up, with None, where too
+        many questions are to be asked.
+        """
+        search = _Search(self._universe, self._solver, core, min(_FOR_ONE, self._left))
+        lines = (line for line in core if len(line.requirement.specifier))
+        found = next((meeting for line in lines if (meeting := search.against(line)) is not None), None)
+        self._left = max(self._left - search.asked, 0)
+        return found
+
+
+class _Search:
+    def __init__(self, universe: Universe, solver: Solver, core: Sequence[Line], solves: int) -> None:
+        self._universe = universe
+        self._solver = solver
+        self._core = core
+        self._background: list[Root] = background(universe)
+        self._solves = solves
+        self.asked = 0
+        self._essential: dict[tuple[NormalizedName, NormalizedName], bool] = {}
+
+    def against(self, line: Line) -> Meeting | None:
+        """Return the demand on which it rests that nothing which a line asks for is left."""
+        others = [other for other in self._core if other is not line]
+        outcome = self._solved(View(self._universe), others)
+        if outcome is None:
+            return None
+        name = line.requirement.name
+        wanted = self._universe.bits(name, line.requirement.specifier)
+        for node in _making(self._universe, outcome, name, wanted):
+            way = self._way_to(node, name, others, outcome, frozenset())
+            if way is not None:
+                owner_bits, bits = self._speaking(node, name, wanted, others, outcome)
+                return Meeting(line, node, owner_bits, bits, *way)
+        return None
+
+    def _solved(self, view: View, lines: Sequence[Line]) -> Mapping[str, int] | None:
+        if self.asked >= self._solves:
+            return None
+        self.asked += 1
+        outcome = self._solver.solve([*roots_of(self._universe, lines), *self._background], view)
+        return outcome.positions if isinstance(outcome, Solved) else None
+
+    def _rests_on(self, owner: NormalizedName, dependency: NormalizedName) -> bool:
+        """Return whether the core could hold together if these demands were not heard."""
+        pair = (owner, dependency)
+        if pair not in self._essential:
+            self._essential[pair] = self._solved(_Deaf(self._universe, {pair: None}), self._core) is not None
+        return self._essential[pair]
+
+    def _way_to(
+        self,
+        node: str,
+        name: NormalizedName,
+        others: Sequence[Line],
+        positions: Mapping[str, int],
+        seen: frozenset[str],
+    ) -> tuple[Line, tuple[str, ...]] | None:
+        """Return the member and the names that lead to a node over demands on which the conflict rests."""
+        owner = base_name(node)
+        if not self._rests_on(owner, name):
+            return None
+        start = next((line for line in others if line.requirement.name == owner and not line.constraint), None)
+        if start is not None:
+            return start, (str(owner),)
+        for above in _making(self._universe, positions, owner):
+            if above not in seen and above != node:
+                way = self._way_to(above, owner, others, positions, seen | {node})
+                if way is not None:
+                    return way[0], way[1] if way[1][-1] == owner else (*way[1], str(owner))
+        return None
+
+    def _speaking(
+        self,
+        node: str,
+        name: NormalizedName,
+        wanted: int,
+        others: Sequence[Line],
+        positions: Mapping[str, int],
+    ) -> tuple[int, int]:
+        """Return the versions of a node that the others leave and that speak against the line, and what they want."""
+        owner = base_name(node)
+        left = self._universe.candidates(owner).all
+        for line in others:
+            if line.requirement.name == owner:
+                left &= self._universe.bits(owner, line.requirement.specifier)
+        for above in _making(self._universe, positions, owner):
+            for edge in self._universe.edges(above, positions[above]):
+                left &= edge.bits if base_name(edge.dependency) == owner else -1
+        owner_bits = bits = 0
+        for position in positions_of(left):
+            if self._universe.loaded(owner, position):
+                for edge in _excluding(self._universe, node, position, name, wanted):
+                    owner_bits |= 1 << position
+                    bits |= edge.bits
+        return owner_bits, bits
+
+
+def _making(
+    universe: Universe, positions: Mapping[str, int], name: NormalizedName, wanted: int | None = None
+) -> Iterator[str]:
+    """Yield the nodes of a solution that ask for versions of a project; with ``wanted``: for none of these."""
+    for node in sorted(positions):
+        if base_name(node) != name and _excluding(universe, node, positions[node], name, wanted):
+            yield node
+
+
+def _excluding(universe: Universe, node: str, position: int, name: NormalizedName, wanted: int | None) -> list[Edge]:
+    return [
+        edge
+        for edge in universe.edges(node, position)
+        if base_name(edge.dependency) == name
+        and not edge.structural
+        and (not edge.bits & wanted if wanted is not None else True)
+    ]

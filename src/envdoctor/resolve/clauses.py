@@ -1,0 +1,137 @@
+"""Sets of positions in the form that the search engine wants its version ranges in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from nab_resolver.types import Incompatibility, IncompatibilityCause, RangeRelation
+from packaging.utils import NormalizedName
+
+from envdoctor.resolve.dependency_graph import base_name
+from envdoctor.resolve.solver import ANY_OWNER
+
+__all__ = ["Lessons", "Positions"]
+
+
+class Positions:
+    """An immutable set of positions, as the search engine wants its version ranges."""
+
+    __slots__ = ("bits",)
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+
+    @classmethod
+    def empty(cls) -> Positions:
+        """Return the set of no positions."""
+        return cls(0)
+
+    @classmethod
+    def full(cls) -> Positions:
+        """Return the set of all positions."""
+        return cls(-1)
+
+    @classmethod
+    def singleton(cls, version: int) -> Positions:
+        """Return the set of one position."""
+        return cls(1 << version)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no position is in the set."""
+        return self.bits == 0
+
+    def __contains__(self, version: object) -> bool:
+        return isinstance(version, int) and bool(self.bits >> version & 1)
+
+    def __and__(self, other: object) -> Positions:
+        return Positions(self.bits & _bits(other))
+
+    def __or__(self, other: object) -> Positions:
+        return Positions(self.bits | _bits(other))
+
+    def __invert__(self) -> Positions:
+        return Positions(~self.bits)
+
+    def __sub__(self, other: object) -> Positions:
+        return Positions(self.bits & ~_bits(other))
+
+    def is_subset(self, other: Positions) -> bool:
+        """Return whether every position is in ``other`` too."""
+        return not self.bits & ~other.bits
+
+    def is_superset(self, other: Positions) -> bool:
+        """Return whether every position of ``other`` is here too."""
+        return not other.bits & ~self.bits
+
+    def is_disjoint(self, other: Positions) -> bool:
+        """Return whether no position is in both."""
+        return not self.bits & other.bits
+
+    def relation(self, other: Positions) -> RangeRelation:
+        """Return how this set's members sit against the other's."""
+        common = self.bits & other.bits
+        if not common:
+            return RangeRelation.DISJOINT if self.bits else RangeRelation.EMPTY
+        return RangeRelation.SUBSET if common == self.bits else RangeRelation.OVERLAPPING
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Positions) and self.bits == other.bits
+
+    def __hash__(self) -> int:
+        return hash(self.bits)
+
+    def __repr__(self) -> str:
+        return f"Positions({self.bits:#b})"
+
+
+def _bits(other: object) -> int:
+    if not isinstance(other, Positions):
+        raise TypeError(f"not a set of positions: {other!r}")
+    return other.bits
+
+
+Clause: TypeAlias = Incompatibility[str, int]
+Relaxed: TypeAlias = Mapping[tuple[NormalizedName, NormalizedName], int | None]
+Pair: TypeAlias = tuple[NormalizedName, NormalizedName]
+
+_MOST = 400
+"""Clauses kept: each costs a little in every search."""
+
+
+class Lessons:
+    """Learned clauses of one universe."""
+
+    def __init__(self) -> None:
+        self._clauses: dict[object, tuple[Clause, frozenset[Pair]]] = {}
+
+    def take(self, clauses: Iterable[Clause], relaxed: Relaxed) -> None:
+        """Keep what a search learned under a relaxation."""
+        for clause in clauses:
+            if clause.cause is IncompatibilityCause.DERIVED and len(self._clauses) < _MOST:
+                key = frozenset((term.package, term.constraint, term.is_positive()) for term in clause.terms)
+                if key not in self._clauses:
+                    facts = _facts(clause)
+                    if facts is not None and not _touched(facts, relaxed):
+                        self._clauses[key] = (clause, facts)
+
+    def under(self, relaxed: Relaxed) -> list[Clause]:
+        """Return what holds under a relaxation."""
+        return [clause for clause, facts in self._clauses.values() if not relaxed or not _touched(facts, relaxed)]
+
+
+def _facts(clause: Clause) -> frozenset[Pair] | None:
+    """Return the demands that a derivation used, as ``(owner, dependency)``; None where it used one of a person."""
+    found: set[Pair] = set()
+    node: Incompatibility[Any, Any]
+    for node in clause.walk():
+        if node.origin is not None or node.cause is IncompatibilityCause.ROOT:
+            return None
+        if node.cause is IncompatibilityCause.DEPENDENCY:
+            found.add((base_name(node.terms[0].package), base_name(node.terms[-1].package)))
+    return frozenset(found)
+
+
+def _touched(facts: frozenset[Pair], relaxed: Relaxed) -> bool:
+    return any(pair in relaxed or (ANY_OWNER, pair[1]) in relaxed for pair in facts)

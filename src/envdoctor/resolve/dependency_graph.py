@@ -1,0 +1,319 @@
+"""Sets of versions as bits: bit *n* is the version at position *n* of a candidate list.
+
+Python's integers are the algebra: ``~`` of a finite set is negative, which stands for a set that goes on for
+ever, so the empty set, the full set and every complement are exact and cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from packaging.requirements import Requirement as Pep508
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
+
+from envdoctor.model.candidate import CoreMetadata, DistributionFile, Rejection, RejectionKind
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.requirement import Requirement, RequirementKind, holds
+from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
+from envdoctor.resolve.candidates import CandidateList, Selector
+from envdoctor.resolve.couplings import Couplings
+from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.requires_dist import MetadataLines
+
+__all__ = ["Edge", "Universe", "base_name", "highest", "nodes_of", "positions_of"]
+
+
+def highest(bits: int) -> int:
+    """Return the highest position in a finite, non-empty set."""
+    return bits.bit_length() - 1
+
+
+def positions_of(bits: int) -> Iterator[int]:
+    """Yield the positions of a finite set, highest (newest) first."""
+    while bits:
+        position = bits.bit_length() - 1
+        yield position
+        bits ^= 1 << position
+
+
+_NO_EDGES: tuple[Edge, ...] = ()
+
+
+def base_name(node: str) -> NormalizedName:
+    """Return the project of a node: ``coqui-tts`` of ``coqui-tts[languages]``."""
+    return NormalizedName(node.partition("[")[0])
+
+
+def nodes_of(name: str, extras: Iterable[str]) -> tuple[str, ...]:
+    """Return the nodes that a requirement asks for: the project itself, and one more per extra."""
+    return (name, *(f"{name}[{extra}]" for extra in sorted(extras)))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A demand of one version of a project on another."""
+
+    owner: NormalizedName
+    dependency: str
+    """A node: the project, or one of its extras."""
+    bits: int
+    """Positions of the dependency that meet the demand; its ghost bit where none does."""
+    specifier: SpecifierSet
+    extras: frozenset[str] = frozenset()
+    coupling: bool = False
+    hard: bool = False
+    """A binary coupling, never set aside."""
+    structural: bool = False
+    """An extra's tie to its own project at the same version."""
+
+    def requirement(self, version: Version) -> Requirement:
+        """Return the demand as ``version`` of its owner makes it."""
+        origin = DistributionOrigin(self.owner, str(version), coupling=self.coupling)
+        return Requirement(base_name(self.dependency), origin, self.specifier, extras=self.extras)
+
+
+class Universe:
+    """Reads an index for one problem and remembers everything.
+
+    Candidates, sets of positions and edges do not depend on which requirements a solve takes in, so conflicts
+    that differ only in what they leave out are compared on the same ground.
+    """
+
+    def __init__(self, problem: Problem, index: Index) -> None:
+        self.problem = problem
+        self.index = index
+        self.couplings = Couplings(problem.couplings) if problem.policy.couplings else Couplings.none()
+        self.excluded = frozenset(exclusion.name for exclusion in problem.exclusions)
+        self.selector = Selector(problem.target, problem.policy)
+        self.incomplete: dict[str, None] = {}
+        """What could not be checked, in the order it was met."""
+        self.missing: set[NormalizedName] = set()
+        """Projects that no index has."""
+        self.unknown: set[NormalizedName] = set()
+        """Projects of which nothing is known: direct references, and pages that could not be fetched."""
+        self.unreached: set[NormalizedName] = set()
+        """Those of them whose page could not be fetched."""
+        self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
+        """Versions without metadata."""
+        written = (*problem.requirements, *problem.constraints, *(o.requirement for o in problem.overrides))
+        self._written: dict[NormalizedName, list[Requirement]] = {}
+        for requirement in written:
+            self._written.setdefault(requirement.name, []).append(requirement)
+        self._environment = problem.target.marker_environment()
+        self.metadata_lines = MetadataLines(problem.target, self.incomplete)
+        self._candidates: dict[NormalizedName, CandidateList] = {}
+        self._bits: dict[tuple[NormalizedName, str], int] = {}
+        self._eligible: dict[NormalizedName, tuple[int, int]] = {}
+        self._metadata: dict[tuple[NormalizedName, int], CoreMetadata | None] = {}
+        self._edges: dict[tuple[str, int], tuple[Edge, ...]] = {}
+        self._prefetched: set[tuple[NormalizedName, int, int]] = set()
+
+    def applies(self, requirement: Requirement) -> bool:
+        """Return whether a written requirement counts on the target."""
+        return requirement.name not in self.excluded and self.counts(requirement)
+
+    def counts(self, requirement: Requirement) -> bool:
+        """Return whether the marker of a written requirement holds on the target; one that says nothing counts."""
+        if requirement.marker is None:
+            return True
+        counts = holds(requirement.marker, self._environment)
+        if counts is None:
+            self.incomplete[f"`{requirement}` ({requirement.origin}): its marker cannot be evaluated"] = None
+        return counts is not False
+
+    def candidates(self, name: NormalizedName) -> CandidateList:
+        """Return the candidates of a project; a project that no index has gets an empty list."""
+        known = self._candidates.get(name)
+        if known is None:
+            known = self._candidates[name] = self._read(name)
+        return known
+
+    def _read(self, name: NormalizedName) -> CandidateList:
+        if any(r.url for r in self._written.get(name, ()) if r.kind is RequirementKind.REQUIRE and self.applies(r)):
+            self.unknown.add(name)
+            return CandidateList(name, (), (), None, opaque=True)
+        try:
+            page = self.index.page(name)
+        except ProjectNotFound:
+            self.missing.add(name)
+            return CandidateList(name, (), (), None)
+        except IndexUnavailable as error:
+            self.unknown.add(name)
+            self.unreached.add(name)
+            self.incomplete[f"`{name}`: {error}"] = None
+            return CandidateList(name, (), (), None, opaque=True)
+        return self.selector.select(page)
+
+    def bits(self, name: NormalizedName, specifier: SpecifierSet) -> int:
+        """Return the positions that ``specifier`` admits, or the ghost bit where it admits none."""
+        key = (name, str(specifier))
+        found = self._bits.get(key)
+        if found is None:
+            found = self._bits[key] = self._admitted(name, specifier)
+        return found
+
+    def _admitted(self, name: NormalizedName, specifier: SpecifierSet) -> int:
+        candidates = self.candidates(name)
+        if candidates.opaque:
+            return 1
+        stable, every = self._eligibility(name)
+        eligible = every if specifier.prereleases else stable
+        if not len(specifier):
+            return eligible or candidates.ghost
+        versions = candidates.versions
+        hits = specifier.filter(range(len(versions)), prereleases=True, key=versions.__getitem__)
+        return sum(1 << position for position in hits) & eligible or candidates.ghost
+
+    def _eligibility(self, name: NormalizedName) -> tuple[int, int]:
+        """Return the positions open to a demand that names no pre-release, and to one that does.
+
+        Yanked versions (PEP 592) and versions above a Python cap are open to every demand once a person pins
+        them. Pre-releases are open where a person names one, or where the project has nothing else.
+        """
+        known = self._eligible.get(name)
+        if known is not None:
+            return known
+        candidates = self.candidates(name)
+        written = [r.specifier for r in self._written.get(name, ())]
+        guarded = candidates.yanked | candidates.capped
+        every = candidates.all & ~guarded
+        for position, version in enumerate(candidates.versions):
+            if guarded >> position & 1 and any(_pins(specifier, version) for specifier in written):
+                every |= 1 << position
+        stable = every
+        if not (self.problem.policy.prereleases or any(s.prereleases for s in written)):
+            stable &= sum(1 << p for p, v in enumerate(candidates.versions) if not v.is_prerelease)
+        self._eligible[name] = known = (stable or every, every)
+        return known
+
+    def newest(self, name: NormalizedName) -> int:
+        """Return the bit of the newest version that the target could use, pre-releases only where admitted."""
+        stable, _ = self._eligibility(name)
+        return 1 << highest(stable or self.candidates(name).all or 1)
+
+    def metadata(self, name: NormalizedName, position: int) -> CoreMetadata | None:
+        """Return a version's metadata, None where it cannot be read; see ``usable``."""
+        key = (name, position)
+        if key not in self._metadata:
+            candidates = self.candidates(name)
+            self._metadata[key] = None if candidates.opaque else self._fetch(candidates, position)
+        return self._metadata[key]
+
+    def metadata_of(self, package: ResolvedPackage) -> CoreMetadata | None:
+        """Return the metadata of a package of a resolution."""
+        return self.metadata(package.name, self.candidates(package.name).versions.index(package.version))
+
+    def _fetch(self, candidates: CandidateList, position: int) -> CoreMetadata | None:
+        reasons: list[str] = []
+        for file in candidates.files[position]:
+            found = self._ask(file)
+            if isinstance(found, CoreMetadata):
+                return found
+            reasons.append(found)
+        version = candidates.versions[position]
+        rejection = Rejection(RejectionKind.NO_METADATA, candidates.name, version, None, reasons[0])
+        self.unreadable[candidates.name, position] = rejection
+        return None
+
+    def _ask(self, file: DistributionFile) -> CoreMetadata | str:
+        try:
+            return self.index.metadata(file)
+        except (MetadataUnavailable, IndexUnavailable) as error:
+            return str(error)
+
+    def usable(self, name: NormalizedName, position: int) -> bool:
+        """Return whether a version may be chosen: one without metadata only where a person pins it."""
+        candidates = self.candidates(name)
+        if candidates.opaque:
+            return True
+        metadata = self.metadata(name, position)
+        if metadata is not None:
+            return self.problem.policy.mended or not metadata.mended
+        version = candidates.versions[position]
+        return any(_pins(r.specifier, version) for r in self._written.get(name, ()))
+
+    def hoped_for(self, name: NormalizedName, position: int) -> bool:
+        """Return whether a version may be chosen in want of any that can be read."""
+        return self.problem.policy.unread and self.metadata(name, position) is None
+
+    def loaded(self, name: NormalizedName, position: int) -> bool:
+        """Return whether the metadata of a version has been looked at."""
+        return self._metadata.get((name, position)) is not None
+
+    def edges(self, node: str, position: int) -> tuple[Edge, ...]:
+        """Return what a version asks for on the target, couplings included."""
+        key = (node, position)
+        found = self._edges.get(key)
+        if found is None:
+            found = self._edges[key] = self._build(node, position)
+        return found
+
+    def asks_for(self, node: str, position: int) -> tuple[NormalizedName, ...]:
+        """Return the projects that a version asks for, without reading their pages."""
+        name, _, extra = node.rstrip("]").partition("[")
+        metadata = self.metadata(NormalizedName(name), position)
+        wanted = self.metadata_lines.wanted(metadata, extra) if metadata else []
+        names = [canonicalize_name(parsed.name) for parsed in wanted]
+        return tuple(name for name in names if name not in self.excluded and name not in self._candidates)
+
+    def _build(self, node: str, position: int) -> tuple[Edge, ...]:
+        name, _, extra = node.rstrip("]").partition("[")
+        project = NormalizedName(name)
+        metadata = self.metadata(project, position)
+        tie: tuple[Edge, ...] = _NO_EDGES
+        if extra:
+            tie = (Edge(project, name, 1 << position, SpecifierSet(), structural=True),)
+        if metadata is None:
+            return tie
+        wanted = self.metadata_lines.wanted(metadata, extra)
+        names = [canonicalize_name(parsed.name) for parsed in wanted]
+        demands = () if extra else self.couplings.demands(project, metadata.version, frozenset(names))
+        self.index.prefetch_pages([n for n in (*names, *(d for d, _ in demands)) if n not in self._candidates])
+        edges = list(tie)
+        for parsed in wanted:
+            edges.extend(self._edges_of(project, parsed))
+        for dependency, specifier in demands:
+            if dependency not in self.excluded:
+                bits = self.bits(dependency, specifier)
+                edges.append(Edge(project, dependency, bits, specifier, coupling=True, hard=True))
+        return tuple(edges)
+
+    def _edges_of(self, owner: NormalizedName, parsed: Pep508) -> Iterable[Edge]:
+        name = canonicalize_name(parsed.name)
+        if name in self.excluded:
+            return
+        extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
+        bits = self.candidates(name).all or 1 if parsed.url else self.bits(name, parsed.specifier)
+        hard = self.couplings.is_binary(owner, name)
+        for node in nodes_of(name, extras):
+            if node != owner or parsed.specifier:
+                yield Edge(owner, node, bits, parsed.specifier, extras, hard=hard)
+
+    def prefetch(self, name: NormalizedName, bits: int, count: int = 1) -> None:
+        """Start fetching the metadata of the newest ``count`` versions in a set."""
+        if (name, bits, count) in self._prefetched:
+            return
+        self._prefetched.add((name, bits, count))
+        candidates = self.candidates(name)
+        wanted: list[DistributionFile] = []
+        bits &= candidates.all
+        while bits and count and not candidates.opaque:
+            position = highest(bits)
+            bits ^= 1 << position
+            count -= 1
+            if (name, position) not in self._metadata:
+                wanted.append(candidates.files[position][0])
+        if wanted:
+            self.index.prefetch_metadata(wanted)
+
+
+def _pins(specifier: SpecifierSet, version: Version) -> bool:
+    """Return whether a specifier names exactly this version (``==1.2`` or ``===1.2``, not ``==1.*``)."""
+    return any(
+        s.operator in ("==", "===") and not s.version.endswith(".*") and s.contains(version, prereleases=True)
+        for s in specifier
+    )

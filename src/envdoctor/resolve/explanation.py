@@ -1,0 +1,235 @@
+"""Why a package has the version it has: who wanted it, who wanted another, and what shuts newer ones out."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
+
+from envdoctor.model.candidate import Rejection, RejectionKind
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.repair import Repair
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.resolve.dependency_graph import Universe, base_name, positions_of
+
+__all__ = ["Absence", "AbsenceKind", "Explanation", "NewerVersion", "Unmet", "absence", "explain"]
+
+_NEWER = 50
+"""Newer versions explained one by one, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """Something that a version asks for and the resolution does not have."""
+
+    requirement: Requirement
+    there: Version | None
+    """The version that the resolution has of it; None where the target can have none that would do."""
+    held_by: tuple[Requirement, ...] = ()
+    """Who asks for that version and admits none that would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewerVersion:
+    """A version newer than the one in use, and why it is not in use."""
+
+    version: Version
+    excluded_by: tuple[Requirement, ...] = ()
+    """Requirements in force that do not admit it."""
+    unmet: tuple[Unmet, ...] = ()
+    """Only where its metadata has been read."""
+    rejections: tuple[Rejection, ...] = ()
+    """Why the target cannot use it, or must not without being told to: yanked, too new, no file, no metadata."""
+    prerelease: bool = False
+    """A pre-release that nobody asks for by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that is known of one package in a resolution."""
+
+    name: NormalizedName
+    package: ResolvedPackage | None
+    """None where the resolution does not have it."""
+    absence: Absence | None = None
+    """Why it does not, where somebody speaks of it."""
+    chains: tuple[tuple[str, ...], ...] = ()
+    """From a person's requirement down to the package, shortest first, one per person's requirement that leads here."""
+    newer: tuple[NewerVersion, ...] = ()
+    """Newest first."""
+    older: int = 0
+    """How many older versions the target could use."""
+
+
+def explain(
+    resolution: Resolution,
+    universe: Universe,
+    name: str,
+    *,
+    repair: Repair | None = None,
+    too_new: Callable[[NormalizedName], Iterable[Rejection]] | None = None,
+) -> Explanation:
+    """Explain one package of a resolution; ``universe`` is that of the diagnosis it came from.
+
+    ``repair`` is the one in use. ``too_new`` tells the files of a project that a date has taken out of its page.
+    """
+    project = canonicalize_name(name)
+    package = resolution.get(project)
+    if package is None:
+        return Explanation(project, None, absence(universe, repair, name))
+    candidates = universe.candidates(project)
+    position = candidates.versions.index(package.version)
+    versions = set(candidates.page.versions) if candidates.page else set()
+    dated: dict[Version, list[Rejection]] = {}
+    for rejection in too_new(project) if too_new else ():
+        if rejection.version is not None and rejection.version not in versions:
+            dated.setdefault(rejection.version, []).append(rejection)
+    newer = sorted((v for v in {*versions, *dated} if v > package.version), reverse=True)[:_NEWER]
+    return Explanation(
+        name=project,
+        package=package,
+        chains=_chains(resolution, universe, project),
+        newer=tuple(_newer(resolution, universe, package, version, dated.get(version, ())) for version in newer),
+        older=position,
+    )
+
+
+def _newer(
+    resolution: Resolution,
+    universe: Universe,
+    package: ResolvedPackage,
+    version: Version,
+    dated: Iterable[Rejection],
+) -> NewerVersion:
+    candidates = universe.candidates(package.name)
+    excluded = tuple(r for r in package.wanted_by if not r.specifier.contains(version, prereleases=True))
+    if version not in candidates.versions:
+        page = candidates.page
+        shut_out = universe.selector.rejections(page, (version,)) if page else ()
+        return NewerVersion(version, excluded, rejections=(*dated, *shut_out))
+    position = candidates.versions.index(version)
+    rejections = tuple(_guards(universe, package.name, position))
+    open_to_all = bool(universe.bits(package.name, SpecifierSet()) >> position & 1)
+    return NewerVersion(
+        version,
+        excluded,
+        tuple(_unmet(resolution, universe, package.name, position)),
+        rejections,
+        prerelease=version.is_prerelease and not open_to_all,
+    )
+
+
+def _guards(universe: Universe, name: NormalizedName, position: int) -> Iterator[Rejection]:
+    """Yield what keeps a version with usable files from being taken unasked."""
+    candidates = universe.candidates(name)
+    version, file = candidates.versions[position], candidates.files[position][0]
+    if candidates.yanked >> position & 1:
+        yield Rejection(RejectionKind.YANKED, name, version, file.filename, file.yanked or "")
+    if candidates.capped >> position & 1:
+        detail = f"needs Python {file.requires_python}"
+        yield Rejection(RejectionKind.REQUIRES_PYTHON, name, version, file.filename, detail)
+    unreadable = universe.unreadable.get((name, position))
+    if unreadable is not None:
+        yield unreadable
+
+
+def _unmet(resolution: Resolution, universe: Universe, name: NormalizedName, position: int) -> Iterator[Unmet]:
+    if not universe.loaded(name, position):
+        return
+    version = universe.candidates(name).versions[position]
+    for edge in universe.edges(name, position):
+        dependency = base_name(edge.dependency)
+        other = resolution.get(dependency)
+        usable = edge.bits & universe.candidates(dependency).all
+        if other is None and not usable and dependency not in universe.unknown:
+            yield Unmet(edge.requirement(version), None)
+        if other is None or edge.specifier.contains(other.version, prereleases=True):
+            continue
+        versions = [universe.candidates(dependency).versions[found] for found in positions_of(usable)]
+        held = tuple(
+            demand
+            for demand in other.wanted_by
+            if not any(demand.specifier.contains(wanted, prereleases=True) for wanted in versions)
+        )
+        others = tuple(demand for demand in held if not _made_by(demand, name))
+        if others or not held:
+            yield Unmet(edge.requirement(version), other.version, others)
+
+
+def _made_by(demand: Requirement, name: NormalizedName) -> bool:
+    """Return whether the package itself makes a demand, in the version that is in use: another version would not."""
+    return isinstance(demand.origin, DistributionOrigin) and canonicalize_name(demand.origin.name) == name
+
+
+def _chains(resolution: Resolution, universe: Universe, project: NormalizedName) -> tuple[tuple[str, ...], ...]:
+    """Walk from every project that a person names, breadth first."""
+    children = {p.name: tuple(dict.fromkeys(r.name for r in p.dependencies)) for p in resolution.packages}
+    found: list[tuple[str, ...]] = []
+    for start in dict.fromkeys(r.name for r in universe.problem.requirements if universe.applies(r)):
+        queue: list[tuple[NormalizedName, ...]] = [(start,)] if start in children else []
+        seen = {start}
+        for chain in queue:
+            if chain[-1] == project:
+                found.append(chain)
+                break
+            for child in children.get(chain[-1], ()):
+                if child not in seen:
+                    seen.add(child)
+                    queue.append((*chain, child))
+    return tuple(sorted(found, key=len))
+
+
+class AbsenceKind(enum.Enum):
+    """Who, or what, leaves a package out."""
+
+    PROFILE = "profile"
+    REPAIR = "repair"
+    NO_SUCH_PROJECT = "no-such-project"
+    """A repair leaves it out because no index has it."""
+    NO_FILE = "no-file"
+    """A repair leaves it out because the target can use no version."""
+    OTHER_TARGETS = "other-targets"
+    """The lines that ask for it are for other targets."""
+    UNKNOWN = "unknown"
+    """A direct reference, or a page that could not be read: nothing is known of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """The reason, in the words of the profile where it gives one, and who asks for the package."""
+
+    kind: AbsenceKind
+    because: str = ""
+    asked_by: tuple[Requirement, ...] = ()
+
+
+def absence(universe: Universe, repair: Repair | None, name: str) -> Absence | None:
+    """Return why a project is not there with the repair in use, None where nobody has heard of it."""
+    project = canonicalize_name(name)
+    override = next((o for o in repair.overrides if o.requirement.name == project), None) if repair else None
+    asked = override.sets_aside if override else ()
+    exclusion = next((item for item in universe.problem.exclusions if item.name == project), None)
+    if exclusion is not None:
+        return Absence(AbsenceKind.PROFILE, exclusion.because, asked)
+    if override is not None:
+        return Absence(_kind(universe, project, by_profile=override.from_profile), override.because, asked)
+    written = tuple(line for line in universe.problem.requirements if line.name == project)
+    if project in universe.unknown:
+        reason = next((text for text in universe.incomplete if text.startswith(f"`{project}`: ")), "")
+        return Absence(AbsenceKind.UNKNOWN, reason.partition(": ")[2], written)
+    if written and not any(universe.counts(line) for line in written):
+        return Absence(AbsenceKind.OTHER_TARGETS, "", written)
+    return None
+
+
+def _kind(universe: Universe, project: NormalizedName, *, by_profile: bool) -> AbsenceKind:
+    if by_profile:
+        return AbsenceKind.PROFILE
+    if project in universe.missing:
+        return AbsenceKind.NO_SUCH_PROJECT
+    return AbsenceKind.NO_FILE if not universe.candidates(project).all else AbsenceKind.REPAIR

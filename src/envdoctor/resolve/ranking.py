@@ -1,0 +1,214 @@
+"""Which of the known failures a repair can be blamed for, and which any choice would have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.specifiers import Specifier
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.model.candidate import BuildRisk, FileKind
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.repair import Override, Repair
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.resolve.dependency_graph import Universe, highest
+from envdoctor.resolve.failure import Failure, shared_by_all
+from envdoctor.resolve.relaxations import Element
+from envdoctor.resolve.solver import Line
+
+__all__ = ["Offer", "another_series", "blamed", "lowered", "rank"]
+
+
+def blamed(universe: Universe, offers: Sequence[Offer]) -> list[Offer]:
+    """Return the offers with the failures that each is at fault for, and those that it could have avoided.
+
+    Where anything is known to fail, a repair works that has none of these and gives no distribution an older major
+    version than it asks for: nobody tries those, so nobody reports that they fail.
+    """
+    shared = shared_by_all(offer.failures for offer in offers)
+    found = []
+    for offer in offers:
+        moved = _dragged(universe, offer) if offer.failures else frozenset()
+        at_fault = tuple(failure for failure in offer.failures if not failure.packages.isdisjoint(moved))
+        avoidable = tuple(f for f in offer.failures if f in at_fault or f.key not in shared)
+        found.append(replace(offer, at_fault=at_fault, avoidable=avoidable))
+    if not any(offer.avoidable for offer in found):
+        return found
+    return [replace(offer, behind=bool(offer.avoidable) or _too_old(offer)) for offer in found]
+
+
+def _too_old(offer: Offer) -> bool:
+    return offer.repair is not None and another_series(offer.repair.overrides, offer.resolution)
+
+
+def _dragged(universe: Universe, offer: Offer) -> frozenset[NormalizedName]:
+    """Return what a repair moves, and what that keeps from its newest version in turn."""
+    found = set(offer.moved)
+    grown = True
+    while grown:
+        new = {p.name for p in offer.resolution.packages if p.name not in found and _held(universe, p, found)}
+        found |= new
+        grown = bool(new)
+    return frozenset(found)
+
+
+def _held(universe: Universe, package: ResolvedPackage, by: set[NormalizedName]) -> bool:
+    newest = universe.candidates(package.name).versions[highest(universe.newest(package.name))]
+    return any(
+        _maker(demand) in by and not demand.specifier.contains(newest, prereleases=True) for demand in package.wanted_by
+    )
+
+
+def _maker(demand: Requirement) -> NormalizedName | None:
+    origin = demand.origin
+    return canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else None
+
+
+_LOWER_BOUNDS = (">=", ">", "~=", "==", "===")
+
+
+def lowered(overrides: Iterable[Override], resolution: Resolution) -> Iterator[tuple[ResolvedPackage, Requirement]]:
+    """Yield the packages that end below what somebody asked for, with the demand; not where a profile says why."""
+    for override in overrides:
+        package = resolution.get(override.requirement.name)
+        if package is None or override.from_profile or override.because:
+            continue
+        yield from ((package, aside) for aside in override.sets_aside if _bound_above(package.version, aside))
+
+
+def another_series(overrides: Iterable[Override], resolution: Resolution) -> bool:
+    """Return whether a distribution gets an older major version than it asks for (of 0.x: an older minor one)."""
+    return any(
+        isinstance(aside.origin, DistributionOrigin)
+        and (bound := _bound_above(package.version, aside)) is not None
+        and _series(bound) != _series(package.version)
+        for package, aside in lowered(overrides, resolution)
+    )
+
+
+def _bound_above(version: Version, requirement: Requirement) -> Version | None:
+    """Return the lower bound that a version does not reach, None where it does."""
+    if requirement.specifier.contains(version, prereleases=True):
+        return None
+    bounds = (_bound(clause) for clause in requirement.specifier if clause.operator in _LOWER_BOUNDS)
+    return max((bound for bound in bounds if bound is not None and version < bound), default=None)
+
+
+def _bound(clause: Specifier) -> Version | None:
+    try:
+        return Version(clause.version.removesuffix(".*"))
+    except InvalidVersion:
+        return None
+
+
+def _series(version: Version) -> tuple[int, ...]:
+    return (version.major,) if version.major else (0, version.minor)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A repair (None: nothing needed one) with what it resolves to."""
+
+    repair: Repair | None
+    resolution: Resolution
+    violations: tuple[str, ...]
+    failures: tuple[Failure, ...]
+    elements: frozenset[Element]
+    at_fault: tuple[Failure, ...] = ()
+    """The failures in which something that the repair moves, or drags along, has a part."""
+    avoidable: tuple[Failure, ...] = ()
+    """Those, and the ones that some other offer does not have; known once all offers are."""
+    behind: bool = False
+    """Whether a dearer repair that works goes before it."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether every requirement in force holds."""
+        return not self.violations
+
+    @property
+    def verified(self) -> bool:
+        """Whether the check could look at everything and found nothing."""
+        return self.repair.verified if self.repair else self.sound
+
+    @property
+    def moved(self) -> frozenset[NormalizedName]:
+        """The projects that the repair overrides."""
+        return frozenset(o.requirement.name for o in self.repair.overrides) if self.repair else frozenset()
+
+    def hard_builds(self) -> Iterator[ResolvedPackage]:
+        """Yield the packages without a wheel whose build needs a compiler, or who knows what."""
+        for package in self.resolution.packages:
+            if package.file.kind is FileKind.SDIST and package.build_risk is not BuildRisk.ANYWHERE:
+                yield package
+
+
+def rank(universe: Universe, lines: Sequence[Line], offer: Offer) -> tuple[object, ...]:
+    """Return what sorts offers, best first."""
+    edges = sum(not _of_project(lines, element) for element in offer.elements)
+    numbers = sorted(-element for element in offer.elements if isinstance(element, int))
+    demands = sorted(element for element in offer.elements if not isinstance(element, int))
+    return (
+        not offer.sound,
+        not offer.verified,
+        offer.behind,
+        offer.repair.cost if offer.repair else 0,
+        not (offer.repair and offer.repair.from_profile),
+        edges,
+        len(offer.avoidable),
+        _below(universe, lines, offer),
+        sum(1 for _ in offer.hard_builds()),
+        _away(universe, lines, offer),
+        numbers,
+        demands,
+    )
+
+
+def _of_project(lines: Sequence[Line], element: Element) -> bool:
+    """Return whether a line gives way; one installed without its dependencies counts as metadata overruled.
+
+    The project does that on purpose: it wants that version, and not what its metadata asks for.
+    """
+    return isinstance(element, int) and not lines[element].requirement.no_deps
+
+
+def _below(universe: Universe, lines: Sequence[Line], offer: Offer) -> int:
+    """Return how many of the replaced demands end below what they asked for."""
+    return sum(position < (bits & -bits).bit_length() - 1 for _, position, bits in _ended(universe, lines, offer))
+
+
+def _away(universe: Universe, lines: Sequence[Line], offer: Offer) -> int:
+    """Return how many versions away from what they asked for the replaced lines end."""
+    return sum(
+        abs(position - highest(bits))
+        for element, position, bits in _ended(universe, lines, offer)
+        if isinstance(element, int)
+    )
+
+
+def _ended(universe: Universe, lines: Sequence[Line], offer: Offer) -> Iterator[tuple[Element, int, int]]:
+    """Yield each replaced demand with the position it ended at and the positions it asked for."""
+    for element in offer.elements:
+        name, wanted = _asked(universe, lines, offer, element)
+        candidates = universe.candidates(name)
+        package = offer.resolution.get(name)
+        bits = wanted & candidates.all
+        if package is not None and bits:
+            yield element, candidates.versions.index(package.version), bits
+
+
+def _asked(universe: Universe, lines: Sequence[Line], offer: Offer, element: Element) -> tuple[NormalizedName, int]:
+    """Return the project that an element speaks of, and the positions it asked for."""
+    if isinstance(element, int):
+        requirement = lines[element].requirement
+        return requirement.name, universe.bits(requirement.name, requirement.specifier)
+    owner, name = element
+    package = offer.resolution.get(owner)
+    bits = -1
+    for requirement in package.dependencies if package else ():
+        if requirement.name == name:
+            bits &= universe.bits(name, requirement.specifier)
+    return name, bits

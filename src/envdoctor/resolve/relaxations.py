@@ -1,0 +1,225 @@
+"""Requirements set aside on purpose: what a repair, or a profile, changes about a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from packaging.markers import Marker
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName, canonicalize_name
+
+from envdoctor.model.origin import DistributionOrigin, ProfileOrigin
+from envdoctor.model.profile import ProfileOverride
+from envdoctor.model.repair import NOWHERE, Override, VersionChange
+from envdoctor.model.requirement import Requirement, RequirementKind
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.resolve.dependency_graph import Universe, base_name
+from envdoctor.resolve.solver import ANY_OWNER, Line, Proof, Root, View, any_version, background, roots_of
+
+__all__ = [
+    "Element",
+    "Relaxation",
+    "changes_of",
+    "effective",
+    "elements_of",
+    "from_elements",
+    "from_profile",
+    "nothing_instead",
+    "overrides_of",
+    "overrides_of_exclusions",
+]
+
+Element: TypeAlias = int | tuple[NormalizedName, NormalizedName]
+"""What one override replaces: a line by its number, or the demand of a distribution on a project."""
+
+PROJECT = "project"
+_OVERRIDES = -1_000_000
+"""Line numbers of overrides start here and go down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """Lines and demands that do not count, with the positions that count instead (None: nothing does)."""
+
+    lines: Mapping[int, int | None] = field(default_factory=dict)
+    demands: Mapping[tuple[NormalizedName, NormalizedName], int | None] = field(default_factory=dict)
+    overrides: Mapping[NormalizedName, ProfileOverride] = field(default_factory=dict)
+    """A profile's overrides in use, by project."""
+
+    def roots(self, universe: Universe, lines: Sequence[Line]) -> list[Root]:
+        """Return the demands of people that are left; an override bounds its project whoever else asks for it."""
+        return [*roots_of(universe, lines, self.lines), *background(universe), *self._bounds(universe)]
+
+    def _bounds(self, universe: Universe) -> Iterator[Root]:
+        for number, (name, override) in enumerate(self.overrides.items()):
+            if universe.applies(override.requirement):
+                bits = universe.bits(name, override.requirement.specifier)
+                yield Root(_OVERRIDES - number, name, bits, constraint=True)
+
+    def view(self, universe: Universe) -> View:
+        """Return the universe without the demands that are set aside."""
+        return View(universe, self.demands)
+
+    def sets_aside(self, owner: NormalizedName, dependency: NormalizedName) -> bool:
+        """Return whether a demand of metadata does not count (binary couplings always do)."""
+        return (owner, dependency) in self.demands or (ANY_OWNER, dependency) in self.demands
+
+
+def from_elements(universe: Universe, lines: Sequence[Line], elements: Collection[Element]) -> Relaxation:
+    """Return the relaxation that leaves a bare name in place of each element.
+
+    Nothing is left of a demand on a project of which the target can use no version at all.
+    """
+    relaxed: dict[int, int | None] = {}
+    demands: dict[tuple[NormalizedName, NormalizedName], int | None] = {}
+    for element in elements:
+        if isinstance(element, int):
+            line = lines[element]
+            relaxed[element] = None if line.constraint else any_version(universe, line.requirement.name) or None
+        else:
+            demands[element] = any_version(universe, element[1]) or None
+    return Relaxation(relaxed, demands)
+
+
+def from_profile(universe: Universe, lines: Sequence[Line], overrides: Sequence[ProfileOverride]) -> Relaxation:
+    """Return the relaxation that a profile declares."""
+    relaxed: dict[int, int | None] = {}
+    demands: dict[tuple[NormalizedName, NormalizedName], int | None] = {}
+    used: dict[NormalizedName, ProfileOverride] = {}
+    for override in overrides:
+        requirement = override.requirement
+        name = requirement.name
+        used[name] = override
+        bits = universe.bits(name, requirement.specifier) if universe.applies(requirement) else None
+        everyone = not override.replaces
+        owners = [NormalizedName(owner) for owner in override.replaces if owner != PROJECT]
+        if everyone or PROJECT in override.replaces:
+            relaxed.update((line.id, bits) for line in lines if line.requirement.name == name)
+        for owner in [ANY_OWNER] if everyone else owners:
+            demands[owner, name] = bits
+    return Relaxation(relaxed, demands, used)
+
+
+def elements_of(universe: Universe, lines: Sequence[Line], proof: Proof) -> frozenset[Element]:
+    """Return what could be set aside of the facts that a proof used."""
+    found: set[Element] = {number for number in proof.lines if number >= 0 and lines[number].relaxable}
+    for edge in proof.edges:
+        owner, dependency = base_name(edge.owner), base_name(edge.dependency)
+        if owner != dependency and not universe.couplings.is_binary(owner, dependency):
+            found.add((owner, dependency))
+    return frozenset(found)
+
+
+def nothing_instead(asked: Requirement) -> Requirement:
+    """Return what stands in place of a requirement that is left out."""
+    return Requirement(asked.name, asked.origin, extras=asked.extras, marker=Marker(NOWHERE))
+
+
+def overrides_of_exclusions(universe: Universe, resolution: Resolution) -> tuple[Override, ...]:
+    """Return one override per excluded project that a person, or a package of the resolution, asks for."""
+    if not universe.excluded:
+        return ()
+    asked: dict[NormalizedName, dict[Requirement, None]] = {}
+    for requirement in (*_lines(universe), *_demands(universe, resolution)):
+        asked.setdefault(requirement.name, {})[requirement] = None
+    return tuple(
+        Override(
+            nothing_instead(next(iter(asked[exclusion.name]))),
+            tuple(asked[exclusion.name]),
+            exclusion.because,
+            from_profile=True,
+        )
+        for exclusion in {exclusion.name: exclusion for exclusion in universe.problem.exclusions}.values()
+        if exclusion.name in asked
+    )
+
+
+def _lines(universe: Universe) -> Iterator[Requirement]:
+    for requirement in universe.problem.requirements:
+        asks = requirement.name in universe.excluded and requirement.kind is RequirementKind.REQUIRE
+        if asks and universe.counts(requirement):
+            yield requirement
+
+
+def _demands(universe: Universe, resolution: Resolution) -> Iterator[Requirement]:
+    for package in resolution.packages:
+        for extra in ("", *sorted(package.extras)):
+            yield from _of_package(universe, package, extra)
+
+
+def _of_package(universe: Universe, package: ResolvedPackage, extra: str) -> Iterator[Requirement]:
+    metadata = universe.metadata_of(package)
+    for parsed in universe.metadata_lines.wanted(metadata, extra) if metadata else ():
+        name = canonicalize_name(parsed.name)
+        if name in universe.excluded:
+            origin = DistributionOrigin(package.name, str(package.version))
+            extras = frozenset(canonicalize_name(asked) for asked in parsed.extras)
+            yield Requirement(name, origin, parsed.specifier, extras=extras)
+
+
+def overrides_of(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxation) -> tuple[Override, ...]:
+    """Return one override per project: the lines, and the demands that would not have held, which it replaces."""
+    aside: dict[NormalizedName, list[Requirement]] = {}
+    for line in lines:
+        if line.id in relaxation.lines:
+            aside.setdefault(line.requirement.name, []).extend(line.written)
+    for _, requirement in _broken_demands(resolution, relaxation):
+        aside.setdefault(requirement.name, []).append(requirement)
+    return tuple(_override(tuple(found), resolution, relaxation) for found in aside.values())
+
+
+def effective(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxation) -> frozenset[Element]:
+    """Return the elements of a relaxation without which its resolution would not hold."""
+    found: set[Element] = {owner for owner, _ in _broken_demands(resolution, relaxation)}
+    for line in lines:
+        if line.id in relaxation.lines and not _holds(line.requirement, resolution):
+            found.add(line.id)
+    return frozenset(found)
+
+
+def changes_of(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxation) -> tuple[VersionChange, ...]:
+    """Return the pins of people that come out different."""
+    found: dict[NormalizedName, VersionChange] = {}
+    for line in lines:
+        package = resolution.get(line.requirement.name)
+        if line.id in relaxation.lines and package is not None and not _holds(line.requirement, resolution):
+            change = VersionChange(package.name, _pinned(line.requirement), str(package.version))
+            found.setdefault(package.name, change)
+    return tuple(found.values())
+
+
+def _broken_demands(
+    resolution: Resolution, relaxation: Relaxation
+) -> Iterator[tuple[tuple[NormalizedName, NormalizedName], Requirement]]:
+    """Yield the demands of distributions that are set aside and do not hold."""
+    for package in resolution.packages:
+        for requirement in package.dependencies:
+            if relaxation.sets_aside(package.name, requirement.name) and not _holds(requirement, resolution):
+                yield (package.name, requirement.name), requirement
+
+
+def _holds(requirement: Requirement, resolution: Resolution) -> bool:
+    package = resolution.get(requirement.name)
+    return package is not None and requirement.specifier.contains(package.version, prereleases=True)
+
+
+def _override(aside: tuple[Requirement, ...], resolution: Resolution, relaxation: Relaxation) -> Override:
+    first = aside[0]
+    declared = relaxation.overrides.get(first.name)
+    because = declared.because if declared is not None else ""
+    from_profile = declared is not None and isinstance(declared.requirement.origin, ProfileOrigin)
+    package = resolution.get(first.name)
+    if package is None:
+        instead = declared.requirement if declared is not None else nothing_instead(first)
+        return Override(instead, aside, because, from_profile)
+    base = declared.requirement if declared is not None else first
+    pin = SpecifierSet(f"=={package.version}")
+    return Override(replace(base, specifier=pin, extras=first.extras, text="", hashes=()), aside, because, from_profile)
+
+
+def _pinned(requirement: Requirement) -> str:
+    """Return ``2.7`` of ``==2.7``, else the specifier as it stands."""
+    text = str(requirement.specifier)
+    return text.lstrip("=") if text.startswith("==") and "," not in text else text

@@ -1,0 +1,196 @@
+"""From chosen positions to a resolution that says who wanted what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
+
+from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
+from envdoctor.model.origin import DistributionOrigin, written_by_a_person
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
+from envdoctor.resolve.candidates import CandidateList
+from envdoctor.resolve.dependency_graph import Edge, Universe, base_name, highest
+from envdoctor.resolve.relaxations import Relaxation
+from envdoctor.resolve.solver import Line
+
+__all__ = ["Demands", "build_resolution", "demands_of", "walked_back"]
+
+
+class Demands:
+    """Every demand on every project of a resolution, in force and set aside."""
+
+    def __init__(self) -> None:
+        self.in_force: dict[NormalizedName, list[Requirement]] = {}
+        self.set_aside: dict[NormalizedName, list[Requirement]] = {}
+        self.made_by: dict[NormalizedName, list[Requirement]] = {}
+
+
+def demands_of(
+    universe: Universe, lines: Sequence[Line], positions: Mapping[str, int], relaxation: Relaxation
+) -> Demands:
+    """Return who demands what, given what was chosen."""
+    demands = Demands()
+    for line in lines:
+        bucket = demands.set_aside if line.id in relaxation.lines else demands.in_force
+        bucket.setdefault(line.requirement.name, []).extend(line.written)
+    for name, override in relaxation.overrides.items():
+        if universe.applies(override.requirement):
+            demands.in_force.setdefault(name, []).append(override.requirement)
+    for node, position in sorted(positions.items()):
+        owner = base_name(node)
+        candidates = universe.candidates(owner)
+        if candidates.opaque:
+            continue
+        for edge in _distinct(universe.edges(node, position)):
+            requirement = edge.requirement(candidates.versions[position])
+            made = demands.made_by.setdefault(owner, [])
+            if requirement not in made:
+                made.append(requirement)
+                aside = not edge.hard and relaxation.sets_aside(owner, requirement.name)
+                bucket = demands.set_aside if aside else demands.in_force
+                bucket.setdefault(requirement.name, []).append(requirement)
+    return demands
+
+
+def _distinct(edges: Iterable[Edge]) -> Iterable[Edge]:
+    """Yield one edge per demand: the nodes of its extras repeat it."""
+    seen: set[tuple[NormalizedName, SpecifierSet, frozenset[str]]] = set()
+    for edge in edges:
+        key = (base_name(edge.dependency), edge.specifier, edge.extras)
+        if not edge.structural and key not in seen:
+            seen.add(key)
+            yield edge
+
+
+def build_resolution(
+    universe: Universe,
+    lines: Sequence[Line],
+    positions: Mapping[str, int],
+    relaxation: Relaxation,
+    repair: str | None = None,
+    build_risk: Callable[[DistributionFile], BuildRisk] | None = None,
+) -> Resolution:
+    """Return the resolution; projects of which nothing is known are left out (see ``Universe.unknown``)."""
+    demands = demands_of(universe, lines, positions, relaxation)
+    extras: dict[NormalizedName, set[str]] = {}
+    for node in positions:
+        name, _, extra = node.rstrip("]").partition("[")
+        if extra:
+            extras.setdefault(NormalizedName(name), set()).add(extra)
+    packages: list[ResolvedPackage] = []
+    for node in sorted(positions):
+        name = base_name(node)
+        candidates = universe.candidates(name)
+        if name != node or candidates.opaque:
+            continue
+        candidate = candidates.candidate(positions[node])
+        metadata = universe.metadata(name, positions[node])
+        graded = candidate.file.kind is FileKind.SDIST and build_risk is not None
+        packages.append(
+            ResolvedPackage(
+                name=name,
+                version=candidate.version,
+                file=candidate.file,
+                files=candidate.files,
+                extras=frozenset(extras.get(name, ())) & (metadata.provides_extra if metadata else frozenset()),
+                dependencies=tuple(demands.made_by.get(name, ())),
+                wanted_by=tuple(demands.in_force.get(name, ())),
+                set_aside=tuple(demands.set_aside.get(name, ())),
+                build_risk=build_risk(candidate.file) if graded and build_risk else None,
+                mended=metadata.mended if metadata else (),
+            )
+        )
+    return Resolution(tuple(packages), repair, walked_back(universe, positions, demands.in_force))
+
+
+_LONG = timedelta(days=365)
+
+
+def walked_back(
+    universe: Universe, positions: Mapping[str, int], in_force: Mapping[NormalizedName, Sequence[Requirement]]
+) -> tuple[WalkedBack, ...]:
+    """Return the packages that are far behind the newest that the target could use, by name.
+
+    Not among them: what a person's own requirement holds back (they know), and what a distribution pins exactly.
+    """
+    found: list[WalkedBack] = []
+    for node in sorted(positions):
+        name = base_name(node)
+        candidates = universe.candidates(name)
+        if name != node or candidates.opaque:
+            continue
+        newest = highest(universe.newest(name))
+        if not _far(candidates, positions[node], newest):
+            continue
+        demands = in_force.get(name, ())
+        excluding = [r for r in demands if not r.specifier.contains(candidates.versions[newest], prereleases=True)]
+        if any(written_by_a_person(r.origin) or _exact(r) for r in excluding):
+            continue
+        forced = tuple(excluding) or tuple(_failing(universe, positions, name, newest, in_force))
+        if forced:
+            found.append(WalkedBack(name, candidates.versions[positions[node]], candidates.versions[newest], forced))
+    return tuple(found)
+
+
+def _exact(requirement: Requirement) -> bool:
+    """Return whether a distribution names the very version it was built with: that is no step back in time."""
+    return any(s.operator in ("==", "===") for s in requirement.specifier)
+
+
+def _far(candidates: CandidateList, chosen: int, newest: int) -> bool:
+    """Return whether the chosen version is a release series, or about a year, behind."""
+    if chosen >= newest:
+        return False
+    if _series(candidates.versions[chosen]) != _series(candidates.versions[newest]):
+        return True
+    before, after = _uploaded(candidates, chosen), _uploaded(candidates, newest)
+    return before is not None and after is not None and after - before > _LONG
+
+
+def _series(version: Version) -> tuple[int, ...]:
+    return (version.major,) if version.major else (0, version.minor)
+
+
+def _uploaded(candidates: CandidateList, position: int) -> datetime | None:
+    text = candidates.files[position][0].upload_time
+    try:
+        return datetime.fromisoformat(text.replace("Z", "+00:00")) if text else None
+    except ValueError:
+        return None
+
+
+def _failing(
+    universe: Universe,
+    positions: Mapping[str, int],
+    name: NormalizedName,
+    newest: int,
+    in_force: Mapping[NormalizedName, Sequence[Requirement]],
+) -> Iterator[Requirement]:
+    """Yield what the newest version asks for that the resolution does not have, if it was looked at.
+
+    Not what is there for the sake of the version in use alone: the newest one would bring another.
+    """
+    if not universe.loaded(name, newest):
+        return
+    version = universe.candidates(name).versions[newest]
+    for edge in universe.edges(name, newest):
+        usable = edge.bits & universe.candidates(base_name(edge.dependency)).all
+        chosen = positions.get(edge.dependency)
+        if usable and (chosen is None or edge.bits >> chosen & 1):
+            continue
+        against = [
+            demand
+            for demand in in_force.get(base_name(edge.dependency), ())
+            if not universe.bits(demand.name, demand.specifier) & usable
+        ]
+        if not usable or not against or not all(_made_by(demand, name) for demand in against):
+            yield edge.requirement(version)
+
+
+def _made_by(demand: Requirement, name: NormalizedName) -> bool:
+    return isinstance(demand.origin, DistributionOrigin) and canonicalize_name(demand.origin.name) == name

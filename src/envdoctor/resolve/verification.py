@@ -1,0 +1,228 @@
+"""Checks a finished resolution against the metadata itself, sharing nothing with the search.
+
+Everything is read and parsed again and compared version by version: no positions, no memos, no engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as Pep508
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
+from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, ResolutionTooDeep
+from resolvelib.resolvers.resolution import Resolution as ResolvelibSearch
+
+from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.model.target import Target
+from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable
+from envdoctor.resolve.couplings import Couplings
+from envdoctor.resolve.dependency_graph import base_name, positions_of
+from envdoctor.resolve.requires_dist import may_count
+from envdoctor.resolve.solver import GaveUp, Outcome, Root, Solved, Unsolvable, View
+
+if TYPE_CHECKING:
+    from resolvelib.structs import RequirementInformation
+
+__all__ = ["Backtracking", "violations"]
+
+
+def violations(
+    resolution: Resolution,
+    requirements: Iterable[Requirement],
+    target: Target,
+    index: Index,
+    couplings: Couplings,
+    *,
+    ignored: Callable[[NormalizedName, NormalizedName], bool],
+    absent: frozenset[NormalizedName] = frozenset(),
+) -> tuple[str, ...]:
+    """Return every requirement in force that the resolution breaks, as text; empty when it is sound.
+
+    ``requirements`` are those of people that are in force. ``ignored(owner, dependency)`` says which demands of
+    metadata were set aside. ``absent`` names projects that are rightly not there: excluded, or unknown.
+    """
+    versions = {package.name: package.version for package in resolution.packages}
+    broken: list[str] = []
+    for requirement in requirements:
+        version = versions.get(requirement.name)
+        if version is None:
+            if requirement.kind is RequirementKind.REQUIRE and requirement.name not in absent:
+                broken.append(f"{requirement.pep508}: `{requirement.name}` is not there")
+        elif not requirement.specifier.contains(version, prereleases=True):
+            broken.append(f"{requirement.pep508}: {version} is there")
+    for package in resolution.packages:
+        broken.extend(_package(package, versions, target, index, couplings, ignored, absent))
+    return tuple(broken)
+
+
+def _package(
+    package: ResolvedPackage,
+    versions: dict[NormalizedName, Version],
+    target: Target,
+    index: Index,
+    couplings: Couplings,
+    ignored: Callable[[NormalizedName, NormalizedName], bool],
+    absent: frozenset[NormalizedName],
+) -> Iterable[str]:
+    try:
+        lines = index.metadata(package.file).requires_dist
+    except (MetadataUnavailable, IndexUnavailable):
+        return
+    stated: set[str] = set()
+    for name, parsed in _applicable(lines, package.extras, target):
+        stated.add(name)
+        binary = couplings.is_binary(package.name, name)
+        if name in absent or (ignored(package.name, name) and not binary):
+            continue
+        found = versions.get(name)
+        if found is None or not parsed.specifier.contains(found, prereleases=True):
+            yield f"{package.name} {package.version} requires {parsed}: {found or 'nothing'} is there"
+    for name, specifier in couplings.demands(package.name, package.version, frozenset(stated)):
+        found = versions.get(name)
+        if name not in absent and (found is None or not specifier.contains(found, prereleases=True)):
+            yield f"{package.name} {package.version} was built for {name}{specifier}: {found or 'nothing'} is there"
+
+
+@lru_cache(maxsize=4_096)
+def _applicable(
+    lines: tuple[str, ...], extras: frozenset[str], target: Target
+) -> tuple[tuple[NormalizedName, Pep508], ...]:
+    """Return the demands of a version that count; the resolutions of one diagnosis have most versions in common."""
+    found = []
+    environments = [target.marker_environment(extra) for extra in ("", *sorted(extras))]
+    for line in lines:
+        parsed = _parsed(line) if may_count(line, extras) else None
+        if parsed is None:
+            continue
+        if any(may_hold(parsed.marker, environment) for environment in environments):
+            found.append((canonicalize_name(parsed.name), parsed))
+    return tuple(found)
+
+
+@lru_cache(maxsize=32_768)
+def _parsed(line: str) -> Pep508 | None:
+    try:
+        return Pep508(line)
+    except InvalidRequirement:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    node: str
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    node: str
+    position: int
+
+
+class Backtracking:
+    """Solves with resolvelib, whose answers check the first engine's.
+
+    Its ``Unsolvable`` is no proof: resolvelib jumps back over choices that matter in some universes with cycles, and
+    goes round in circles in others (1.2.1). Only its ``Solved`` counts, and that only because it is looked through once
+    more: in such universes resolvelib also returns choices that do not agree.
+    """
+
+    def __init__(self, rounds: int = 20_000) -> None:
+        self._rounds = rounds
+
+    def solve(self, roots: Sequence[Root], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
+        """Find a consistent choice; see ``Solver``."""
+        bounds: dict[str, int] = {}
+        for root in roots:
+            if root.constraint:
+                bounds[root.node] = bounds.get(root.node, -1) & root.bits
+        provider = _Provider(view, bounds, prefer or {})
+        # Not ``Resolver``: its filter of what nothing reaches any more recurses for ever on a cycle that a
+        # backtrack has cut off from the roots.
+        engine: ResolvelibSearch[_Demand, _Choice, str] = ResolvelibSearch(provider, BaseReporter())
+        demands = [_Demand(root.node, root.bits) for root in roots if not root.constraint]
+        try:
+            state = engine.resolve(demands, max_rounds=self._rounds)
+        except ResolutionImpossible:
+            return Unsolvable(None)
+        except ResolutionTooDeep:
+            return GaveUp(f"no answer after {self._rounds} rounds")
+        found = _reachable({node: choice.position for node, choice in state.mapping.items()}, demands, view)
+        return Solved(found) if found is not None else GaveUp("the choices that it made do not agree")
+
+
+def _reachable(positions: Mapping[str, int], demands: Sequence[_Demand], view: View) -> dict[str, int] | None:
+    """Return what the roots lead to, None where a demand on the way is not met."""
+    found: dict[str, int] = {}
+    queue = list(demands)
+    for demand in queue:
+        position = positions.get(demand.node)
+        if position is None or not demand.bits >> position & 1:
+            return None
+        if demand.node not in found:
+            found[demand.node] = position
+            queue.extend(_Demand(edge.dependency, edge.bits) for edge in view.edges(demand.node, position))
+    return found
+
+
+class _Provider(AbstractProvider[_Demand, _Choice, str]):
+    def __init__(self, view: View, bounds: Mapping[str, int], prefer: Mapping[str, int]) -> None:
+        self._view = view
+        self._bounds = bounds
+        self._prefer = prefer
+
+    def identify(self, requirement_or_candidate: _Demand | _Choice) -> str:
+        """Return the node."""
+        return requirement_or_candidate.node
+
+    def get_preference(
+        self,
+        identifier: str,
+        resolutions: Mapping[str, _Choice],
+        candidates: Mapping[str, Iterator[_Choice]],
+        information: Mapping[str, Iterator[RequirementInformation[_Demand, _Choice]]],
+        backtrack_causes: Sequence[RequirementInformation[_Demand, _Choice]],
+    ) -> Any:
+        """Take what caused the last failure first, then what has the fewest versions left."""
+        del resolutions, candidates
+        culprit = any(identifier == cause.requirement.node for cause in backtrack_causes)
+        bits = -1
+        for entry in information[identifier]:
+            bits &= entry.requirement.bits
+        return (not culprit, bits.bit_count(), identifier)
+
+    def find_matches(
+        self,
+        identifier: str,
+        requirements: Mapping[str, Iterator[_Demand]],
+        incompatibilities: Mapping[str, Iterator[_Choice]],
+    ) -> Iterable[_Choice]:
+        """Return what all demands admit, the preferred version first and then the newest."""
+        name = base_name(identifier)
+        universe = self._view.universe
+        bits = universe.candidates(name).all & self._bounds.get(identifier, -1)
+        for requirement in requirements[identifier]:
+            bits &= requirement.bits
+        for choice in incompatibilities[identifier]:
+            bits &= ~(1 << choice.position)
+        found = [position for position in positions_of(bits) if universe.usable(name, position)]
+        found = found or [position for position in positions_of(bits) if universe.hoped_for(name, position)]
+        preferred = self._prefer.get(identifier)
+        if preferred in found:
+            found.remove(preferred)
+            found.insert(0, preferred)
+        return [_Choice(identifier, position) for position in found]
+
+    def is_satisfied_by(self, requirement: _Demand, candidate: _Choice) -> bool:
+        """Return whether a version is among those demanded."""
+        return bool(requirement.bits >> candidate.position & 1)
+
+    def get_dependencies(self, candidate: _Choice) -> Iterable[_Demand]:
+        """Return what a version demands."""
+        return [_Demand(e.dependency, e.bits) for e in self._view.edges(candidate.node, candidate.position)]

@@ -1,0 +1,284 @@
+"""Where the time of a prescription went."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from envdoctor.diagnose.engine import breakages, examine
+from envdoctor.diagnose.examination import Examination, Sources
+from envdoctor.lock.still_holds import holds
+from envdoctor.model.fact import Facts
+from envdoctor.model.report import Report
+from envdoctor.resolve.diagnosis import Diagnosis, diagnose
+from envdoctor.resolve.memory import collector_paused
+from envdoctor.verbs.check_environment import could_be_asked
+from envdoctor.verbs.failures import failures_of
+from envdoctor.verbs.host import cards_were_asked
+from envdoctor.verbs.resolver_input import choose_python, problem_of
+from envdoctor.verbs.settings import Settings
+from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, waive
+from envdoctor.verbs.without_profile import changes_anything, found_as_they_stand, found_without_bounds
+
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
+
+    from envdoctor.lock.pylock_reader import LockedProject
+    from envdoctor.model.binary import BinaryInventory
+    from envdoctor.model.candidate import BuildRisk, DistributionFile
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.finding import Finding
+    from envdoctor.model.profile import Profile
+    from envdoctor.model.project import Project
+    from envdoctor.model.resolution import Resolution
+    from envdoctor.model.target import Target
+    from envdoctor.ports import ArchiveReader, Index, Progress
+    from envdoctor.resolve.failure import Failure
+    from envdoctor.resolve.manifest import Problem
+
+__all__ = ["CheckRequest", "Phases", "Prescription", "check", "prescribe", "report_of"]
+
+
+@runtime_checkable
+class _Waited(Protocol):
+    """An index that knows how long it kept its callers waiting."""
+
+    @property
+    def seconds(self) -> float: ...
+
+
+class Phases:
+    """Wall-clock seconds by phase; those spent waiting for an index count for the index alone."""
+
+    def __init__(self, *indexes: object) -> None:
+        self._indexes = tuple({id(index): index for index in indexes if isinstance(index, _Waited)}.values())
+        self._seconds = {"index_s": 0.0}
+        self._at = time.perf_counter()
+        self._waited = self._waiting()
+
+    def end(self, phase: str) -> None:
+        """Count what has passed since the last phase ended (or since the start) to ``phase``."""
+        now, waited = time.perf_counter(), self._waiting()
+        waiting = min(waited - self._waited, now - self._at)
+        self._seconds["index_s"] += waiting
+        self._seconds[phase] = self._seconds.get(phase, 0.0) + now - self._at - waiting
+        self._at, self._waited = now, waited
+
+    def timings(self) -> dict[str, float]:
+        """Return the seconds of the index and of each phase, and ``total_s``, their sum."""
+        return {
+            name: round(value, 3) for name, value in {"total_s": sum(self._seconds.values()), **self._seconds}.items()
+        }
+
+    def _waiting(self) -> float:
+        return sum(index.seconds for index in self._indexes)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """Everything that ``check`` may look at; what is None is not looked at."""
+
+    target: Target
+    today: date
+    python_choices: tuple[tuple[int, int], ...] = ()
+    """Interpreters to try, best first; empty: the target's own."""
+    project: Project | None = None
+    sources: Sources | None = None
+    profile: Profile | None = None
+    settings: Settings = Settings()  # noqa: RUF009 - immutable
+    locked: LockedProject | None = None
+    index: Index | None = None
+    archives: ArchiveReader | None = None
+    plain_index: Index | None = None
+    """The index without the profile's bound indexes; None: the same."""
+    plain_archives: ArchiveReader | None = None
+    build_risk: Callable[[DistributionFile], BuildRisk] | None = None
+    environment: InstalledEnvironment | None = None
+    binaries: BinaryInventory | None = None
+    facts: Facts = Facts()  # noqa: RUF009 - immutable
+    log: str | None = None
+    unreachable: Callable[[], Sequence[tuple[str, str, str]]] = tuple
+    """Tells, afterwards, which indexes did not answer: name, URL, reason."""
+    progress: Progress | None = None
+    upgrade: frozenset[str] = frozenset()
+    offline: bool = False
+    """No index may be asked: where the cache does not know, the lock may speak."""
+    part: str = ""
+    """Which of the profile's environments this is about, where it has several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prescription:
+    """A diagnosis with what the rules said of it."""
+
+    target: Target
+    diagnosis: Diagnosis | None
+    findings: tuple[Finding, ...]
+    timings: Mapping[str, float]
+    """Seconds by phase, as the report has them."""
+    by_lock: tuple[NormalizedName, ...] = ()
+    """Projects that could not be read, where the lock alone was asked; the diagnosis is empty then."""
+
+
+def check(request: CheckRequest) -> Report:
+    """Return the report of ``check``."""
+    return report_of(request, prescribe(request), command="check")
+
+
+def report_of(request: CheckRequest, result: Prescription, *, command: str) -> Report:
+    """Return the report of a prescription, with what waivers and the lock accept marked."""
+    diagnosis = result.diagnosis
+    return Report(
+        command=command,
+        target=result.target,
+        profile=request.profile.name if request.profile else None,
+        complete=bool(result.by_lock) or _complete(request, diagnosis),
+        conflicts=diagnosis.conflicts if diagnosis else (),
+        conflicts_truncated=diagnosis.conflicts_truncated if diagnosis else False,
+        repairs=diagnosis.repairs if diagnosis else (),
+        resolution=diagnosis.resolution if diagnosis else None,
+        findings=_accepted(request, diagnosis, result.findings),
+        facts=tuple(request.facts),
+        timings=result.timings,
+        environment=request.part,
+    )
+
+
+def prescribe(request: CheckRequest, *, repair: int | None = None) -> Prescription:
+    """Resolve, find conflicts and repairs, and run the rules over what came out.
+
+    ``repair``: the number of the one to put in use, 1 for R1; where there is none of that number, and with None, the
+    first is in use or the profile's.
+    """
+    with collector_paused():
+        return _prescribe(request, f"R{repair}", Phases(request.index, request.plain_index))
+
+
+def _prescribe(request: CheckRequest, repair: str, phases: Phases) -> Prescription:
+    examination = _examination(request)
+    problem = _problem(request)
+    diagnosis = None
+    if problem is not None and request.index is not None:
+        examination = replace(examination, target=problem.target)
+        diagnosis = _diagnose(request, problem, request.index, examination)
+        diagnosis = replace(diagnosis, resolution=diagnosis.resolutions.get(repair, diagnosis.resolution))
+    unread = _left_to_lock(request, problem, diagnosis)
+    if unread:
+        diagnosis = Diagnosis()
+        examination = replace(examination, by_lock=unread, project=_without_set_aside(request))
+    phases.end("resolve_s")
+    if diagnosis is not None:
+        examination = replace(
+            examination,
+            conflicts=diagnosis.conflicts,
+            repairs=diagnosis.repairs,
+            resolution=diagnosis.resolution,
+            rejections=diagnosis.rejections,
+            incomplete=diagnosis.incomplete,
+            strict_core=tuple(map(str, diagnosis.strict_core)),
+            override_failure=diagnosis.profile_failure,
+        )
+    findings = examine(examination)
+    if problem is not None and diagnosis is not None and not unread and changes_anything(request.profile):
+        if not diagnosis.conflicts:
+            findings = (*findings, *_as_they_stand(request, problem, examination, findings))
+        findings = (*findings, *_without_bounds(request, problem, examination, findings))
+    phases.end("rules_s")
+    target = problem.target if problem else request.target
+    return Prescription(target, diagnosis, findings, phases.timings(), by_lock=unread)
+
+
+def _without_set_aside(request: CheckRequest) -> Project | None:
+    """Return the project without the lines that the lock's overrides replace: nothing asks for those versions now."""
+    if request.project is None or request.locked is None:
+        return request.project
+    kept = (item for item in request.project.requirements if str(item) not in request.locked.set_aside)
+    return replace(request.project, requirements=tuple(kept))
+
+
+def _left_to_lock(
+    request: CheckRequest, problem: Problem | None, diagnosis: Diagnosis | None
+) -> tuple[NormalizedName, ...]:
+    """Return the projects that the cache does not know, where the lock shows that the requirements hold all the same.
+
+    Empty where everything was known, where the lock does not tell, and where a conflict was found without them.
+    """
+    if not request.offline or request.locked is None or problem is None or diagnosis is None:
+        return ()
+    if not diagnosis.incomplete or diagnosis.conflicts or request.upgrade:
+        return ()
+    return diagnosis.unknown if holds(problem, request.locked, request.python_choices) else ()
+
+
+def _as_they_stand(
+    request: CheckRequest, problem: Problem, examination: Examination, findings: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
+    index = request.plain_index or request.index
+    archives = request.plain_archives or request.archives
+    if request.project is None or index is None:
+        return ()
+    return found_as_they_stand(problem, len(request.project.requirements), examination, findings, index, archives)
+
+
+def _without_bounds(
+    request: CheckRequest, problem: Problem, examination: Examination, findings: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
+    # With a lock the profile is accepted; a hook need not look once more.
+    if request.profile is None or request.index is None or examination.resolution is None or request.locked:
+        return ()
+    return found_without_bounds(problem, request.profile, examination, findings, request.index, request.archives)
+
+
+def _problem(request: CheckRequest) -> Problem | None:
+    if request.project is None or request.index is None:
+        return None
+    problem = problem_of(
+        request.project, request.target, profile=request.profile, locked=request.locked, upgrade=request.upgrade
+    )
+    return choose_python(problem, request.python_choices, request.index) if request.python_choices else problem
+
+
+def _examination(request: CheckRequest) -> Examination:
+    return Examination(
+        target=request.target,
+        profile=request.profile,
+        project=request.project,
+        sources=request.sources,
+        environment=request.environment,
+        binaries=request.binaries,
+        facts=request.facts,
+        index=request.index,
+        archives=request.archives,
+        log=request.log,
+    )
+
+
+def _diagnose(request: CheckRequest, problem: Problem, index: Index, examination: Examination) -> Diagnosis:
+    def known(resolution: Resolution) -> tuple[Failure, ...]:
+        return failures_of(breakages(replace(examination, resolution=resolution)), resolution)
+
+    found = diagnose(problem, index, progress=request.progress, judge=known, build_risk=request.build_risk)
+    return replace(found, incomplete=(*found.incomplete, *_taken_on_trust(found)))
+
+
+def _taken_on_trust(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """Return what is to be said of direct references; of pages that did not come the diagnosis says why."""
+    said = {text.partition(": ")[0] for text in diagnosis.incomplete}
+    direct = (f"`{name}`" for name in diagnosis.unknown)
+    return tuple(f"{name}: a direct reference, which is not fetched" for name in direct if name not in said)
+
+
+def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    conflicts = diagnosis.conflicts if diagnosis else ()
+    marked = waive(findings, request.settings.waivers, request.today)
+    marked = accepted_by_lock(marked, conflicts, request.locked)
+    return (*marked, *expired_waivers(request.settings.waivers, request.today))
+
+
+def _complete(request: CheckRequest, diagnosis: Diagnosis | None) -> bool:
+    asked = could_be_asked(request.environment) and cards_were_asked(request.facts) and not request.unreachable()
+    read = request.project is None or not request.project.unread
+    return asked and read and (diagnosis is None or not diagnosis.incomplete)

@@ -1,0 +1,208 @@
+"""``check`` without a project: an environment, facts or a log in; report out. Nothing is resolved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.examination import Examination
+from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.report import Report
+from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
+from envdoctor.resolve.memory import collector_paused
+from envdoctor.verbs.host import cards_were_asked
+from envdoctor.verbs.target_choice import TargetChoice, fitted, pick_target, torch_of_facts, with_assumed
+
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
+
+    from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
+    from envdoctor.model.profile import Profile
+    from envdoctor.verbs.index_choice import IndexChoice
+    from envdoctor.verbs.patient import Patient
+
+__all__ = ["check_patient", "could_be_asked", "report_of_patient", "with_requirements"]
+
+
+def check_patient(examination: Examination) -> Report:
+    """Return the report of ``check`` over what is known of an environment or a machine alone."""
+    begin = time.perf_counter()
+    findings = examine(examination)
+    seconds = round(time.perf_counter() - begin, 3)
+    return Report(
+        command="check",
+        target=examination.target,
+        profile=examination.profile.name if examination.profile else None,
+        complete=could_be_asked(examination.environment) and cards_were_asked(examination.facts),
+        findings=findings,
+        facts=tuple(examination.facts),
+        timings={"total_s": seconds, "rules_s": seconds},
+    )
+
+
+def could_be_asked(environment: InstalledEnvironment | None) -> bool:
+    """Return whether the environment's interpreter answered, so that more than its folder was read."""
+    problems = environment.problems if environment else ()
+    return not any(problem.kind in ("interpreter-timeout", "interpreter-failed") for problem in problems)
+
+
+def with_requirements(environment: InstalledEnvironment, index: Index) -> InstalledEnvironment:
+    """Return a listing with the requirements that the index has for its versions.
+
+    Distributions that the index does not have in that version (local builds, editable installs) stay as they are,
+    and so does an environment that is no listing. Never raises for what the index lacks or when it cannot be reached:
+    what stays unknown is told as before.
+    """
+    if environment.details.get("kind") != "listing" or any(item.requires_dist for item in environment.distributions):
+        return environment
+    wanted = {item.name: version for item in environment.distributions if (version := _version(item)) is not None}
+    index.prefetch_pages(wanted)
+    files = dict(_files(wanted, index))
+    index.prefetch_metadata(files.values())
+    distributions = tuple(_filled(item, files, index) for item in environment.distributions)
+    filled = {
+        item.name for item, before in zip(distributions, environment.distributions, strict=True) if item != before
+    }
+    if not filled:
+        return environment
+    details = {**environment.details, "requirements_from_index": len(filled)}
+    open_ = tuple(item.name for item in environment.distributions if item.name not in filled)
+    return replace(
+        environment, distributions=distributions, details=details, problems=tuple(_problems(environment, open_))
+    )
+
+
+def _version(item: InstalledDistribution) -> Version | None:
+    """Return the version to ask for; a build from elsewhere may have other requirements than the index's own."""
+    if item.editable or item.direct_url:
+        return None
+    try:
+        return Version(item.version)
+    except InvalidVersion:
+        return None
+
+
+def _files(wanted: dict[NormalizedName, Version], index: Index) -> Iterator[tuple[str, DistributionFile]]:
+    for name, version in wanted.items():
+        try:
+            page = index.page(name)
+        except (ProjectNotFound, IndexUnavailable):
+            continue
+        files = [file for file in page.files if file.version == version]
+        # Wheels of one release hardly ever differ in what they require, and say it without a build.
+        files.sort(key=lambda file: file.kind is not FileKind.WHEEL)
+        if files:
+            yield name, files[0]
+
+
+def _filled(item: InstalledDistribution, files: dict[str, DistributionFile], index: Index) -> InstalledDistribution:
+    file = files.get(item.name)
+    if file is None:
+        return item
+    try:
+        metadata = index.metadata(file)
+    except (MetadataUnavailable, IndexUnavailable):
+        return item
+    return replace(
+        item,
+        requires_dist=metadata.requires_dist,
+        requires_python=metadata.requires_python,
+        provides_extra=tuple(sorted(metadata.provides_extra)),
+        metadata_path=file.filename,
+    )
+
+
+def _problems(environment: InstalledEnvironment, unfilled: tuple[str, ...]) -> Iterator[EnvironmentProblem]:
+    for problem in environment.problems:
+        if problem.kind != "not-known" or not problem.detail.startswith("what the distributions require"):
+            yield problem
+        elif unfilled:
+            shown = ", ".join(unfilled[:5]) + (f" and {len(unfilled) - 5} more" if len(unfilled) > 5 else "")
+            yield replace(problem, detail=f"what these require: {shown}")
+
+
+def report_of_patient(
+    named: str | None,
+    target_choice: TargetChoice,
+    patient: Patient,
+    index_choice: IndexChoice,
+    *,
+    quiet: bool = False,
+) -> Report:
+    """Return the report. Raises UsageFault.
+
+    The index is asked for one thing: what the distributions of a listing require.
+    """
+    if patient.environment is None:
+        patient = replace(patient, environment=torch_of_facts(patient.facts))
+    profile = _profile(named)
+    target, _ = pick_target(target_choice, profile, None)
+    environment = patient.environment
+    if profile is None:
+        target = fitted(target, patient, target_choice)
+        environment = with_assumed(environment, patient, target_choice) if environment is not None else None
+        assumed = environment.details["assumed"] if environment is not None else None
+        target = replace(target, python_assumed=isinstance(assumed, frozenset) and "python" in assumed)
+    elif target_choice.python is None and environment is not None and environment.python is not None:
+        target = replace(target, python=environment.python, python_full=environment.python_full)
+    if profile is not None and environment is not None:
+        environment = _without_torch(environment, profile)
+    examination = Examination(
+        target=target,
+        profile=profile,
+        environment=_with_requirements(environment, index_choice, profile, quiet=quiet),
+        binaries=patient.binaries,
+        facts=patient.facts,
+        log=patient.log,
+    )
+    with collector_paused():
+        return check_patient(examination)
+
+
+def _without_torch(environment: InstalledEnvironment, profile: Profile) -> InstalledEnvironment:
+    """Return the environment with torch as a missing module, where the profile proves itself in torch's kernels.
+
+    Which torch that is, the project's files say; without them its absence would be passed over.
+    """
+    measured = environment.executable is not None and "imports" not in environment.details
+    if not profile.smoke.kernels or not measured or environment.get("torch") is not None:
+        return environment
+    from envdoctor.model.environment import ImportOutcome
+
+    outcome = ImportOutcome("torch", "missing", "the profile's kernels run in it")
+    return replace(environment, details={**environment.details, "imports": {"torch": outcome}})
+
+
+def _profile(named: str | None) -> Profile | None:
+    if named is None:
+        return None
+    from pathlib import Path
+
+    from envdoctor.verbs.project_inputs import pick_profile
+    from envdoctor.verbs.settings import Settings
+
+    return pick_profile(named, Settings(), Path())
+
+
+def _with_requirements(
+    environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None, *, quiet: bool
+) -> InstalledEnvironment | None:
+    """Return a listing with the requirements that the index knows; anything else, and all offline, as it is."""
+    if environment is None or environment.details.get("kind") != "listing" or choice.offline:
+        return environment
+    from envdoctor.cli.messages import note
+    from envdoctor.cli.progress import SilentProgress
+    from envdoctor.verbs.index_choice import open_ports
+
+    index = open_ports(choice, profile, None, SilentProgress())
+    try:
+        return with_requirements(environment, index)
+    finally:
+        index.close()
+        for text in () if quiet else dict.fromkeys(index.notes):
+            note(text)

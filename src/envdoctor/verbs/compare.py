@@ -1,0 +1,186 @@
+"""Whether a JSON document is a report that can be compared: of this schema, and of the shape that it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from envdoctor.diagnose.environment_differences import Weight, compare_environments
+from envdoctor.model.environment import InstalledEnvironment
+from envdoctor.model.report import SCHEMA
+
+__all__ = ["Change", "between_environments", "between_reports", "is_report", "shape_fault"]
+
+_FAMILY = SCHEMA.partition("/")[0] + "/"
+_ROWS = {
+    "facts": ("name", "state"),
+    "kernels": ("kernel", "device", "status"),
+    "findings": ("rule", "name", "subject", "severity"),
+    "conflicts": (),
+}
+"""The lists that are compared, with the strings that each of their rows has."""
+
+
+def is_report(document: object) -> bool:
+    """Return whether a document says that it is a report, of whatever schema number."""
+    return isinstance(document, Mapping) and str(document.get("schema", "")).startswith(_FAMILY)
+
+
+def shape_fault(document: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with a report, by key path; None where it can be compared."""
+    if document["schema"] != SCHEMA:
+        return f"schema: `{document['schema']}` is not the schema that this envdoctor reads, `{SCHEMA}`"
+    return next(_faults(document), None)
+
+
+def _faults(document: Mapping[str, Any]) -> Iterator[str]:
+    for key in ("target", "resolution"):
+        if not isinstance(document.get(key), Mapping | None):
+            yield f"{key}: must be an object or null"
+            return
+    rows = {key: (document.get(key, []), names) for key, names in _ROWS.items()}
+    resolution = document.get("resolution")
+    if resolution is not None:
+        rows["resolution.packages"] = (resolution.get("packages"), ("name", "version"))
+    for key, (entries, names) in rows.items():
+        yield from _row_faults(key, entries, names)
+    for number, entry in enumerate(document.get("conflicts", [])):
+        yield from _row_faults(f"conflicts[{number}].core", entry.get("core"), ("requirement",))
+
+
+def _row_faults(key: str, entries: object, names: tuple[str, ...]) -> Iterator[str]:
+    if not isinstance(entries, list):
+        yield f"{key}: must be an array"
+        return
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, Mapping):
+            yield f"{key}[{number}]: must be an object"
+            return
+        missing = [name for name in names if not isinstance(entry.get(name), str)]
+        if missing:
+            yield f"{key}[{number}].{missing[0]}: must be a string"
+
+
+_GPU_FACTS = ("gpu", "driver", "torch", "cuda", "rocm", "os", "arch", "python", "zluda")
+_BINARY_PACKAGES = ("torch", "nvidia-", "onnxruntime", "ctranslate2", "numpy", "triton", "cuda-", "tensorflow", "jax")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One point in which the second differs from the first."""
+
+    about: str
+    """``package``, ``python``, ``fact``, ``finding``, ``conflict``, ``kernel``, ``verdict``, ``complete``, ``profile``,
+    ``target`` or ``resolution``."""
+    name: str
+    before: str | None
+    after: str | None
+    matters: bool
+    because: str = ""
+
+
+def between_environments(before: InstalledEnvironment, after: InstalledEnvironment) -> tuple[Change, ...]:
+    """Return the differences of two environments, what matters most first."""
+    return tuple(
+        Change(
+            about="python" if item.name == "python" else "package",
+            name=item.name,
+            before=item.before,
+            after=item.after,
+            matters=item.weight is not Weight.MINOR,
+            because=item.because,
+        )
+        for item in compare_environments(before, after)
+    )
+
+
+def between_reports(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Return the differences of two reports (JSON documents of the shape of ``report_shape``), what matters first."""
+    found = [*_plain(before, after), *_packages(before, after), *_facts(before, after), *_kernels(before, after)]
+    found += [*_findings(before, after), *_conflicts(before, after)]
+    return tuple(sorted(found, key=lambda change: not change.matters))
+
+
+def _plain(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    for key in ("verdict", "complete", "profile"):
+        if before.get(key) != after.get(key):
+            yield Change(key, key, _text(before.get(key)), _text(after.get(key)), matters=True)
+    one, other = before.get("target"), after.get("target")
+    if one is None or other is None:
+        return  # One of them judged no target: that is no difference of targets.
+    for key in sorted({*one, *other} - {"probed"}):
+        if one.get(key) != other.get(key):
+            yield Change("target", key, _text(one.get(key)), _text(other.get(key)), matters=True)
+
+
+def _packages(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    one, other = before.get("resolution"), after.get("resolution")
+    if one is None or other is None:
+        if one is not other and before.get("command") == after.get("command"):
+            yield Change("resolution", "resolution", _size(one), _size(other), matters=True)
+        return
+    for name, left, right in _pairs(_versions(one), _versions(other)):
+        matters = name.startswith(_BINARY_PACKAGES)
+        yield Change("package", name, left, right, matters, "binaries are built for each other" if matters else "")
+
+
+def _facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    if not _rows(before, "facts") or not _rows(after, "facts"):
+        return  # Where nothing was measured, nothing is absent.
+    one = {item["name"]: _fact(item) for item in _rows(before, "facts")}
+    other = {item["name"]: _fact(item) for item in _rows(after, "facts")}
+    for name, left, right in _pairs(one, other):
+        yield Change("fact", name, left, right, matters=name.startswith(_GPU_FACTS))
+
+
+def _kernels(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    one = {f"{item['kernel']} on {item['device']}": item["status"] for item in _rows(before, "kernels")}
+    other = {f"{item['kernel']} on {item['device']}": item["status"] for item in _rows(after, "kernels")}
+    for name, left, right in _pairs(one, other):
+        yield Change("kernel", name, left, right, matters=left is not None and right is not None)
+
+
+def _findings(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    one, other = (
+        {f"{item['rule']} {item['name']}: {item['subject']}": item["severity"] for item in _rows(report, "findings")}
+        for report in (before, after)
+    )
+    for name, left, right in _pairs(one, other):
+        yield Change("finding", name, left, right, matters="error" in (left, right) or "warning" in (left, right))
+
+
+def _conflicts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    one, other = (
+        {" with ".join(member["requirement"] for member in item["core"]): "cannot hold" for item in rows}
+        for rows in (_rows(before, "conflicts"), _rows(after, "conflicts"))
+    )
+    for name, left, right in _pairs(one, other):
+        yield Change("conflict", name, left, right, matters=True)
+
+
+def _pairs(one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[tuple[str, str | None, str | None]]:
+    for name in sorted({*one, *other}):
+        if one.get(name) != other.get(name):
+            yield name, one.get(name), other.get(name)
+
+
+def _versions(resolution: Mapping[str, Any]) -> dict[str, str]:
+    return {item["name"]: item["version"] for item in resolution["packages"]}
+
+
+def _size(resolution: Mapping[str, Any] | None) -> str | None:
+    return None if resolution is None else f"{len(resolution['packages'])} packages"
+
+
+def _rows(report: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    rows = report.get(key)
+    return rows if isinstance(rows, list) else ()
+
+
+def _fact(item: Mapping[str, Any]) -> str:
+    return _text(item.get("value")) or "" if item.get("state") == "known" else str(item.get("state"))
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,146 @@
+"""``explain``: why a package has its version, who wanted another, why requirements cannot hold together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.model.candidate import Rejection
+from envdoctor.model.finding import Severity
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.repair import Repair
+from envdoctor.model.report import Report
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.ports import IndexUnavailable, ProjectNotFound
+from envdoctor.resolve.dependency_graph import Universe
+from envdoctor.resolve.diagnosis import Diagnosis
+from envdoctor.resolve.explanation import Explanation, explain
+from envdoctor.verbs.check import CheckRequest, prescribe, report_of
+
+__all__ = ["Explained", "OtherWish", "explain_topic", "origin_text"]
+
+
+@runtime_checkable
+class _Dated(Protocol):
+    """An index that remembers what a date (``--exclude-newer``) took out of its pages."""
+
+    def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWish:
+    """A demand for another version, by something that the repair in use has moved."""
+
+    requirement: Requirement
+    """The demand, of a distribution's metadata."""
+    set_aside: Requirement
+    """The pin that would have brought that distribution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The answer; ``report`` holds the conflict where the topic is one."""
+
+    report: Report
+    explanation: Explanation | None = None
+    others: tuple[OtherWish, ...] = ()
+    not_of_its_index: tuple[Version, ...] = ()
+    """Newer versions of the default index, newest first, where its files stand in for an index that is out of reach."""
+    because: str = ""
+    """Why another version was set aside, where a profile says it."""
+    unknown_topic: bool = False
+
+
+def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
+    """Explain a package (by name), a conflict (by id such as C1), or without a topic all conflicts."""
+    result = prescribe(request)
+    report = report_of(request, result, command="explain")
+    diagnosis = result.diagnosis
+    if topic is None or diagnosis is None:
+        # What decides the verdict stays, so that it is the one of `check`; notes are not about conflicts.
+        return Explained(replace(report, findings=tuple(f for f in report.findings if f.severity is not Severity.INFO)))
+    chosen = tuple(conflict for conflict in report.conflicts if conflict.id.casefold() == topic.casefold())
+    if chosen:
+        repairs = tuple(repair for repair in report.repairs if chosen[0].id in repair.resolves)
+        findings = tuple(item for item in report.findings if any(seen.where == chosen[0].id for seen in item.evidence))
+        return Explained(replace(report, conflicts=chosen, repairs=repairs, findings=findings))
+    name = canonicalize_name(topic)
+    about = replace(report, findings=tuple(item for item in report.findings if canonicalize_name(item.subject) == name))
+    if diagnosis.resolution is None or diagnosis.universe is None:
+        return Explained(about)
+    repair = _in_use(diagnosis)
+    too_new = request.index.too_new if isinstance(request.index, _Dated) else None
+    explanation = explain(diagnosis.resolution, diagnosis.universe, name, repair=repair, too_new=too_new)
+    if explanation.package is None:
+        return Explained(about, explanation, unknown_topic=explanation.absence is None)
+    return Explained(
+        about,
+        explanation,
+        tuple(_other_wishes(diagnosis, diagnosis.universe, explanation)),
+        tuple(_not_of_its_index(request, explanation.package)),
+        _reason(repair, explanation.package),
+    )
+
+
+def _reason(repair: Repair | None, package: ResolvedPackage) -> str:
+    """Return why the override of a package is there, where somebody said it."""
+    overrides = repair.overrides if repair else ()
+    return next((override.because for override in overrides if override.requirement.name == package.name), "")
+
+
+def _not_of_its_index(request: CheckRequest, package: ResolvedPackage) -> Iterator[Version]:
+    """Yield the default index's newer versions that do not stand in for one of the index that is out of reach."""
+    if not package.file.stand_in or request.plain_index is None:
+        return
+    try:
+        versions = request.plain_index.page(package.name).versions
+    except (IndexUnavailable, ProjectNotFound):
+        return
+    newest = Version(package.version.public)
+    yield from (version for version in reversed(versions) if version > newest and not version.is_prerelease)
+
+
+def _other_wishes(diagnosis: Diagnosis, universe: Universe, explanation: Explanation) -> Iterator[OtherWish]:
+    """Yield what the pins that the repair moved would have asked of the package."""
+    package = explanation.package
+    repair = _in_use(diagnosis)
+    if package is None or repair is None:
+        return
+    for aside in (item for override in repair.overrides for item in override.sets_aside):
+        pin = _pinned(aside.specifier)
+        candidates = universe.candidates(aside.name)
+        if pin is None or pin not in candidates.versions or aside.name == package.name:
+            continue
+        position = candidates.versions.index(pin)
+        for edge in universe.edges(aside.name, position):
+            demand = edge.requirement(candidates.versions[position])
+            if demand.name == package.name and not demand.specifier.contains(package.version, prereleases=True):
+                yield OtherWish(demand, aside)
+
+
+def _in_use(diagnosis: Diagnosis) -> Repair | None:
+    used = diagnosis.resolution.repair if diagnosis.resolution else None
+    return next((repair for repair in diagnosis.repairs if repair.id == used), None)
+
+
+def _pinned(specifier: SpecifierSet) -> Version | None:
+    for clause in specifier:
+        if clause.operator in ("==", "===") and "*" not in clause.version:
+            try:
+                return Version(clause.version)
+            except InvalidVersion:
+                return None
+    return None
+
+
+def origin_text(requirement: Requirement) -> str:
+    """Return who asks and for what: ``faster-whisper 1.1.0: av>=11`` or ``requirements.txt:4: av``."""
+    origin = requirement.origin
+    coupled = " (binary coupling)" if isinstance(origin, DistributionOrigin) and origin.coupling else ""
+    return f"{origin}: {requirement}{coupled}"

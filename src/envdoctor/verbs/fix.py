@@ -1,0 +1,215 @@
+"""``fix``: from a project and a profile to the plan of a treatment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from packaging.version import InvalidVersion
+
+from envdoctor import __version__
+from envdoctor.lock.pylock_reader import LockedProject, parse_lock
+from envdoctor.model.candidate import DistributionFile
+from envdoctor.model.finding import Severity
+from envdoctor.model.plan import PlannedFile, Refusal
+from envdoctor.model.profile import Profile
+from envdoctor.planning.fix_refusals import EnvironmentState
+from envdoctor.planning.leftovers import Leftover, brought, leftovers
+from envdoctor.planning.patch_selection import Selection, expand_variables, select, stand_ins
+from envdoctor.planning.plan_maker import PlanInput, make_plan
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable
+from envdoctor.verbs.check import CheckRequest
+from envdoctor.verbs.fix_lock import FixLock, distribution_file, lock_for_fix
+from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
+
+__all__ = ["prepare"]
+
+
+def prepare(request: FixRequest, ports: FixPorts) -> Prepared:
+    """Return the plan for an environment; nothing is changed. Faults of the target come as refusals of the plan."""
+    different = ports.other_machine(request.check.target)
+    if different is not None:
+        return Prepared(refusal=f"{different}; `envdoctor check` and `lock` work for other machines, `fix` does not")
+    state = ports.look(request.environment)
+    check, missing = _with_python(request.check, state, ports)
+    if missing is not None:
+        return Prepared(refusal=missing)
+    locked = lock_for_fix(replace(request, check=check), ports)
+    if isinstance(locked, Prepared):
+        return locked
+    return _planned(replace(request, check=check), state, locked, ports)
+
+
+def _with_python(check: CheckRequest, state: EnvironmentState, ports: FixPorts) -> tuple[CheckRequest, str | None]:
+    """Return the request for the Pythons that can be had here."""
+    wanted = check.python_choices or (check.target.python,)
+    if state.exists and state.fault is None and state.python is not None:
+        if state.python not in wanted:
+            have, choices = _dotted(state.python), ", ".join(_dotted(python) for python in wanted)
+            message = (
+                f"`{state.path}` is for Python {have}, and the profile or target wants {choices}; name another place "
+                "with `--env`, an environment will be made there"
+            )
+            return check, message
+        target = replace(check.target, python=state.python, python_full=None)
+        return replace(check, target=target, python_choices=()), None
+    found = [(python, ports.find_python((python,))) for python in wanted]
+    available = tuple(python for python, answer in found if answer is not None)
+    if not available:
+        choices = " or ".join(_dotted(python) for python in wanted)
+        return check, f"no Python {choices} was found here; install one (with its venv), or give it with `--python`"
+    target = replace(check.target, python=available[0], python_full=None)
+    request = replace(check, target=target, python_choices=available if len(available) > 1 else ())
+    return request, None
+
+
+def _dotted(python: tuple[int, int]) -> str:
+    return f"{python[0]}.{python[1]}"
+
+
+def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, ports: FixPorts) -> Prepared:
+    check, profile = request.check, request.check.profile
+    target = locked.outcome.report.target or check.target
+    found = None if state.exists else ports.find_python((target.python,))
+    name, refusals = _installer(request, state, locked, ports)
+    chosen = select(profile, {file.name: file.version for file in locked.files}, set(request.moved) or None)
+    project = check.project.root if check.project else ""
+    variables = expand_variables(chosen.variables, project=project, environment=request.environment)
+    arriving = _arriving(locked, state)
+    excluded = {item.name for item in (profile.excludes if profile else ())} - {file.name for file in locked.files}
+    stale = leftovers(state.distributions, state.brought, {file.name for file in locked.files}, excluded)
+    gone = excluded | {item.distribution.name for item in stale if not item.kept}
+    leaving = gone | {file.name for file in _changing(locked, state)}
+    stubs, taken = ports.stubs(stand_ins(profile), arriving, state, leaving)
+    plan = make_plan(
+        PlanInput(
+            environment=state,
+            project=project,
+            files=locked.files,
+            lock_text=locked.text,
+            installer=name,
+            profile=profile,
+            interpreter=found[0] if found is not None else "",
+            python=target.python_version,
+            builds=locked.builds,
+            preview=ports.preview(chosen.patches, arriving, state, builds=bool(locked.builds), leaving=leaving),
+            stubs=stubs,
+            leftovers=stale,
+            variables=variables,
+            records=_records(request, project, variables, locked, chosen, _brought(state, locked, stale, gone)),
+            disk_free=ports.disk_free(request.environment),
+            refusals=(*refusals, *taken, *_other_files(locked, check.locked)),
+            skipped=chosen.skipped,
+            notes=(*locked.notes, *chosen.notes),
+            known_errors=tuple(item for item in locked.outcome.report.open_findings if item.severity is Severity.ERROR),
+            label=request.label,
+        )
+    )
+    accepted = _accepted(parse_lock(locked.text, "pylock.toml"), profile)
+    return Prepared(locked.outcome.report, plan, locked.files, locked.outcome.files, accepted)
+
+
+def _installer(
+    request: FixRequest, state: EnvironmentState, locked: FixLock, ports: FixPorts
+) -> tuple[str, list[Refusal]]:
+    """Return the installer's name, and what it would not take."""
+    try:
+        name, _, strict = ports.installer(state)
+    except RuntimeError as error:
+        return "", [Refusal("environment", request.environment, str(error))]
+    return name, _legacy(locked.files, request.check) if strict else []
+
+
+def _other_files(locked: FixLock, beside: LockedProject | None) -> Iterator[Refusal]:
+    """Yield the files of which the index has other bytes by now than the lock beside the project says."""
+    if beside is None:
+        return
+    for file in locked.files:
+        known = dict(text.partition(":")[::2] for text in beside.files.get(file.filename, ()))
+        for algorithm, digest in file.hashes:
+            if known.get(algorithm, digest).lower() != digest.lower():
+                message = (
+                    f"`{file.filename}` is not what `{beside.path}` says: {algorithm} is {digest} on "
+                    f"index `{file.index}`, and {known[algorithm]} in the lock"
+                )
+                remedy = f"find out which of them is right; `envdoctor lock --upgrade={file.name}` takes the index's"
+                yield Refusal("wrong-hash", file.name, message, remedy)
+
+
+def _arriving(locked: FixLock, state: EnvironmentState) -> list[DistributionFile]:
+    """Return the wheels that come."""
+    return [distribution_file(file) for file in _changing(locked, state) if not file.sdist]
+
+
+def _changing(locked: FixLock, state: EnvironmentState) -> list[PlannedFile]:
+    """Return what comes. A package that stays as it is keeps its files, and they may be patched already."""
+    here = {(item.name, item.version) for item in state.distributions}
+    return [file for file in locked.files if (file.name, file.version) not in here]
+
+
+def _brought(
+    state: EnvironmentState, locked: FixLock, stale: Sequence[Leftover], gone: Collection[str]
+) -> dict[str, str]:
+    """Return what fixes have put where nothing was, this one included."""
+    here = {item.name: item.version for item in state.distributions}
+    changed = {
+        item.distribution.name for item in stale if item.distribution.version != state.brought[item.distribution.name]
+    }
+    return brought(state.brought, locked.files, here, changed | set(gone))
+
+
+def _legacy(files: Sequence[PlannedFile], check: CheckRequest) -> list[Refusal]:
+    """Refuse packages whose metadata the installer would not take."""
+    found = []
+    for file in files:
+        if check.index is None:
+            break
+        try:
+            mended = check.index.metadata(distribution_file(file)).mended
+        except (IndexUnavailable, MetadataUnavailable, InvalidVersion):
+            continue
+        if mended:
+            message = (
+                f"pip 24.1 and later refuse `{file.name}` {file.version}: its metadata is not valid (`{mended[0]}`)"
+            )
+            found.append(Refusal("archive", file.name, message, "install uv, which takes it: `--installer uv`"))
+    return found
+
+
+def _records(
+    request: FixRequest,
+    project: str,
+    variables: Mapping[str, str],
+    locked: FixLock,
+    chosen: Selection,
+    put: Mapping[str, str],
+) -> tuple[tuple[str, str, str], ...]:
+    profile = request.check.profile
+    about = {
+        "schema": "envdoctor.environment/1",
+        "tool": __version__,
+        "profile": profile.name if profile else None,
+        "profile_source": profile.source if profile else None,
+        "environment": request.label or None,
+        "project": project,
+        "variables": dict(variables),
+        "patches": [patch.name or patch.kind.value for patch in chosen.patches],
+        "moved": {name: list(reasons) for name, reasons in request.moved.items()},
+        "brought": dict(put),
+    }
+    return (
+        ("pylock.toml", locked.text, "the lock"),
+        ("environment.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n", "profile and variables"),
+    )
+
+
+def _accepted(locked: LockedProject, profile: Profile | None) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for override in locked.overrides:
+        name = override.requirement.partition(" ")[0]
+        for sign in "=<>!~[;":
+            name = name.partition(sign)[0]
+        found.append((name.strip(), override.replaces))
+    found += [(item.name, ()) for item in (profile.excludes if profile else ())]
+    return tuple(found)

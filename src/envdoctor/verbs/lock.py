@@ -1,0 +1,220 @@
+"""``lock``: a prescription as the files that stand beside a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from envdoctor import __version__
+from envdoctor.lock.companions import constraints_text, overrides_text
+from envdoctor.lock.fault import LockFault
+from envdoctor.lock.lock_refusals import amiss, nothing_there, obstacles, repair_in_use, with_hashes
+from envdoctor.lock.locked_demands import demands_told_apart
+from envdoctor.lock.pylock_reader import parse_lock
+from envdoctor.lock.pylock_writer import build_pylock, lock_text
+from envdoctor.lock.still_holds import holds, unchanged
+from envdoctor.lock.unseen import left_open
+from envdoctor.model.repair import Repair
+from envdoctor.model.report import Report
+from envdoctor.model.resolution import Resolution
+from envdoctor.model.target import Target
+from envdoctor.resolve.diagnosis import Diagnosis
+from envdoctor.verbs.check import CheckRequest, prescribe, report_of
+from envdoctor.verbs.lock_notes import lock_notes
+from envdoctor.verbs.profile_environments import together
+from envdoctor.verbs.resolver_input import problem_of
+from envdoctor.verbs.waivers import accepted_by_lock
+
+__all__ = ["LockChoice", "LockOutcome", "lock", "lock_all"]
+
+
+@dataclass(frozen=True, slots=True)
+class LockChoice:
+    """Which repair to lock."""
+
+    repair: int | None = None
+    """Its number, 1 for R1; None: the one in use."""
+    none: bool = False
+    """Lock the requirements as they stand, or fail."""
+    where_needed: bool = False
+    """The repair is for requirements in conflict; others, of another environment, need none."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockOutcome:
+    """The files to write, or why there are none."""
+
+    report: Report
+    files: Mapping[str, str]
+    """File name to text; empty where something stands in the way."""
+    faults: tuple[LockFault, ...] = ()
+    refusal: str | None = None
+    repair: Repair | None = None
+    kept: tuple[str, ...] = ()
+    """Names of the files on disk that still hold, where only the lock could be asked; ``files`` is empty then."""
+    no_such_repair: bool = False
+    """The repair that was asked for is none of the list; ``refusal`` names those there are."""
+    notes: tuple[str, ...] = ()
+    """What a person should know of the lock that is written."""
+
+
+def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str]) -> LockOutcome:
+    """Return the lock and its companions for a request; nothing is written here."""
+    result = prescribe(request, repair=choice.repair)
+    report = report_of(request, result, command="lock")
+    if result.diagnosis is None or request.project is None:
+        return LockOutcome(report, {}, refusal="there is no project to lock")
+    if choice.where_needed and not result.diagnosis.conflicts:
+        choice = LockChoice()
+    wrong = amiss(request.project, result.target)
+    repair: Repair | None = None
+    refusal = resolution = None
+    if result.by_lock:
+        wrong = (*wrong, *(LockFault(name, "not in the cache") for name in result.by_lock))
+    else:
+        resolution, repair, refusal = _choose(result.diagnosis, choice)
+        wrong = (*wrong, *_faults(request, choice, result.diagnosis, resolution, repair, result.target, index_urls))
+    if wrong:
+        if not any(fault.wrong for fault in wrong) and choice == LockChoice() and _still_the_lock(request):
+            return LockOutcome(report, {}, kept=_file_names(request))
+        return LockOutcome(report, {}, faults=wrong, repair=repair)
+    if resolution is None:
+        return LockOutcome(report, {}, refusal=refusal, no_such_repair=choice.repair is not None)
+    resolution = with_hashes(request.project, resolution, result.target)
+    resolution, repair = demands_told_apart(resolution, repair)
+    outcome = _written(request, choice, report, resolution, repair, result.target, index_urls)
+    return replace(outcome, notes=_notes(request, choice, outcome, resolution, result.diagnosis))
+
+
+def _notes(
+    request: CheckRequest, choice: LockChoice, outcome: LockOutcome, resolution: Resolution, diagnosis: Diagnosis
+) -> tuple[str, ...]:
+    """Return what is said of a lock that is written."""
+    again = choice == LockChoice() and _chosen(request, choice)
+    problems = request.project.problems if request.project else ()
+    return lock_notes(outcome.report, resolution, outcome.repair, left_open(diagnosis), problems, from_lock=again)
+
+
+def _faults(
+    request: CheckRequest,
+    choice: LockChoice,
+    diagnosis: Diagnosis,
+    resolution: Resolution | None,
+    repair: Repair | None,
+    target: Target,
+    index_urls: Mapping[str, str],
+) -> tuple[LockFault, ...]:
+    nowhere = nothing_there(diagnosis, resolution, request.index, index_urls.get("default"))
+    if nowhere is not None:
+        return (nowhere,)
+    return obstacles(request, diagnosis, resolution, repair, target, asked_for=_chosen(request, choice))
+
+
+def _chosen(request: CheckRequest, choice: LockChoice) -> bool:
+    """Return whether a person chose the repair, now or when the lock on disk was written."""
+    return choice.repair is not None or (choice == LockChoice() and bool(request.locked and request.locked.chosen))
+
+
+def _written(
+    request: CheckRequest,
+    choice: LockChoice,
+    report: Report,
+    resolution: Resolution,
+    repair: Repair | None,
+    target: Target,
+    index_urls: Mapping[str, str],
+) -> LockOutcome:
+    """Return the files, and a report in which what the lock settles counts as accepted."""
+    name = request.profile.name if request.profile else None
+    document = build_pylock(
+        resolution,
+        target,
+        created_by=f"envdoctor {__version__.partition('.')[0]}.{__version__.split('.')[1]}",
+        profile=name,
+        repair=repair,
+        index_urls=index_urls,
+        chosen=_chosen(request, choice),
+    )
+    label = name or "project"
+    texts = lock_text(document), constraints_text(resolution, label), overrides_text(repair, resolution, label)
+    files = dict(zip(_file_names(request), texts, strict=True))
+    lock_name = next(iter(files))
+    settled = accepted_by_lock(report.findings, report.conflicts, parse_lock(files[lock_name], lock_name))
+    report = replace(report, findings=settled)
+    return LockOutcome(report, files, repair=repair)
+
+
+def _still_the_lock(request: CheckRequest) -> bool:
+    """Return whether, where no index may be asked, the lock on disk is for what is written now."""
+    if request.project is None or request.locked is None or not request.offline or request.upgrade:
+        return False
+    problem = problem_of(request.project, request.target, profile=request.profile, locked=request.locked)
+    return unchanged(problem, request.locked) and holds(problem, request.locked, request.python_choices)
+
+
+def _file_names(request: CheckRequest) -> tuple[str, str, str]:
+    """Return the names of lock, constraints and overrides."""
+    name = request.profile.name if request.profile else None
+    name = f"{name}-{request.part}" if request.part else name
+    label = name or "project"
+    return f"pylock.{name}.toml" if name else "pylock.toml", f"constraints.{label}.txt", f"overrides.{label}.txt"
+
+
+def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None, Repair | None, str | None]:
+    if choice.none:
+        if diagnosis.conflicts:
+            return None, None, "the requirements cannot hold together as they stand, and `--no-repair` allows no other"
+        return diagnosis.resolution, None, None
+    if choice.repair is not None:
+        wanted = f"R{choice.repair}"
+        for repair in diagnosis.repairs:
+            if repair.id == wanted:
+                return diagnosis.resolutions[wanted], repair, None
+        known = ", ".join(repair.id for repair in diagnosis.repairs) or "none"
+        return None, None, f"there is no repair {wanted}; repairs: {known}"
+    resolution = diagnosis.resolution
+    if resolution is None:
+        return None, None, "no repair was found after which the requirements resolve"
+    return resolution, repair_in_use(diagnosis), None
+
+
+def lock_all(requests: Sequence[CheckRequest], choice: LockChoice, index_urls: Mapping[str, str]) -> LockOutcome:
+    """Return the locks of all environments as one outcome; without files where one of them has none.
+
+    A repair that is asked for is that of each environment which needs any.
+    """
+    choice = replace(choice, where_needed=choice.repair is not None and len(requests) > 1)
+    outcomes = [lock(request, choice, index_urls) for request in requests]
+    if len(outcomes) == 1:
+        return replace(outcomes[0], report=together([outcomes[0].report]))
+    named = [(request.part, outcome) for request, outcome in zip(requests, outcomes, strict=True)]
+    refused = [(part, outcome) for part, outcome in named if outcome.refusal is not None]
+    faults = tuple(_faults_of_all(named))
+    files = {name: text for outcome in outcomes for name, text in outcome.files.items()}
+    whole = not refused and not faults
+    return LockOutcome(
+        together([outcome.report for outcome in outcomes]),
+        files if whole else {},
+        faults=faults,
+        refusal="; ".join(f"environment `{part}`: {outcome.refusal}" for part, outcome in refused) or None,
+        kept=tuple(name for outcome in outcomes for name in outcome.kept) if whole and not files else (),
+        no_such_repair=any(outcome.no_such_repair for outcome in outcomes),
+        notes=tuple(_notes_of_all(named)),
+    )
+
+
+def _faults_of_all(named: Sequence[tuple[str, LockOutcome]]) -> Iterator[LockFault]:
+    """Yield every fault once: what stands in the way of all of them as it is, others with their environment."""
+    common = [fault for fault in named[0][1].faults if all(fault in outcome.faults for _, outcome in named)]
+    yield from common
+    for part, outcome in named:
+        for fault in outcome.faults:
+            if fault not in common:
+                yield replace(fault, reason=f"{fault.reason} (environment `{part}`)")
+
+
+def _notes_of_all(named: Sequence[tuple[str, LockOutcome]]) -> Iterator[str]:
+    for part, outcome in named:
+        if outcome.notes:
+            yield f"environment `{part}`:"
+            yield from outcome.notes

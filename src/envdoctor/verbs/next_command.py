@@ -1,0 +1,197 @@
+"""The commands that are printed to be copied: they carry what the user typed, quoted for the shell."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from envdoctor.verbs.index_choice import IndexChoice
+from envdoctor.verbs.target_choice import TargetChoice, host_target
+
+if TYPE_CHECKING:
+    from envdoctor.lock.fault import LockFault
+    from envdoctor.lock.pylock_reader import LockedProject
+    from envdoctor.model.report import Report
+    from envdoctor.model.target import Target
+
+__all__ = ["Typed", "after_check", "after_checks", "mirrored_lock", "with_whole_commands"]
+
+
+_FOR_PYTHON = "envdoctor check --target-python "
+_UNREAD = frozenset({"RES002", "RES006"})
+"""Rules about what could not be read of a file: a warning of theirs keeps a lock from being written, too."""
+_DIRECT = "a direct reference"
+"""What is not fetched now will not be fetched the next time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What a verb over a project was given, so that another command can be given the same."""
+
+    project: Path = Path()
+    profile: str | None = None
+    """As typed, else the one that recognised the project; None where the project's own settings name it."""
+    target: TargetChoice = TargetChoice()  # noqa: RUF009 - immutable
+    index: IndexChoice = IndexChoice()  # noqa: RUF009 - immutable
+    output_dir: Path | None = None
+    env: Path | None = None
+
+    def command(self, verb: str, *more: str, variables: Mapping[str, str] | None = None) -> str:
+        """Return the command line of a verb for the same project, profile, target and index."""
+        words = ["envdoctor", verb, _path(self.project), *more, *self._profile(), *self._target(verb), *self._index()]
+        return _shell(words, variables or {})
+
+    def treatment(self, verb: str) -> str:
+        """Return the command line of ``fix``, or of ``undo``, which takes the environment alone."""
+        words = ["envdoctor", verb]
+        if verb == "fix":
+            python = ["--target-python", self.target.python] if self.target.python else []
+            words += [_path(self.project), *self._profile(), *python]
+        words += ["--env", str(self.env)] if self.env is not None else []
+        return _shell(words, {})
+
+    def completed(self, text: str) -> str:
+        """Return a sentence with its bare commands completed."""
+        text = text.replace("`envdoctor lock`", f"`{self.command('lock')}`")
+        text = text.replace("`envdoctor fix`", f"`{self.treatment('fix')}`")
+        return text.replace("`envdoctor check", f"`{self.command('check')}")
+
+    def _profile(self) -> list[str]:
+        return ["--profile", self.profile] if self.profile else []
+
+    def _target(self, verb: str) -> list[str]:
+        target = self.target
+        words: list[str] = []
+        for option, value in (
+            ("--target-os", target.os and target.os.value),
+            ("--target-arch", target.arch and target.arch.value),
+            ("--target-python", target.python),
+            ("--target-backend", target.backend and target.backend.value),
+        ):
+            words += [option, value] if value else []
+        if verb == "lock" and self.output_dir is not None:
+            words += ["--output-dir", str(self.output_dir)]
+        return words
+
+    def _index(self) -> list[str]:
+        index = self.index
+        words = ["--offline"] if index.offline else []
+        for option, value, variable in (
+            ("--index-url", index.index_url, "ENVDOCTOR_INDEX_URL"),
+            ("--recorded-index", index.recorded, ""),
+            ("--cache-dir", index.cache_dir, "ENVDOCTOR_CACHE_DIR"),
+            ("--exclude-newer", index.exclude_newer, ""),
+        ):
+            # What came from a variable comes from there again.
+            if value is not None and str(value) != os.environ.get(variable):
+                words += [option, str(value)]
+        return words
+
+
+def after_check(
+    report: Report, typed: Typed, obstacles: Sequence[LockFault], locked: LockedProject | None = None
+) -> str | None:
+    """Return the command to type after ``check``: what fills the cache where that was missing, else a lock that works.
+
+    Where the lock on disk has these versions, it is what treats this machine, if it is the target. Where the project
+    wants another Python, it is the check for that one; where a person must first correct what no command can, the same
+    check, once that is done. None where nothing is to be done, or nothing helps.
+    """
+    if typed.index.offline and not report.complete:
+        return replace(typed, index=replace(typed.index, offline=False)).command("check")
+    if report.verdict.value == "healthy":
+        return None
+    if report.resolution is None or obstacles:
+        return _for_admitted_python(report, typed) or mirrored_lock(typed, obstacles) or _checked_again(report, typed)
+    if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:
+        return typed.treatment("fix") if _is_here(report.target) else None
+    return typed.command("lock")
+
+
+def after_checks(reports: Sequence[Report], typed: Typed) -> str | None:
+    """Return the command to type after the checks of several environments, each of which has its own.
+
+    A lock is written for all or for none: what one of them needs first comes first, and there is nothing to type while
+    nothing helps one of them. What is locked already waits for the others.
+    """
+    wanted = [report.next_command for report in reports if report.verdict.value != "healthy"]
+    if not all(wanted):
+        return None
+    last = (typed.command("lock"), typed.treatment("fix"))
+    return next((command for command in (*wanted, *last) if command not in last or command in wanted), None)
+
+
+def _for_admitted_python(report: Report, typed: Typed) -> str | None:
+    """Return the check for a Python that the project admits, where it does not admit the target's."""
+    for finding in report.open_findings:
+        if finding.rule == "RES011" and finding.remedy is not None:
+            return next((_completed(command, typed) for command in finding.remedy.commands), None)
+    return None
+
+
+def _checked_again(report: Report, typed: Typed) -> str | None:
+    """Return the same check, where a file of the project is to be corrected or an index was not reached."""
+    for finding in report.open_findings:
+        severities = ("error", "warning") if finding.rule in _UNREAD else ("error",)
+        in_a_file = finding.location is not None and finding.severity.value in severities
+        if in_a_file or (finding.rule == "RES107" and _DIRECT not in finding.message):
+            return typed.command("check")
+    return None
+
+
+def _is_here(target: Target | None) -> bool:
+    here = host_target()
+    return target is not None and (target.os, target.arch) == (here.os, here.arch)
+
+
+def mirrored_lock(typed: Typed, obstacles: Iterable[LockFault]) -> str | None:
+    """Return the lock command with the variables that name mirrors, where nothing but unreached indexes prevents it."""
+    from envdoctor.model.index_url import mirror_variable
+
+    found = list(obstacles)
+    if not found or not all(fault.index for fault in found) or typed.index.recorded is not None:
+        return None
+    return typed.command("lock", variables={mirror_variable(fault.index): "URL" for fault in found})
+
+
+def with_whole_commands(report: Report, typed: Typed) -> Report:
+    """Return the report with the bare commands of its remedies completed: project, profile and environment as typed."""
+    findings = []
+    for finding in report.findings:
+        remedy = finding.remedy
+        if remedy is not None and remedy.commands:
+            commands = tuple(_completed(command, typed) for command in remedy.commands)
+            finding = replace(finding, remedy=replace(remedy, commands=commands))
+        findings.append(finding)
+    return replace(report, findings=tuple(findings))
+
+
+def _completed(command: str, typed: Typed) -> str:
+    """Return a command of a remedy as it can be typed here; one that is whole already stays as it is."""
+    if command == "envdoctor lock":
+        return typed.command("lock")
+    if command in ("envdoctor fix", "envdoctor undo"):
+        return typed.treatment(command.partition(" ")[2])
+    if command.startswith(_FOR_PYTHON):
+        target = replace(typed.target, python=command.removeprefix(_FOR_PYTHON))
+        return replace(typed, target=target).command("check")
+    return command
+
+
+def _path(path: Path) -> str:
+    """Return a path that no parser takes for an option."""
+    return f".{os.sep}{path}" if str(path).startswith("-") else str(path)
+
+
+def _shell(words: Sequence[str], variables: Mapping[str, str]) -> str:
+    """Return a line for the shell of this system."""
+    if os.name == "nt":
+        import subprocess
+
+        sets = "".join(f'set "{name}={value}" && ' for name, value in variables.items())
+        return sets + subprocess.list2cmdline(words)
+    return "".join(f"{name}={value} " for name, value in variables.items()) + shlex.join(words)

@@ -1,0 +1,128 @@
+"""The environments of a profile, where one cannot serve: a request for each, and one report of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from packaging.utils import NormalizedName
+
+from envdoctor.model.conflict import Conflict
+from envdoctor.model.finding import Finding
+from envdoctor.model.profile import EnvironmentSpec, Profile
+from envdoctor.model.project import Project
+from envdoctor.model.repair import Repair
+from envdoctor.model.report import Report
+from envdoctor.verbs.check import CheckRequest
+
+__all__ = ["per_environment", "together"]
+
+
+def per_environment(request: CheckRequest) -> list[CheckRequest]:
+    """Return the request as it is, or one for each environment of the profile, with what that environment takes.
+
+    The locks of the environments are not those of the request: ``locked`` is None in each.
+    """
+    profile = request.profile
+    if profile is None or not profile.environments:
+        return [request]
+    return [_restricted(request, profile, spec) for spec in profile.environments]
+
+
+def _restricted(request: CheckRequest, profile: Profile, spec: EnvironmentSpec) -> CheckRequest:
+    elsewhere = {name for other in profile.environments if other is not spec for name in other.packages}
+    elsewhere -= set(spec.packages)
+    kept = tuple(item for item in profile.requires if item.requirement.name not in elsewhere)
+    choices = request.python_choices
+    if spec.python is not None:
+        wanted = choices or (request.target.python,)
+        fitting = tuple(python for python in wanted if spec.python.contains(f"{python[0]}.{python[1]}.0"))
+        choices = fitting or wanted
+    return replace(
+        request,
+        part=spec.name,
+        project=_taken(request.project, spec, elsewhere) if request.project is not None else None,
+        profile=replace(profile, requires=kept),
+        python_choices=choices,
+        target=replace(request.target, python=choices[0]) if choices else request.target,
+        locked=None,
+    )
+
+
+def _taken(project: Project, spec: EnvironmentSpec, elsewhere: Collection[NormalizedName]) -> Project:
+    """Return the project with the requirements that an environment takes: of its files, and on its packages."""
+    everything = not spec.requirements and not spec.packages
+    kept = tuple(
+        item
+        for item in project.requirements
+        if item.name not in elsewhere
+        and (everything or getattr(item.origin, "path", None) in spec.requirements or item.name in spec.packages)
+    )
+    return replace(project, requirements=kept)
+
+
+def together(reports: Sequence[Report]) -> Report:
+    """Return one report of all environments; that of a profile with one unnamed environment is the report itself.
+
+    Conflicts and repairs are called after their environment (``main:C1``), findings say it. What is found in the same
+    words in every environment is the project's own, and said once.
+    """
+    if len(reports) == 1 and not reports[0].environment:
+        return reports[0]
+    common = [item for item in reports[0].findings if all(item in other.findings for other in reports)]
+    common = [item for item in common if len(reports) > 1 and not any(_about(item, report) for report in reports)]
+    own = [_own(finding, report) for report in reports for finding in report.findings if finding not in common]
+    return replace(
+        reports[0],
+        environment="",
+        complete=all(report.complete for report in reports),
+        conflicts=tuple(_named(item, report) for report in reports for item in report.conflicts),
+        conflicts_truncated=any(report.conflicts_truncated for report in reports),
+        repairs=tuple(_repair(item, report) for report in reports for item in report.repairs),
+        resolution=None,
+        findings=(*common, *own),
+        timings={
+            phase: sum(report.timings.get(phase, 0.0) for report in reports)
+            for phase in dict.fromkeys(phase for report in reports for phase in report.timings)
+        },
+        parts=tuple(reports),
+    )
+
+
+def _about(finding: Finding, report: Report) -> bool:
+    """Return whether a finding speaks of a conflict by its id."""
+    ids = {conflict.id for conflict in report.conflicts}
+    return any(seen.where in ids for seen in finding.evidence)
+
+
+def _called(identifier: str, report: Report) -> str:
+    return f"{report.environment}:{identifier}"
+
+
+def _named(conflict: Conflict, report: Report) -> Conflict:
+    return replace(conflict, id=_called(conflict.id, report))
+
+
+def _repair(repair: Repair, report: Report) -> Repair:
+    resolves = tuple(_called(identifier, report) for identifier in repair.resolves)
+    return replace(repair, id=_called(repair.id, report), resolves=resolves)
+
+
+def _own(finding: Finding, report: Report) -> Finding:
+    ids = {conflict.id for conflict in report.conflicts}
+    evidence = tuple(
+        replace(seen, where=_called(seen.where, report)) if seen.where in ids else seen for seen in finding.evidence
+    )
+    remedy = finding.remedy
+    for repair in report.repairs if remedy is not None else ():
+        if remedy is not None and remedy.summary.startswith(f"repair {repair.id} "):
+            rest = remedy.summary.removeprefix(f"repair {repair.id}")
+            remedy = replace(remedy, summary=f"repair {_called(repair.id, report)}{rest}")
+            break
+    return replace(
+        finding,
+        message=f"environment `{report.environment}`: {finding.message}",
+        evidence=evidence,
+        remedy=remedy,
+        environment=report.environment,
+    )

@@ -1,0 +1,190 @@
+"""Puts a verb's ports together: project, profile, target and index from what the user typed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from envdoctor.cli.messages import note
+from envdoctor.cli.options import TargetArch
+from envdoctor.model.profile import Profile
+from envdoctor.model.project import Project
+from envdoctor.model.target import Arch, Target
+from envdoctor.ports import UsageFault
+from envdoctor.verbs.index_choice import IndexChoice, index_urls, open_ports
+from envdoctor.verbs.settings import Settings, SettingsError, parse_settings
+from envdoctor.verbs.target_choice import TargetChoice, for_environment_python, host_target, pick_target
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Sources
+    from envdoctor.lock.pylock_reader import LockedProject
+
+__all__ = [
+    "IndexChoice",
+    "TargetChoice",
+    "asked_python",
+    "describes_requirements",
+    "index_urls",
+    "load_settings",
+    "open_ports",
+    "pick_profile",
+    "pick_target",
+    "read",
+    "read_lock",
+    "recognised_profile",
+    "sources_of",
+]
+
+_DEPTH = 4
+_MOST_FILES = 5000
+
+
+def read(path: Path, profile: Profile | None, settings: Settings, target: Target | None = None) -> Project:
+    """Read the project's files: those that the settings name, else those of the profile that are there, else all."""
+    from envdoctor.adapters.project import ProjectFileError, read_project
+
+    wanted: tuple[str, ...] = settings.requirements
+    if not wanted and profile is not None and path.is_dir():
+        wanted = tuple(name for name in profile.requirement_files if (path / name).is_file())
+    environment = target.marker_environment() if target else None
+    try:
+        return read_project(path, files=wanted, groups=settings.groups, target_environment=environment)
+    except ProjectFileError as error:
+        raise UsageFault(str(error)) from error
+
+
+def describes_requirements(path: Path) -> bool:
+    """Return whether a directory holds anything that asks for packages; any other path is taken at its word."""
+    from envdoctor.adapters.project import ProjectFileError, read_project
+
+    if not path.is_dir():
+        return True
+    try:
+        read_project(path)
+    except ProjectFileError as error:
+        return error.line is not None or "nothing here describes requirements" not in error.message
+    return True
+
+
+def sources_of(path: Path) -> Sources | None:
+    """Return the project's text files for rules to read; a single requirements file has none."""
+    from envdoctor.adapters.project.sources import open_sources
+
+    return open_sources(path) if path.is_dir() else None
+
+
+def load_settings(path: Path) -> Settings:
+    """Return the ``[tool.envdoctor]`` table of the project's pyproject.toml, empty where there is none."""
+    from envdoctor.lock.pylock_reader import tomllib
+
+    file = path / "pyproject.toml" if path.is_dir() else path
+    if file.name != "pyproject.toml" or not file.is_file():
+        return Settings()
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8-sig")).get("tool", {}).get("envdoctor", {})
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return Settings()  # The reader of projects says what is wrong with the file, with its line.
+    if not isinstance(table, dict):
+        raise UsageFault(f"{file}: tool.envdoctor: must be a table")
+    try:
+        return parse_settings(table)
+    except SettingsError as error:
+        raise UsageFault(*(f"{file}: {fault}" for fault in error.faults)) from error
+
+
+def pick_profile(named: str | None, settings: Settings, path: Path) -> Profile | None:
+    """Return the profile that the user typed or the project's settings name, None where neither does."""
+    from envdoctor.profile import ProfileError, load_profile
+
+    name = named or settings.profile
+    if name is None:
+        return None
+    try:
+        return load_profile(_beside(name, path) if named is None else name)
+    except ProfileError as error:
+        raise UsageFault(*str(error).splitlines()) from error
+
+
+def _beside(name: str, path: Path) -> str:
+    """Return a profile file named in pyproject.toml relative to that file."""
+    if not name.endswith(".toml"):
+        return name
+    folder = path if path.is_dir() else path.parent
+    return str(folder / name)
+
+
+def recognised_profile(
+    path: Path, project: Project, choice: TargetChoice, system: str | None, *, quiet: bool
+) -> Profile | None:
+    """Return the shipped profile that recognises the project and fits the target as typed; said aloud on stderr.
+
+    ``system``: the operating system of the environment or facts that the user points at; None where there are none.
+    """
+    from envdoctor.profile.catalogue import recognise
+
+    names = [requirement.name for requirement in project.requirements]
+    matches = recognise(_listing(path) if path.is_dir() else (), names, prefer_os=host_target().os)
+    best = next((match for match in matches if _fits(match.profile, choice, system)), None)
+    if best is None:
+        return None
+    if not quiet:
+        note(f"taking profile `{best.profile.name}`: {best.reason}; `--profile` chooses another")
+    return best.profile
+
+
+def asked_python(
+    project: Project, target: Target, choices: tuple[tuple[int, int], ...], *, quiet: bool
+) -> tuple[Target, tuple[tuple[int, int], ...]]:
+    """Return target and interpreters for the Python that a conda environment file asks for; said aloud on stderr."""
+    wanted = project.environment_python
+    if wanted is None:
+        return target, choices
+    asked = for_environment_python(target, choices, wanted)
+    if asked != (target, choices) and not quiet:
+        several = ", ".join(f"{major}.{minor}" for major, minor in asked[1])
+        which = f"the first Python of {several} that resolves" if several else f"Python {asked[0].python_version}"
+        origin = project.environment_python_origin
+        note(f"taking {which}: {origin} asks for `python {wanted}`; `--target-python` chooses another")
+    return asked
+
+
+def _fits(profile: Profile, choice: TargetChoice, system: str | None) -> bool:
+    """Return whether no typed option, and no system that the user points at, contradicts the profile's target."""
+    target = profile.target
+    named = choice.os.value if choice.os is not None else system
+    x86 = choice.arch in (TargetArch.X86_64, TargetArch.AMD64)
+    return (
+        named in (None, target.os.value)
+        and (choice.backend is None or choice.backend.value == target.backend.value)
+        and (choice.arch is None or x86 == (target.arch is Arch.X86_64))
+    )
+
+
+def _listing(root: Path) -> list[str]:
+    """Return the files of the upper levels of a project, relative, without what environments and caches hold."""
+    left_out = {".git", "node_modules", "__pycache__", "site-packages", ".venv", "venv"}
+    found = []
+    for folder, names, files in os.walk(root):
+        depth = len(Path(folder).relative_to(root).parts)
+        names[:] = [] if depth >= _DEPTH else sorted(set(names) - left_out)
+        found += [Path(folder, name).relative_to(root).as_posix() for name in files]
+        if len(found) > _MOST_FILES:
+            break
+    return found
+
+
+def read_lock(project: Path, profile_name: str | None) -> LockedProject | None:
+    """Return the lock beside the project, None where there is none."""
+    from envdoctor.lock.pylock_reader import LockError, parse_lock
+
+    folder = project if project.is_dir() else project.parent
+    file = folder / (f"pylock.{profile_name}.toml" if profile_name else "pylock.toml")
+    if not file.is_file():
+        return None
+    try:
+        return parse_lock(file.read_text(encoding="utf-8"), file.name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageFault(f"{file}: cannot be read: {error}") from error
+    except LockError as error:
+        raise UsageFault(f"{error}; remove it to lock anew") from error

@@ -1,0 +1,100 @@
+"""From a project and a profile to the problem that the resolver takes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as ParsedRequirement
+from packaging.utils import NormalizedName, canonicalize_name
+
+from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.profile import Profile, ProfileOverride
+from envdoctor.model.project import Project
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.target import Target
+from envdoctor.ports import Index
+from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
+from envdoctor.resolve.manifest import Problem
+
+__all__ = ["choose_python", "problem_of"]
+
+
+def problem_of(
+    project: Project,
+    target: Target,
+    *,
+    profile: Profile | None = None,
+    locked: LockedProject | None = None,
+    upgrade: frozenset[str] = frozenset(),
+    keep_overrides: bool = True,
+) -> Problem:
+    """Return the problem: the project's lines, then the profile's; versions of an existing lock are preferred.
+
+    ``keep_overrides``: what the lock set aside stays set aside, where the profile does not speak of that project and
+    did not do so when the lock was written.
+    """
+    added = tuple(item.requirement for item in profile.requires) if profile else ()
+    overrides = profile.overrides if profile else ()
+    excluded = {exclusion.name for exclusion in profile.excludes} if profile else set()
+    declared = {override.requirement.name: override for override in overrides}
+    if locked is not None and keep_overrides and locked.chosen:
+        overrides = tuple(_chosen(locked, excluded, declared))
+    elif locked is not None and keep_overrides:
+        overrides = (*overrides, *_kept(locked, {*excluded, *declared}))
+    return Problem(
+        requirements=(*project.requirements, *added),
+        target=target,
+        overrides=overrides,
+        exclusions=profile.excludes if profile else (),
+        couplings=profile.couplings if profile else (),
+        preferences=dict(locked.versions) if locked else {},
+        upgrade=upgrade,
+    )
+
+
+def _kept(locked: LockedProject, spoken_of: Collection[NormalizedName]) -> Iterator[ProfileOverride]:
+    """Yield what a search found; what the profile asked for and does not any more goes."""
+    for entry, override in _recorded(locked):
+        if override.requirement.name not in spoken_of and not entry.from_profile:
+            yield override
+
+
+def _chosen(
+    locked: LockedProject,
+    excluded: Collection[NormalizedName],
+    declared: Mapping[NormalizedName, ProfileOverride],
+) -> Iterator[ProfileOverride]:
+    """Yield the repair that a person chose, in the words of the profile where it is the profile's."""
+    for entry, override in _recorded(locked):
+        name = override.requirement.name
+        if name not in excluded:
+            yield declared[name] if entry.from_profile and name in declared else override
+
+
+def _recorded(locked: LockedProject) -> Iterator[tuple[AcceptedOverride, ProfileOverride]]:
+    for entry in locked.overrides:
+        try:
+            parsed = ParsedRequirement(entry.requirement)
+        except InvalidRequirement:
+            continue  # The lock's table is disposable: what cannot be read is not accepted.
+        if not entry.replaces:
+            continue
+        origin = FileOrigin(locked.path)
+        name = canonicalize_name(parsed.name)
+        requirement = Requirement(name, origin, parsed.specifier, marker=parsed.marker, text=entry.requirement)
+        yield entry, ProfileOverride(requirement, entry.because, entry.replaces)
+
+
+def choose_python(problem: Problem, choices: tuple[tuple[int, int], ...], index: Index) -> Problem:
+    """Return the problem for the first interpreter, in the order of ``choices``, on which it resolves.
+
+    Where it resolves on none, the first is kept: its diagnosis says why.
+    """
+    candidates = [replace(problem, target=replace(problem.target, python=python)) for python in choices]
+    for candidate in candidates[1:] and candidates:
+        if not isinstance(resolve(candidate, index), Unsatisfiable):
+            return candidate
+    return candidates[0]

@@ -1,0 +1,165 @@
+"""One run of a verb over a project: its request, its index and its progress line, closed together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from envdoctor.cli.messages import note
+from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
+from envdoctor.model.fact import Facts
+from envdoctor.verbs import project_inputs
+from envdoctor.verbs.check import CheckRequest
+from envdoctor.verbs.next_command import Typed
+from envdoctor.verbs.patient import Patient
+from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
+from envdoctor.verbs.target_choice import fitted, system_of
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.index.opening import AnyIndex
+    from envdoctor.lock.pylock_reader import LockedProject
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.profile import Profile
+
+__all__ = ["Session", "open_session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A request with the ports behind it; a context manager that closes them."""
+
+    request: CheckRequest
+    indexes: tuple[AnyIndex, ...]
+    progress: SilentProgress | StderrProgress
+    index_urls: Mapping[str, str]
+    """Index names to URLs, as a lock names them."""
+    typed: Typed
+    """What the user typed, for commands that are printed to be copied."""
+    quiet: bool = False
+    requests: tuple[CheckRequest, ...] = ()
+    """The request, or one for each environment of the profile; each with the lock of its own."""
+
+    def __enter__(self) -> Session:  # noqa: PYI034 - typing.Self is newer than Python 3.10
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.progress.close()
+        if not self.quiet:
+            # Said on stderr, so that a report on stdout stays one document.
+            for text in dict.fromkeys(text for index in self.indexes for text in index.notes):
+                note(text)
+        for index in self.indexes:
+            index.close()
+
+
+def open_session(
+    project: Path,
+    profile: str | None,
+    target_choice: TargetChoice,
+    index_choice: IndexChoice,
+    *,
+    quiet: bool,
+    patient: Patient | None = None,
+    lock_folder: Path | None = None,
+    upgrade: frozenset[str] = frozenset(),
+) -> Session:
+    """Read project, profile and lock, choose the target, open the index. Raises UsageFault."""
+    from packaging.utils import canonicalize_name
+
+    settings = project_inputs.load_settings(project)
+    chosen = project_inputs.pick_profile(profile, settings, project)
+    if chosen is None:
+        read = project_inputs.read(project, None, settings)
+        system = system_of(patient) if patient is not None else None
+        chosen = project_inputs.recognised_profile(project, read, target_choice, system, quiet=quiet)
+    target, pythons = project_inputs.pick_target(target_choice, chosen, settings)
+    if patient is not None and chosen is None:
+        target = fitted(target, patient, target_choice)
+    read = project_inputs.read(project, chosen, settings, target)
+    has_its_own = patient is not None and patient.environment is not None
+    if target_choice.python is None and settings.target_python is None and not has_its_own:
+        asked = project_inputs.asked_python(read, target, pythons, quiet=quiet)
+        if asked != (target, pythons):
+            target, pythons = asked
+            read = project_inputs.read(project, chosen, settings, target)
+    progress = open_progress(quiet=quiet)
+    index = project_inputs.open_ports(index_choice, chosen, read, progress)
+    bound = chosen is not None and bool(chosen.indexes)
+    plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
+    request = CheckRequest(
+        target=target,
+        today=datetime.now(tz=timezone.utc).date(),
+        python_choices=pythons,
+        project=read,
+        sources=project_inputs.sources_of(project),
+        profile=chosen,
+        settings=settings,
+        locked=_lock(lock_folder or project, chosen, patient),
+        index=index,
+        archives=index,
+        plain_index=plain,
+        plain_archives=plain,
+        build_risk=index.build_risk,
+        environment=_beside(patient, project, chosen) if patient else None,
+        binaries=patient.binaries if patient else None,
+        facts=patient.facts if patient else Facts(),
+        log=patient.log if patient else None,
+        unreachable=lambda: index.unreachable,
+        progress=progress,
+        offline=index_choice.offline,
+        upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
+    )
+    named = None if settings.profile or chosen is None else chosen.name
+    return Session(
+        request,
+        (index, plain),
+        progress,
+        project_inputs.index_urls(index_choice, chosen, read),
+        Typed(project, profile or named, target_choice, index_choice, output_dir=lock_folder),
+        quiet,
+        tuple(_requests(request, project, lock_folder or project, patient)),
+    )
+
+
+def _requests(request: CheckRequest, project: Path, folder: Path, patient: Patient | None) -> Iterator[CheckRequest]:
+    """Yield a request for each environment; where one is looked at that is made for one of them, for that alone."""
+    from envdoctor.verbs.profile_environments import per_environment
+
+    parts = per_environment(request)
+    root = request.environment.root if request.environment is not None else None
+    for part in [item for item in parts if root and item.part and Path(root).name.endswith(f"-{item.part}")] or parts:
+        if not part.part:
+            yield part
+            continue
+        yield replace(
+            part,
+            locked=_lock(folder, request.profile, patient, part.part),
+            environment=_beside(patient, project, request.profile, part.part) if patient else None,
+        )
+
+
+def _lock(folder: Path, profile: Profile | None, patient: Patient | None, part: str = "") -> LockedProject | None:
+    """Return the lock beside the project, else the one that a fix has left in the environment that is looked at."""
+    from envdoctor.verbs.patient import locked_of
+
+    name = profile.name if profile is not None else None
+    beside = project_inputs.read_lock(folder, f"{name}-{part}" if part else name)
+    return beside or locked_of(patient.environment if patient is not None else None, name)
+
+
+def _beside(patient: Patient, project: Path, profile: Profile | None, part: str = "") -> InstalledEnvironment | None:
+    """Return the environment with the lock beside the project, unless it was built from one that it holds."""
+    from envdoctor.verbs.patient import with_lock
+
+    environment = patient.environment
+    if environment is None or "lock" in environment.details:
+        return environment
+    folder = project if project.is_dir() else project.parent
+    name = f".{profile.name}{f'-{part}' if part else ''}" if profile else ""
+    return with_lock(environment, folder / f"pylock{name}.toml")

@@ -1,0 +1,219 @@
+"""The target as the user typed it, else the profile's, else the running machine."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from envdoctor.cli.options import TargetArch, TargetBackend, TargetOs
+from envdoctor.model.compatibility import admits, admitted_minors
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+from envdoctor.ports import UsageFault
+
+if TYPE_CHECKING:
+    from packaging.specifiers import SpecifierSet
+
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.fact import Facts
+    from envdoctor.model.profile import Profile
+    from envdoctor.verbs.patient import Patient
+    from envdoctor.verbs.settings import Settings
+
+__all__ = [
+    "TargetChoice",
+    "fitted",
+    "for_environment_python",
+    "host_target",
+    "pick_target",
+    "system_of",
+    "torch_of_facts",
+    "with_assumed",
+]
+
+_OLDEST, _NEWEST = (3, 8), (3, 14)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetChoice:
+    """Target options as typed."""
+
+    os: TargetOs | None = None
+    arch: TargetArch | None = None
+    python: str | None = None
+    backend: TargetBackend | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a Python that nobody can judge for, before anything is read. Raises UsageFault."""
+        _python(self.python)
+
+
+def pick_target(
+    choice: TargetChoice, profile: Profile | None, settings: Settings | None
+) -> tuple[Target, tuple[tuple[int, int], ...]]:
+    """Return the target, and the interpreters to try where neither the user nor the project names one."""
+    python = _python(choice.python or (settings.target_python if settings else None))
+    if profile is None:
+        target = host_target()
+        choices: tuple[tuple[int, int], ...] = ()
+    else:
+        from envdoctor.profile import python_choices, target_for
+
+        target = target_for(profile)
+        choices = () if python else tuple(python_choices(profile))
+    if choice.os is not None:
+        target = replace(target, os=OperatingSystem(choice.os.value), wsl=target.wsl and choice.os is TargetOs.LINUX)
+    target = replace(target, arch=_arch(choice, target))
+    if choice.backend is not None:
+        target = replace(target, backend=Backend(choice.backend.value))
+    if python is not None:
+        target = replace(target, python=python, python_full=None)
+    elif choices:
+        target = replace(target, python=choices[0])
+    return target, choices
+
+
+def for_environment_python(
+    target: Target, choices: tuple[tuple[int, int], ...], wanted: SpecifierSet
+) -> tuple[Target, tuple[tuple[int, int], ...]]:
+    """Return target and interpreters for the Python that a conda environment file installs (``wanted``).
+
+    ``choices`` are the profile's: those that the file admits remain. Without a profile this machine's Python stays
+    where the file admits it, as it does with ``python>=3.9``; else all that it admits are tried, the newest first.
+    Where none is left nothing changes: a finding then says that the two do not agree.
+    """
+    possible = choices or ((target.python,) if admits(wanted, target.python) else admitted_minors(wanted)[::-1])
+    admitted = tuple(python for python in possible if admits(wanted, python))
+    if not admitted or admitted == (choices or (target.python,)):
+        return target, choices
+    return replace(target, python=admitted[0], python_full=None), admitted if len(admitted) > 1 else ()
+
+
+def _python(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    parts = text.strip().split(".")
+    if len(parts) in (2, 3) and all(part.isascii() and part.isdecimal() and len(part) < 6 for part in parts):
+        python = (int(parts[0]), int(parts[1]))
+        if _OLDEST <= python <= _NEWEST:
+            return python
+    raise UsageFault(f"--target-python: `{text[:40]}` is not a CPython from 3.8 to 3.14; write it as 3.11")
+
+
+def _arch(choice: TargetChoice, target: Target) -> Arch:
+    """Return the architecture by the name that the target's operating system uses for it."""
+    if choice.arch is not None:
+        x86 = choice.arch in (TargetArch.X86_64, TargetArch.AMD64)
+    elif choice.os is TargetOs.MACOS:
+        x86 = False  # The Macs of this decade.
+    else:
+        x86 = target.arch is Arch.X86_64
+    if x86:
+        return Arch.X86_64
+    return Arch.AARCH64 if target.os is OperatingSystem.LINUX else Arch.ARM64
+
+
+def host_target() -> Target:
+    """Return the running machine as a target: the default where no profile and no option says otherwise."""
+    import platform
+
+    system = {"Windows": OperatingSystem.WINDOWS, "Darwin": OperatingSystem.MACOS}
+    found = system.get(platform.system(), OperatingSystem.LINUX)
+    x86 = platform.machine().lower() in ("x86_64", "amd64", "")
+    arm = Arch.AARCH64 if found is OperatingSystem.LINUX else Arch.ARM64
+    python = min(max(sys.version_info[:2], _OLDEST), _NEWEST)
+    return Target(os=found, arch=Arch.X86_64 if x86 else arm, python=(python[0], python[1]))
+
+
+_OLDEST, _NEWEST = (3, 8), (3, 14)
+_OF_ARM = re.compile(r"\b(GB10|GH200|GB200|GB300|Thor|Orin|Xavier|Tegra)\b")
+_SYSTEMS = {"win32": "windows", "linux": "linux", "darwin": "macos"}
+
+
+def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
+    """Return the target with what environment and facts say of it, wherever the user has typed nothing else."""
+    environment = patient.environment
+    python = _python_of_patient(patient)
+    if python is not None and choice.python is None:
+        if _OLDEST <= python <= _NEWEST:
+            full = environment.python_full if environment is not None and environment.python is not None else None
+            target = replace(target, python=python, python_full=full)
+        target = replace(target, probed=environment is not None and environment.executable is not None)
+    system = system_of(patient)
+    if system is not None and choice.os is None and system in {item.value for item in OperatingSystem}:
+        target = replace(target, os=OperatingSystem(system))
+    if choice.arch is None:
+        arm = Arch.AARCH64 if target.os is OperatingSystem.LINUX else Arch.ARM64
+        # macOS and Windows have their own word for the same machine.
+        default = target.arch if target.arch is Arch.X86_64 else arm
+        known = {"x86_64": Arch.X86_64, "amd64": Arch.X86_64, "aarch64": arm, "arm64": arm}
+        target = replace(target, arch=known.get(_machine(patient), default))
+    if choice.backend is None and target.backend is Backend.UNKNOWN:
+        target = replace(target, backend=_backend(patient.facts, target))
+    return target
+
+
+def with_assumed(environment: InstalledEnvironment, patient: Patient, choice: TargetChoice) -> InstalledEnvironment:
+    """Return the environment with ``details["assumed"]``: what of the target nothing and nobody tells."""
+    told = {
+        "python": choice.python or _python_of_patient(patient),
+        "os": choice.os or system_of(patient),
+        "arch": choice.arch or _machine(patient),
+        "backend": choice.backend,
+    }
+    assumed = frozenset(kind for kind, value in told.items() if not value)
+    return replace(environment, details={**environment.details, "assumed": assumed})
+
+
+def torch_of_facts(facts: Facts) -> InstalledEnvironment | None:
+    """Return an environment of the one distribution that facts speak of, None where they do not."""
+    version = str(facts.value("torch.version") or "")
+    if not version[:1].isdigit():
+        return None
+    from packaging.utils import canonicalize_name
+
+    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+
+    torch = InstalledDistribution(canonicalize_name("torch"), version)
+    return InstalledEnvironment((torch,), source="facts", details={"kind": "listing"})
+
+
+def _python_of_patient(patient: Patient) -> tuple[int, int] | None:
+    """Return the interpreter's version: the environment's own, else as facts tell it."""
+    if patient.environment is not None and patient.environment.python is not None:
+        return patient.environment.python
+    told = re.match(r"(\d+)\.(\d+)", str(patient.facts.value("python.version") or patient.facts.value("python") or ""))
+    return (int(told[1]), int(told[2])) if told else None
+
+
+def system_of(patient: Patient) -> str | None:
+    """Return the operating system of an environment or of facts, as targets call it; None where neither tells."""
+    fact, environment = patient.facts.value("os"), patient.environment
+    if isinstance(fact, str) or environment is None:
+        return fact if isinstance(fact, str) else None
+    details = environment.details
+    return _SYSTEMS.get(str(details.get("platform") or details.get("wheel_platform") or ""))
+
+
+def _machine(patient: Patient) -> str:
+    """Return the processor's architecture as facts, environment or the cards tell it; empty where nothing does."""
+    details = patient.environment.details if patient.environment is not None else {}
+    told = patient.facts.value("arch") or details.get("machine") or details.get("wheel_machine")
+    names = [str(fact.value) for fact in patient.facts.matching("gpu[") if fact.name.endswith("].name")]
+    if told or not names:
+        return str(told or "").lower()
+    # These chips sit beside ARM processors only, and hardly any other card does.
+    return "aarch64" if any(_OF_ARM.search(name) for name in names) else "x86_64"
+
+
+def _backend(facts: Facts, target: Target) -> Backend:
+    """Return what the machine's cards are programmed through, where they leave no choice."""
+    if facts.value("zluda.libraries"):
+        return Backend.ZLUDA
+    vendors = {fact.value for fact in facts.matching("gpu[") if fact.name.endswith("].vendor")}
+    if "nvidia" in vendors:
+        return Backend.CUDA
+    if "amd" in vendors and target.os is OperatingSystem.LINUX:
+        return Backend.ROCM
+    return Backend.UNKNOWN

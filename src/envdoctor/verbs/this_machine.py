@@ -1,0 +1,266 @@
+"""What ``fix`` and ``undo`` need of this machine, put together from the adapters."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from envdoctor.adapters.apply.build_needs import disk_free, missing_needs
+from envdoctor.adapters.apply.downloads import DownloadFailed
+from envdoctor.adapters.apply.holding import is_blank
+from envdoctor.adapters.apply.installers import Installer, NoInstaller, choose_installer, legacy_metadata_refused
+from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_python, python_of
+from envdoctor.adapters.apply.journal import fault_of_own
+from envdoctor.adapters.apply.records import read_record
+from envdoctor.model.plan import PatchFile, Refusal, RemoveFile
+from envdoctor.model.target import Arch, OperatingSystem, Target
+from envdoctor.planning.fix_refusals import EnvironmentState
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.index.transport import Transport
+    from envdoctor.model.candidate import DistributionFile
+    from envdoctor.model.plan import PatchPreview, WriteStub
+    from envdoctor.model.profile import Patch
+    from envdoctor.ports import ArchiveReader
+
+__all__ = ["IndexFetch", "Machine"]
+
+_SYSTEMS = {"win32": OperatingSystem.WINDOWS, "linux": OperatingSystem.LINUX, "darwin": OperatingSystem.MACOS}
+_BLOCK = 8 * 1024 * 1024
+
+
+class Machine:
+    """This machine, as ``verbs.fix_request.FixPorts`` asks about it."""
+
+    def __init__(
+        self,
+        project: Path,
+        archives: ArchiveReader | None,
+        *,
+        choice: str = "auto",
+        python: Path | None = None,
+        default_index: str | None = None,
+    ) -> None:
+        self.project = project
+        self.archives = archives
+        self.choice = choice
+        self.python = python
+        self.default_index = default_index
+        self._found: dict[tuple[int, int], PythonFacts | None] = {}
+
+    def look(self, environment: str) -> EnvironmentState:
+        """Return what is at a place."""
+        from envdoctor.adapters.probe.environment_files import with_files
+        from envdoctor.adapters.probe.installed_environment import EnvironmentNotFound, read_environment
+
+        path = Path(environment)
+        fault = fault_of_own(path)
+        if fault is not None:
+            return EnvironmentState(environment, exists=True, fault=fault)
+        if path.is_symlink() and not path.exists():
+            return EnvironmentState(environment, exists=True, fault=f"`{environment}` is a link that leads nowhere")
+        if is_blank(path):
+            return EnvironmentState(environment, exists=False)
+        try:
+            read = read_environment(path)
+        except EnvironmentNotFound as error:
+            return EnvironmentState(environment, exists=True, fault=str(error))
+        facts = ask_python(python_of(path))
+        if facts is None:
+            fault = f"`{environment}` has no Python that runs; remove it, or name another place"
+        elif facts.managed:
+            fault = (
+                f"`{environment}` belongs to the operating system, which does not want packages put into it (PEP 668)"
+            )
+        own = [item for item in read.distributions if Path(item.location).is_relative_to(path)]
+        record = read_record(path)
+        return EnvironmentState(
+            environment,
+            exists=True,
+            python=facts.python if facts else read.python,
+            distributions=tuple(with_files(own)),
+            brought=record.brought if record is not None else {},
+            fault=fault,
+        )
+
+    def find_python(self, wanted: Sequence[tuple[int, int]]) -> tuple[str, tuple[int, int]] | None:
+        """Return an interpreter of the first wanted version that there is."""
+        for python in wanted:
+            if python not in self._found:
+                self._found[python] = find_python((python,), self.python)
+            facts = self._found[python]
+            if facts is not None:
+                return facts.executable, python
+        return None
+
+    def installer(self, state: EnvironmentState) -> tuple[str, str, bool]:
+        """Return the installer's name, a word on it, and whether it refuses invalid metadata. Raises RuntimeError."""
+        try:
+            installer, word = self.chosen_installer(state)
+        except NoInstaller as error:
+            raise RuntimeError(str(error)) from None
+        facts = ask_python(python_of(Path(state.path))) if state.exists else None
+        versions = [facts.pip] if facts is not None else [item.bundled_pip for item in self._found.values() if item]
+        strict = installer.name == "pip" and any(legacy_metadata_refused(version) for version in versions)
+        return installer.name, word, strict
+
+    def chosen_installer(self, state: EnvironmentState) -> tuple[Installer, str]:
+        """Return the installer itself. Raises NoInstaller."""
+        facts = ask_python(python_of(Path(state.path))) if state.exists else None
+        return choose_installer(self.choice, facts, self.default_index)
+
+    def preview(
+        self,
+        patches: Sequence[Patch],
+        arriving: Sequence[DistributionFile],
+        state: EnvironmentState,
+        *,
+        builds: bool,
+        leaving: Collection[str] = (),
+    ) -> PatchPreview:
+        """Apply patches in memory, to the project and to what site-packages will hold."""
+        from envdoctor.adapters.apply.former import former_patches
+        from envdoctor.adapters.apply.preview import name_of, preview_patches
+        from envdoctor.adapters.apply.trees import FolderTree, LayeredTree, Tree, WheelTree
+
+        site: list[Tree] = []
+        if self.archives is not None and arriving:
+            site.append(WheelTree(arriving, self.archives))
+        facts = ask_python(python_of(Path(state.path))) if state.exists else None
+        if facts is not None:
+            site.append(FolderTree(Path(facts.purelib)))
+        trees: dict[str, Tree] = {"project": FolderTree(self.project), "site-packages": LayeredTree(site)}
+        roots = {"project": self.project, **({"site-packages": Path(facts.purelib)} if facts is not None else {})}
+        former, changed = former_patches(Path(state.path), roots, leaving)
+        made = preview_patches(patches, trees, built_later=builds, former=former)
+        wanted = {name_of(patch) for patch in patches}
+        left = tuple(
+            f"`{row.path}` was changed after a fix had patched it ({', '.join(row.patches)}), and is left as it is"
+            for row in changed
+            if not wanted & set(row.patches)
+        )
+        refused = (*made.refusals, *_unwritable(made, self.project))
+        return replace(made, refusals=refused, skipped=(*made.skipped, *left))
+
+    def stubs(
+        self,
+        wanted: Sequence[WriteStub],
+        arriving: Sequence[DistributionFile],
+        state: EnvironmentState,
+        leaving: Collection[str],
+    ) -> tuple[tuple[WriteStub, ...], tuple[Refusal, ...]]:
+        """Return the stand-ins to write, and why others must not be."""
+        from envdoctor.adapters.apply.preview import preview_stubs
+        from envdoctor.adapters.apply.trees import FolderTree, LayeredTree, WheelTree
+
+        if not wanted:
+            return (), ()
+        wheels = [WheelTree(arriving, self.archives)] if self.archives is not None and arriving else []
+        facts = ask_python(python_of(Path(state.path))) if state.exists else None
+        here = FolderTree(Path(facts.purelib)) if facts is not None else None
+        owners = {file.path: str(item.name) for item in state.distributions for file in item.files or ()}
+        return preview_stubs(wanted, LayeredTree(wheels), here, owners=owners, leaving=leaving)
+
+    def missing_needs(self, needs: Sequence[str]) -> tuple[str, ...]:
+        """Return what of a build's needs is not here."""
+        return missing_needs(needs)
+
+    def disk_free(self, environment: str) -> int | None:
+        """Return the free bytes."""
+        return disk_free(Path(environment))
+
+    def other_machine(self, target: Target) -> str | None:
+        """Return how this machine differs from the target, None where it is one."""
+        system = _SYSTEMS.get(sys.platform)
+        x86 = platform.machine().lower() in ("x86_64", "amd64")
+        if target.os is system and (target.arch is Arch.X86_64) == x86:
+            return None
+        here = f"{system.value if system else sys.platform} {platform.machine()}"
+        return f"the target is {target.os.value} {target.arch.value}, and this machine is {here}"
+
+
+def _unwritable(made: PatchPreview, project: Path) -> Iterator[Refusal]:
+    """Yield a refusal for each file of the project that would be patched and cannot be written."""
+    for step in made.steps:
+        if isinstance(step, PatchFile | RemoveFile) and step.root == "project":
+            folder = (project / step.path).parent
+            if folder.is_dir() and not os.access(folder, os.W_OK):
+                message = f"`{step.path}` would be patched, and `{folder}` cannot be written to"
+                yield Refusal("path", step.path, message, "make it writable, or copy the project")
+
+
+class IndexFetch:
+    """Brings files over the same connections, proxies, certificates and credentials as the index."""
+
+    def __init__(self, index_urls: Sequence[str]) -> None:
+        self._urls = index_urls
+        self._transport: Transport | None = None
+
+    def __call__(self, url: str, size: int | None, into: BinaryIO, advance: Callable[[int], None]) -> None:
+        """Write all of a file, block by block. Raises DownloadFailed."""
+        from envdoctor.adapters.index.archive_bytes import local_path
+
+        local = local_path(url)
+        if local is not None:
+            try:
+                data = local.read_bytes()
+            except OSError as error:
+                raise DownloadFailed(f"`{local}` cannot be read: {error.strerror}") from None
+            into.write(data)
+            advance(len(data))
+            return
+        done, total = 0, size
+        while total is None or done < total:
+            data, total, whole = self._block(url, done, total)
+            into.write(data)
+            advance(len(data))
+            done += len(data)
+            if whole:
+                return
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def _block(self, url: str, start: int, total: int | None) -> tuple[bytes, int, bool]:
+        """Return bytes from ``start`` on, the size of the file, and whether these were all of its rest.
+
+        Asked once: the transport asks again where that may help.
+        """
+        from envdoctor.adapters.index.transport import TransportError
+
+        stop = start + _BLOCK if total is None else min(start + _BLOCK, total)
+        headers = {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}
+        try:
+            reply = self._open().get(url, headers, limit=1 << 40)
+        except TransportError as error:
+            raise DownloadFailed(f"`{_last(url)}` could not be fetched: {error}") from None
+        if reply.status == 206 and reply.content:
+            size = reply.headers.get("content-range", "").rpartition("/")[2]
+            return reply.content, int(size) if size.isdigit() else total or start + len(reply.content), False
+        if reply.status == 200:
+            # This server, or the one behind it that answered this time, does no ranges.
+            return reply.content[start:], len(reply.content), True
+        raise DownloadFailed(f"`{_last(url)}` could not be fetched: its server answered {reply.status}")
+
+    def _open(self) -> Transport:
+        if self._transport is None:
+            from envdoctor.adapters.index.credentials import Credentials
+            from envdoctor.adapters.index.pip_settings import read_pip_settings
+            from envdoctor.adapters.index.transport import Transport
+
+            credentials = Credentials()
+            for url in self._urls:
+                credentials.take(url)
+            self._transport = Transport(read_pip_settings(None), credentials)
+        return self._transport
+
+
+def _last(url: str) -> str:
+    return url.partition("#")[0].rstrip("/").rpartition("/")[2] or url

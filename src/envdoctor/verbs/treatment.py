@@ -1,0 +1,305 @@
+"""One run of ``fix``: a plan for each environment of the profile, and carrying them out."""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from envdoctor.model.finding import Finding
+from envdoctor.model.plan import PatchFile, Plan, Refusal, RemoveFile
+from envdoctor.model.report import Report
+from envdoctor.planning.document import plan_json
+from envdoctor.planning.plan_maker import environment_digest
+from envdoctor.verbs.environment_places import EnvironmentPart, default_environment, parts_of, write_launchers
+from envdoctor.verbs.fix import prepare
+from envdoctor.verbs.fix_request import FixRequest, Prepared
+from envdoctor.verbs.lock import LockChoice
+from envdoctor.verbs.this_machine import IndexFetch, Machine
+from envdoctor.verbs.treatment_result import (
+    Treated,
+    disagreements,
+    failure_lines,
+    plans_text,
+    with_whole_errors,
+    without_known,
+)
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.apply.executor import Applied
+    from envdoctor.adapters.apply.installers import Installer
+    from envdoctor.verbs.session import Session
+
+__all__ = ["Treatment", "TreatmentOptions"]
+
+_WAIT_S = 60.0
+_FAILED = 1
+_COULD_NOT_CHECK = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TreatmentOptions:
+    """What was typed."""
+
+    project: Path
+    environment: Path | None = None
+    repair: int | None = None
+    installer: str = "auto"
+    python: Path | None = None
+    smoke: bool = True
+    verbose: bool = False
+    json: bool = False
+    yes: bool = False
+    """Nobody need be asked."""
+
+
+class Treatment:
+    """Plans, shows and carries out."""
+
+    def __init__(self, session: Session, options: TreatmentOptions, *, say: Callable[[str], None]) -> None:
+        self.session = session
+        self.options = options
+        self.typed = replace(session.typed, env=options.environment)
+        self.say = say
+        self.refusal: str | None = None
+        self.complete = True
+        self.machine = Machine(
+            options.project,
+            session.request.archives,
+            choice=options.installer,
+            python=options.python,
+            default_index=session.index_urls.get("default"),
+        )
+        self.parts: list[tuple[EnvironmentPart, Prepared]] = []
+        self.group = secrets.token_hex(8)
+
+    def plans(self, *, dry_run: bool = False) -> list[Plan]:
+        """Return a plan for each environment. What was cut short before is brought back first, or said."""
+        for part in parts_of(self.session.requests, self.options.project, self.options.environment):
+            if self._cut_short(part.environment):
+                if dry_run:
+                    self.refusal = (
+                        f"a fix of `{part.environment}` was cut short; `{self._undo(part)}` brings the state of before "
+                        "back, and so does the next `fix`"
+                    )
+                    return []
+                self._recover(part.environment)
+            prepared = prepare(self._request(part), self.machine)
+            if prepared.plan is None:
+                self.refusal, self.complete = prepared.refusal, prepared.complete
+                return []
+            prepared = with_whole_errors(prepared, self.typed)
+            self.parts.append((part, without_known(self._without_twice(prepared))))
+        return [prepared.plan for _, prepared in self.parts if prepared.plan is not None]
+
+    def _without_twice(self, prepared: Prepared) -> Prepared:
+        """Leave to the first of several environments what all of them would patch in the project."""
+        if prepared.plan is None:
+            return prepared
+        earlier = {
+            step.path
+            for _, other in self.parts
+            for step in (other.plan.steps if other.plan else ())
+            if isinstance(step, PatchFile | RemoveFile) and step.root == "project"
+        }
+        steps = tuple(
+            step
+            for step in prepared.plan.steps
+            if not (isinstance(step, PatchFile | RemoveFile) and step.root == "project" and step.path in earlier)
+        )
+        return replace(prepared, plan=replace(prepared.plan, steps=steps))
+
+    def shown(self, plans: Sequence[Plan]) -> str:
+        """Return the plans as text or JSON; where there is none, the reason takes its place."""
+        if self.refusal is not None:
+            place = str(self.options.environment or default_environment(self.options.project))
+            plans = [Plan((), place, str(self.options.project), refusals=(Refusal("plan", place, self.refusal),))]
+        if self.options.json:
+            return plan_json(list(plans))
+        return plans_text(plans, self.typed, verbose=self.options.verbose)
+
+    def apply(self, plans: Sequence[Plan]) -> list[Treated]:
+        """Carry the plans out, one after the other; the first that fails is the last."""
+        results: list[Treated] = []
+        for (part, prepared), plan in zip(self.parts, plans, strict=True):
+            results.append(self._apply(part, prepared, plan) if plan.steps else self._as_it_is(part, prepared, plan))
+            if results[-1].failed:
+                break
+        else:
+            launchers = write_launchers([part for part, _ in self.parts])
+            if launchers:
+                results.append(Treated((f"start commands in one of them with `{'` or `'.join(launchers)}`",)))
+        return results
+
+    def _request(self, part: EnvironmentPart) -> FixRequest:
+        return FixRequest(
+            check=part.request,
+            environment=str(part.environment),
+            index_urls=self.session.index_urls,
+            choice=LockChoice(
+                self.options.repair, where_needed=len(self.session.requests) > 1 and bool(self.options.repair)
+            ),
+            label=part.label,
+            moved=self._moved(part),
+        )
+
+    @staticmethod
+    def _moved(part: EnvironmentPart) -> dict[str, tuple[str, ...]]:
+        """Return the components that an earlier fix has placed away from the GPU, as far as the profile knows them."""
+        from envdoctor.adapters.apply.records import read_record
+
+        record = read_record(part.environment)
+        profile = part.request.profile
+        known = {rule.component for rule in profile.placements if not rule.always} if profile is not None else set()
+        return {name: reasons for name, reasons in (record.moved if record else {}).items() if name in known}
+
+    @staticmethod
+    def _cut_short(environment: Path) -> bool:
+        from envdoctor.adapters.apply.journal import list_journals
+
+        return any(record.state in ("open", "empty") for record in list_journals(environment))
+
+    def _recover(self, environment: Path) -> None:
+        from envdoctor.adapters.apply.holding import hold_environment
+        from envdoctor.adapters.apply.lock_file import Busy
+        from envdoctor.adapters.apply.reach import OutOfReach
+        from envdoctor.adapters.apply.restore import recover
+        from envdoctor.ports import UsageFault
+
+        try:
+            with hold_environment(environment, wait_s=_WAIT_S, say=self.say):
+                for name, restored in recover(environment, self.options.project):
+                    self.say(f"note: the fix {name} was cut short; the state of before it was brought back")
+                    for problem in restored.problems:
+                        self.say(f"warning: {problem}")
+        except (Busy, OutOfReach) as error:
+            raise UsageFault(str(getattr(error, "strerror", None) or error)) from error
+
+    def _apply(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
+        outcome = self._carried_out(part, plan)
+        if isinstance(outcome, Treated):
+            return outcome
+        installer, applied = outcome
+        if applied.failure is not None:
+            return Treated(tuple(failure_lines(applied)), _COULD_NOT_CHECK if applied.network else _FAILED)
+        return self._succeeded(part, prepared, plan, installer, applied.journal)
+
+    def _carried_out(self, part: EnvironmentPart, plan: Plan) -> tuple[Installer, Applied] | Treated:
+        """Carry a plan out under the environment's lock; return how that went, or why it could not begin."""
+        from envdoctor.adapters.apply.executor import apply_plan
+        from envdoctor.adapters.apply.holding import hold_environment
+        from envdoctor.adapters.apply.installers import NoInstaller
+        from envdoctor.adapters.apply.lock_file import Busy
+
+        state = self.machine.look(plan.environment)
+        fetch = IndexFetch(list(self.session.index_urls.values()))
+        try:
+            installer, _ = self.machine.chosen_installer(state)
+            with hold_environment(part.environment, wait_s=_WAIT_S, say=self.say) as held:
+                changed = self._changed(plan)
+                if changed is not None:
+                    return Treated((f"error: {changed}; nothing was changed",), _FAILED)
+                return installer, apply_plan(
+                    replace(plan, group=self.group), held, installer, fetch, self.session.progress
+                )
+        except (Busy, NoInstaller) as error:
+            return Treated((f"error: {error}; nothing was changed",), _FAILED)
+        except OSError as error:
+            return Treated((f"error: {self._half_done(part, error)}",), _FAILED)
+        finally:
+            fetch.close()
+
+    def _undo(self, part: EnvironmentPart) -> str:
+        """Return the command that takes the last fix of an environment back, as it can be typed here."""
+        words = ["envdoctor", "undo"]
+        if part.environment != default_environment(Path.cwd()):
+            words += ["--env", str(part.environment)]
+        if part.environment.parent != self.options.project:
+            words += ["--project", str(self.options.project)]
+        return shlex.join(words)
+
+    def left_open(self) -> list[str]:
+        """Return where a fix was cut short and not taken back, with what to do about it."""
+        return [
+            f"warning: the fix of `{part.environment}` was cut short; `{self._undo(part)}` brings the state of before "
+            "back"
+            for part, _ in self.parts
+            if self._cut_short(part.environment)
+        ]
+
+    def _half_done(self, part: EnvironmentPart, error: OSError) -> str:
+        """Return what the disk did not let us do, and what of it is left to be taken back."""
+        place = f" (`{error.filename}`)" if error.filename else ""
+        if not self._cut_short(part.environment):
+            return f"{error.strerror or error}{place}; nothing was changed"
+        once = " once there is room" if error.errno == errno.ENOSPC else ""
+        return f"{error.strerror or error}{place}; `{self._undo(part)}` brings the state of before back{once}"
+
+    def _changed(self, plan: Plan) -> str | None:
+        """Return what has changed since the plan was made."""
+        state = self.machine.look(plan.environment)
+        digest = environment_digest(state.distributions) if state.exists else None
+        return None if digest == plan.before_digest else f"`{plan.environment}` has changed since the plan was made"
+
+    def _succeeded(
+        self, part: EnvironmentPart, prepared: Prepared, plan: Plan, installer: Installer, journal: str
+    ) -> Treated:
+        from envdoctor.adapters.apply.installer_view import ask_installers
+        from envdoctor.adapters.apply.interpreters import python_of
+
+        word = ask_installers(python_of(part.environment), installer)
+        findings: tuple[Finding, ...] = disagreements(
+            prepared.files, word.versions, word.complaints, prepared.accepted, source=word.source
+        )
+        lines = [f"fixed `{plan.environment}`: {len(plan.steps)} steps; `{self._undo(part)}` takes them back"]
+        lines += [f"note: {item.message}; {item.waived.reason}" for item in findings if item.waived is not None]
+        report = prepared.report
+        if report is not None:
+            report = replace(report, command="fix", findings=tuple(findings), next_command=None)
+        if report is not None and self._provable(prepared):
+            return self._proved(part, report, lines, journal)
+        return Treated(tuple(lines), 0, report)
+
+    def _provable(self, prepared: Prepared) -> bool:
+        return self.options.smoke and any(file.name == "torch" for file in prepared.files)
+
+    def _as_it_is(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
+        """Leave an environment that is as it should be; where kernels decide what runs where, ask them again."""
+        lines = [f"nothing to do: `{plan.environment}` is as the profile wants it"]
+        profile, report = part.request.profile, prepared.report
+        decides = profile is not None and any(not rule.always for rule in profile.placements)
+        if not decides or report is None or not self._provable(prepared):
+            return Treated(tuple(lines))
+        report = replace(report, command="fix", findings=(), next_command=None)
+        return self._proved(part, report, lines, None, agreed=self.options.yes)
+
+    def _proved(
+        self, part: EnvironmentPart, report: Report, lines: list[str], journal: str | None, *, agreed: bool = True
+    ) -> Treated:
+        """Run kernels; where they send components elsewhere than they are, patch for that in a second step."""
+        from envdoctor.verbs import fix_smoke
+
+        report, more = fix_smoke.proved(part, report, self.say)
+        lines += more
+        moved, placed = fix_smoke.moved_components(part, report), self._moved(part)
+        if not report.placement or set(moved) == set(placed):
+            return Treated(tuple(lines), 0, report)
+        if not agreed:
+            lines.append("this differs from what was set before: `envdoctor fix --yes` sets it anew")
+            return Treated(tuple(lines), 0, report)
+        prepared = without_known(prepare(replace(self._request(part), moved=moved), self.machine))
+        if prepared.plan is None or prepared.plan.refusals:
+            reasons = [item.message for item in prepared.plan.refusals] if prepared.plan else [str(prepared.refusal)]
+            lines += [f"error: the placement was not applied: {reason}" for reason in reasons]
+            return Treated(tuple(lines), _FAILED, report)
+        outcome = self._carried_out(part, replace(prepared.plan, follows=journal))
+        if isinstance(outcome, Treated):
+            return replace(outcome, lines=(*lines, *outcome.lines), report=report)
+        if outcome[1].failure is not None:
+            return Treated((*lines, *failure_lines(outcome[1])), _FAILED, report)
+        lines += fix_smoke.words_of(moved, placed, len(prepared.plan.steps))
+        return Treated(tuple(lines), 0, report)

@@ -1,0 +1,168 @@
+"""What is to be said of an environment once it was treated: where pip itself sees something else, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
+from envdoctor.model.plan import Plan, PlannedFile, WriteRecord, WriteVariables
+from envdoctor.model.report import Report
+from envdoctor.planning.known_errors import known_errors
+from envdoctor.planning.page import plan_text
+from envdoctor.verbs.fix_request import Prepared
+from envdoctor.verbs.next_command import Typed, with_whole_commands
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.apply.executor import Applied
+
+__all__ = [
+    "Treated",
+    "disagreements",
+    "failure_lines",
+    "known_lines",
+    "plans_text",
+    "with_whole_errors",
+    "without_known",
+]
+
+
+def disagreements(
+    files: Sequence[PlannedFile],
+    versions: Mapping[str, str] | None,
+    complaints: Sequence[tuple[str, str, str]],
+    accepted: Sequence[tuple[str, tuple[str, ...]]],
+    *,
+    source: str,
+) -> tuple[Finding, ...]:
+    """Return a finding for each difference between the plan and what installers see.
+
+    ``complaints`` are of ``pip check`` or ``uv pip check``: consumer, name, line. Those that an accepted override or
+    an exclusion explains are waived, with that reason; none is hidden.
+    """
+    return (*_missing(files, versions, source), *_complaints(complaints, accepted, source))
+
+
+def _missing(files: Sequence[PlannedFile], versions: Mapping[str, str] | None, source: str) -> Iterator[Finding]:
+    if versions is None:
+        return
+    for file in files:
+        seen = versions.get(file.name)
+        if seen is not None and _same(seen, file.version):
+            continue
+        what = f"sees {seen}" if seen is not None else "does not see it"
+        yield Finding(
+            rule="ENV030",
+            name="installer-disagrees",
+            severity=Severity.ERROR,
+            subject=file.name,
+            message=f"`{file.name}` {file.version} was installed, and {source} {what}",
+            evidence=(Evidence(seen or "not listed", source),),
+            remedy=Remedy("take the fix back and try the other installer", commands=("envdoctor undo",)),
+        )
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return Version(one) == Version(other)
+    except InvalidVersion:
+        return one == other
+
+
+def _complaints(
+    complaints: Sequence[tuple[str, str, str]], accepted: Sequence[tuple[str, tuple[str, ...]]], source: str
+) -> Iterator[Finding]:
+    reasons = dict(accepted)
+    for consumer, name, line in complaints:
+        replaces = reasons.get(name)
+        finding = Finding(
+            rule="ENV031",
+            name="installer-check-complains",
+            severity=Severity.WARNING,
+            subject=consumer,
+            message=f"the installer's own check says: {line.rstrip('.')}",
+            evidence=(Evidence(line, source),),
+        )
+        if replaces is not None and (not replaces or consumer in replaces):
+            reason = f"the lock sets this demand of `{consumer}` on `{name}` aside on purpose"
+            finding = finding.waive(Waiver(reason, ".envdoctor/pylock.toml"))
+        yield finding
+
+
+@dataclass(frozen=True, slots=True)
+class Treated:
+    """How one environment came out."""
+
+    lines: tuple[str, ...]
+    code: int = 0
+    report: Report | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was taken back."""
+        return self.code != 0
+
+
+def without_known(prepared: Prepared) -> Prepared:
+    """Leave out records that say what they said before, and with them variables that have not changed."""
+    plan = prepared.plan
+    if plan is None:
+        return prepared
+    own = Path(plan.environment) / ".envdoctor"
+    fresh = [step for step in plan.steps if isinstance(step, WriteRecord) and not _says(own / step.path, step.content)]
+    known = not any(step.path == "environment.json" for step in fresh)
+    steps = tuple(
+        step
+        for step in plan.steps
+        if not (isinstance(step, WriteRecord) and step not in fresh)
+        and not (known and isinstance(step, WriteVariables))
+    )
+    return replace(prepared, plan=replace(plan, steps=steps))
+
+
+def with_whole_errors(prepared: Prepared, typed: Typed) -> Prepared:
+    """Complete the commands of the known errors: project, profile and environment as typed."""
+    plan, report = prepared.plan, prepared.report
+    if plan is None or report is None or not plan.known_errors:
+        return prepared
+    known = with_whole_commands(replace(report, findings=plan.known_errors), typed).findings
+    return replace(prepared, plan=replace(plan, known_errors=known))
+
+
+def known_lines(plans: Sequence[Plan], typed: Typed) -> list[str]:
+    """Return what is known to fail of what will be installed, for a person to read before the plans."""
+    lines: list[str] = []
+    for plan in plans:
+        where = f" into `{plan.environment}`" if len(plans) > 1 else ""
+        lines += known_errors(plan.known_errors, f"what will be installed{where}")
+    return [typed.completed(line) for line in lines]
+
+
+def plans_text(plans: Sequence[Plan], typed: Typed, *, verbose: bool) -> str:
+    """Return the plans as text, what is known to fail first."""
+    known = "".join(f"{line}\n" for line in known_lines(plans, typed))
+    return "\n".join([*([known] if known else []), *(plan_text(plan, verbose=verbose) for plan in plans)])
+
+
+def _says(path: Path, content: str) -> bool:
+    try:
+        return path.read_text(encoding="utf-8") == content
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def failure_lines(applied: Applied) -> list[str]:
+    """Return why a fix was taken back, with the end of what an installer wrote."""
+    lines = [f"error: {applied.failure}"]
+    failed = next((outcome for outcome in applied.outcomes if outcome.status == "failed"), None)
+    if failed is not None and failed.output:
+        lines += [f"  {line}" for line in failed.output.splitlines()[-25:]]
+    restored = applied.restored
+    problems = restored.problems if restored is not None else []
+    lines += [f"warning: {problem}" for problem in problems]
+    lines.append("the state of before was brought back" if not problems else "not all of it could be brought back")
+    return lines

@@ -1,0 +1,132 @@
+"""What a project's own requirements would give without the profile: resolved, and looked at by the same rules.
+
+Two of the known stacks resolve without an error and still do not run. With the profile applied their resolution is
+right, so a reader would never learn what is wrong with the project; these findings say it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.examination import Examination
+from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+from envdoctor.model.profile import Profile
+from envdoctor.model.requirement import RequirementKind
+from envdoctor.model.resolution import Resolution
+from envdoctor.ports import ArchiveReader, Index
+from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
+from envdoctor.resolve.manifest import Problem
+from envdoctor.verbs.failures import packages_in
+
+__all__ = ["AS_THEY_STAND", "WITHOUT_BOUNDS", "changes_anything", "found_as_they_stand", "found_without_bounds"]
+
+AS_THEY_STAND = "as the requirements stand"
+"""Where the evidence of such a finding was seen."""
+
+WITHOUT_BOUNDS = "without the profile's bounds"
+"""Where the evidence was seen of what only the profile's constraints keep away."""
+
+# Second looks and advisories. That a package is old, or has no wheel, matters only for what will be installed.
+_SPEAKS_OF_WHAT_BREAKS = ("RES2", "ADV")
+
+
+def changes_anything(profile: Profile | None) -> bool:
+    """Return whether the profile makes a resolution other than the project's own."""
+    return profile is not None and bool(profile.overrides or profile.excludes or profile.indexes or profile.requires)
+
+
+def found_as_they_stand(
+    problem: Problem,
+    project_lines: int,
+    examination: Examination,
+    applied: Collection[Finding],
+    index: Index,
+    archives: ArchiveReader | None,
+) -> tuple[Finding, ...]:
+    """Return the errors and warnings of the project's own resolution that the profile's resolution no longer has.
+
+    ``project_lines`` is how many of the problem's requirements are the project's; the profile's follow them.
+    ``index`` is asked without the profile's bound indexes. Couplings do not count: no installer knows them.
+    """
+    plain = replace(
+        problem,
+        requirements=problem.requirements[:project_lines],
+        overrides=(),
+        exclusions=(),
+        couplings=(),
+        policy=replace(problem.policy, couplings=False),
+    )
+    resolution = resolve(plain, index)
+    if isinstance(resolution, Unsatisfiable):
+        return ()
+    seen = _seen(examination, resolution, index, archives)
+    found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
+    return tuple(_marked(found, applied, resolution, AS_THEY_STAND, "without the profile, "))
+
+
+def found_without_bounds(
+    problem: Problem,
+    profile: Profile,
+    examination: Examination,
+    applied: Collection[Finding],
+    index: Index,
+    archives: ArchiveReader | None,
+) -> tuple[Finding, ...]:
+    """Return, as notes, what the profile's constraints alone keep away: all else of the profile holds here.
+
+    Where the project's lines cannot hold together, nothing else would say what those constraints are good for.
+    """
+    bounds = {item.requirement for item in profile.requires if item.requirement.kind is RequirementKind.CONSTRAINT}
+    if not bounds:
+        return ()
+    kept = tuple(item for item in problem.requirements if item not in bounds)
+    # What a lock holds would stand for the bounds.
+    resolution = resolve(replace(problem, requirements=kept, preferences={}), index)
+    if isinstance(resolution, Unsatisfiable):
+        return ()
+    seen = _seen(examination, resolution, index, archives)
+    found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
+    marked = _marked(found, applied, resolution, WITHOUT_BOUNDS)
+    return tuple(replace(item, severity=Severity.INFO) for item in marked)
+
+
+def _seen(
+    examination: Examination, resolution: Resolution, index: Index, archives: ArchiveReader | None
+) -> Examination:
+    return replace(
+        examination,
+        profile=None,
+        conflicts=(),
+        repairs=(),
+        override_failure=(),
+        resolution=resolution,
+        index=index,
+        archives=archives,
+    )
+
+
+def _marked(
+    findings: Iterable[Finding], applied: Iterable[Finding], resolution: Resolution, where: str, without: str = ""
+) -> Iterator[Finding]:
+    still_there = {(finding.rule, finding.name, finding.subject) for finding in applied}
+    for finding in findings:
+        if finding.severity is Severity.INFO or not finding.rule.startswith(_SPEAKS_OF_WHAT_BREAKS):
+            continue
+        if (finding.rule, finding.name, finding.subject) in still_there:
+            continue
+        yield replace(
+            finding,
+            evidence=(
+                Evidence(f"{without}an installer would take {_taken(finding, resolution)}", where),
+                *finding.evidence,
+            ),
+            remedy=Remedy("the profile mends it", Applicability.SAFE, ("envdoctor lock",)),
+        )
+
+
+def _taken(finding: Finding, resolution: Resolution) -> str:
+    """Return what an installer would take of the packages that a finding speaks of."""
+    found = [package for name in packages_in(finding, resolution) if (package := resolution.get(name)) is not None]
+    return " and ".join(f"{package.name} {package.version}" for package in found) or "this"
