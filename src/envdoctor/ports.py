@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
@@ -18,6 +18,7 @@ __all__ = [
     "MetadataUnavailable",
     "Progress",
     "ProjectNotFound",
+    "Tell",
     "UsageFault",
 ]
 
@@ -85,6 +86,10 @@ class ArchiveReader(Protocol):
         ...
 
 
+Tell: TypeAlias = Callable[[str], None]
+"""Says one sentence to the person who waits, at once; says nothing where they asked for quiet."""
+
+
 class Progress(Protocol):
     """What long work says about itself; drawn on stderr, or nowhere."""
 
@@ -98,6 +103,10 @@ class Progress(Protocol):
 
     def finish(self, activity: str) -> None:
         """Close an activity."""
+        ...
+
+    def close(self) -> None:
+        """Leave nothing behind on the screen."""
         ...
 
 

@@ -18,7 +18,7 @@ __all__ = ["advisories_folder", "data_file"]
 @lru_cache(maxsize=1)
 def advisories_folder() -> Path:
     """Return the folder of ``advisories/*.toml``: inside an installed package, or at the top of a checkout."""
-    package = Path(__file__).resolve().parents[1]
+    package = Path(__file__).resolve().parent
     packed = package / "data" / "advisories"
     return packed if packed.is_dir() else package.parents[1] / "advisories"
 

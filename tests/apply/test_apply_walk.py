@@ -43,9 +43,10 @@ def drive(
     verb: str, world: World, served: Served, *, created: bool = False, **faults: str
 ) -> tuple[int, dict[str, object]]:
     """Run the driver in a process group of its own."""
+    path = os.pathsep.join([str(_DRIVER.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [sys.executable, str(_DRIVER), verb, str(world.root), served.url, "created" if created else "there"],
-        env={**os.environ, "PYTHONPATH": str(_DRIVER.parent), "PYTHONDONTWRITEBYTECODE": "1", **faults},
+        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **faults},
         capture_output=True,
         check=False,
         start_new_session=True,

@@ -34,7 +34,7 @@ START_UP = {
     "ssl",
     "torch",
 }
-DIAGNOSIS = {"elftools", "httpx", "libcst", "macholib", "pefile", "pip_api", "pydantic", "resolvelib", "rich", "torch"}
+DIAGNOSIS = {"elftools", "httpx", "libcst", "macholib", "pefile", "pip_api", "pydantic", "rich", "torch"}
 
 
 def imported(*arguments: str) -> tuple[int, set[str]]:

@@ -164,4 +164,4 @@ def test_requires_python_alone_is_a_bound_and_no_choice(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
     read = read_project(tmp_path)
     assert read.environment_python is None
-    assert project_inputs.asked_python(read, HERE, (), quiet=True) == (HERE, ())
+    assert project_inputs.asked_python(read, HERE, (), tell=lambda text: None) == (HERE, ())

@@ -20,7 +20,7 @@ else:
     import tomli as tomllib
 
 SMOKE = Path(kernel_catalogue.__file__).parent
-SOURCES = [SMOKE / "catalogue.py", *sorted((SMOKE / "child").rglob("*.py"))]
+SOURCES = [SMOKE / "kernel_catalogue.py", *sorted((SMOKE / "child").rglob("*.py"))]
 PROFILES = sorted((Path(__file__).parents[2] / "profiles").glob("*.toml"))
 
 
@@ -47,7 +47,9 @@ def test_every_tolerance_has_its_reason() -> None:
 
 
 def test_settings_and_remedies_are_settings_that_the_child_knows() -> None:
-    known = set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)":', (SMOKE / "child" / "settings.py").read_text("utf-8")))
+    known = set(
+        re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)":', (SMOKE / "child" / "backend_settings.py").read_text("utf-8"))
+    )
     assert known | set(ENVIRONMENT) == set(kernel_catalogue.SETTINGS)
     used = {name for entry in kernel_catalogue.ENTRIES.values() for name in (*entry.settings, *entry.remedies)}
     assert used <= set(kernel_catalogue.SETTINGS)

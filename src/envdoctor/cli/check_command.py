@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from envdoctor.cli import options as opt
-from envdoctor.cli.messages import note
+from envdoctor.cli.messages import note, teller
 from envdoctor.cli.output import place_in_repository, write_report
+from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageFault
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.next_command import Typed, with_whole_commands
@@ -103,7 +104,7 @@ def check(
         # Imported here: neither way pays for the other's modules.
         from envdoctor.verbs.check_environment import report_of_patient
 
-        report = report_of_patient(profile, target, patient, choice, quiet=quiet)
+        report = report_of_patient(profile, target, patient, choice, tell=teller(quiet=quiet))
         report = with_whole_commands(report, Typed(profile=profile, env=env))
     else:
         folder = project or Path()
@@ -148,13 +149,14 @@ def _report_of_project(
     quiet: bool,
     env: Path | None,
 ) -> Report:
-    from envdoctor.lock.lock_refusals import obstacles_of
     from envdoctor.verbs.check import prescribe, report_of
+    from envdoctor.verbs.lock_obstacles import obstacles_of
     from envdoctor.verbs.next_command import after_check, after_checks
     from envdoctor.verbs.profile_environments import together
     from envdoctor.verbs.session import open_session
 
-    with open_session(folder, profile, target, choice, quiet=quiet, patient=patient) as session:
+    progress, tell = open_progress(quiet=quiet), teller(quiet=quiet)
+    with open_session(folder, profile, target, choice, progress=progress, tell=tell, patient=patient) as session:
         typed = replace(session.typed, env=env)
         reports = []
         for request in session.requests:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from envdoctor.cli import options as opt
+from envdoctor.cli.messages import teller
 from envdoctor.cli.output import write_report
+from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageFault
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.session import open_session
@@ -56,7 +58,8 @@ def explain(
     project, topic = _told_apart(words or [])
     target = TargetChoice(target_os, target_arch, target_python, target_backend)
     choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
-    with open_session(project, profile, target, choice, quiet=quiet) as session:
+    progress, tell = open_progress(quiet=quiet), teller(quiet=quiet)
+    with open_session(project, profile, target, choice, progress=progress, tell=tell) as session:
         # `voice:C1` is the conflict C1 of the environment `voice`; anything else is asked of every environment.
         parts = {request.part: request for request in session.requests}
         named, _, rest = (topic or "").partition(":")

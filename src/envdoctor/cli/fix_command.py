@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from envdoctor.cli import options as opt
+from envdoctor.cli.messages import teller
+from envdoctor.cli.progress import open_progress
 from envdoctor.cli.streams import stopped_like_ctrl_c
 from envdoctor.ports import UsageFault
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
@@ -83,7 +85,8 @@ def fix(
         profile,
         TargetChoice(None, None, target_python, target_backend),
         IndexChoice(False, index_url, None, cache_dir, exclude_newer),
-        quiet=quiet,
+        progress=open_progress(quiet=quiet),
+        tell=teller(quiet=quiet),
     )
     options = TreatmentOptions(
         project=(project if project.is_dir() else project.parent).resolve(),

@@ -11,8 +11,9 @@ import typer
 
 from envdoctor.adapters.written_files import write_together
 from envdoctor.cli import options as opt
-from envdoctor.cli.messages import error, note, say
+from envdoctor.cli.messages import error, note, say, teller
 from envdoctor.cli.output import write_report
+from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageFault
 from envdoctor.verbs.next_command import Typed, mirrored_lock, with_whole_commands
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
@@ -80,7 +81,8 @@ def lock(
         profile,
         TargetChoice(target_os, target_arch, target_python, target_backend),
         IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer),
-        quiet=quiet,
+        progress=open_progress(quiet=quiet),
+        tell=teller(quiet=quiet),
         lock_folder=output_dir,
         upgrade=frozenset(upgrade or ()),
     )

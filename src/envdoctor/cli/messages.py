@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-__all__ = ["error", "note", "printable", "say"]
+if TYPE_CHECKING:
+    from envdoctor.ports import Tell
+
+__all__ = ["error", "note", "printable", "say", "teller"]
 
 
 def say(text: str) -> None:
@@ -21,6 +25,15 @@ def error(text: str) -> None:
 def note(text: str) -> None:
     """Write ``note: ...``."""
     say(f"note: {text}")
+
+
+def teller(*, quiet: bool) -> Tell:
+    """Return what writes notes, or what keeps silent."""
+    return _keep_silent if quiet else note
+
+
+def _keep_silent(text: str) -> None:
+    del text
 
 
 def printable(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from envdoctor.cli.completion import profile_names
+from envdoctor.model.target import OperatingSystem, TargetArch, TargetBackend
 
 __all__ = [
     "BackendOption",
@@ -26,9 +27,7 @@ __all__ = [
     "ProjectArgument",
     "QuietOption",
     "RecordedOption",
-    "TargetArch",
     "TargetArchOption",
-    "TargetOs",
     "TargetOsOption",
     "TargetPythonOption",
     "VerboseOption",
@@ -65,36 +64,6 @@ class FailOn(str, Enum):
     NEVER = "never"
 
 
-class TargetOs(str, Enum):
-    """Operating systems of targets."""
-
-    WINDOWS = "windows"
-    LINUX = "linux"
-    MACOS = "macos"
-
-
-class TargetArch(str, Enum):
-    """Architectures of targets; ``amd64`` is x86_64, ``arm64`` on Linux is aarch64."""
-
-    X86_64 = "x86_64"
-    AMD64 = "amd64"
-    AARCH64 = "aarch64"
-    ARM64 = "arm64"
-
-
-class TargetBackend(str, Enum):
-    """Backends of targets."""
-
-    CUDA = "cuda"
-    ROCM = "rocm"
-    ZLUDA = "zluda"
-    DIRECTML = "directml"
-    MPS = "mps"
-    XPU = "xpu"
-    COREML = "coreml"
-    CPU = "cpu"
-
-
 ProjectArgument = Annotated[
     Path,
     typer.Argument(
@@ -126,7 +95,7 @@ ProfileOption = Annotated[
     ),
 ]
 TargetOsOption = Annotated[
-    TargetOs | None, typer.Option("--target-os", case_sensitive=False, help="Operating system to judge for.")
+    OperatingSystem | None, typer.Option("--target-os", case_sensitive=False, help="Operating system to judge for.")
 ]
 TargetArchOption = Annotated[
     TargetArch | None, typer.Option("--target-arch", case_sensitive=False, help="Architecture to judge for.")

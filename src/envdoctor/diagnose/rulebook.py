@@ -75,7 +75,6 @@ def all_rules() -> tuple[Rule, ...]:
 
 def documented() -> tuple[Rule, ...]:
     """Return every rule and what is found elsewhere, by code: all that a finding may be called, advisories apart."""
-
     return tuple(sorted((*all_rules(), *FOUND_ELSEWHERE), key=lambda item: item.code))
 
 

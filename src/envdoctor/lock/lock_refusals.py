@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.lock.fault import LockFault, faults
-from envdoctor.lock.unseen import direct_demands, out_of_reach, rests_on_the_unread, unread_versions
+from envdoctor.lock.fault import LockFault
 from envdoctor.model.candidate import agreeing, comparable, malformed_hash
 from envdoctor.model.compatibility import admits
 from envdoctor.model.origin import FileOrigin
@@ -21,9 +19,6 @@ from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 from envdoctor.resolve.diagnosis import Diagnosis
 
-if TYPE_CHECKING:
-    from envdoctor.verbs.check import CheckRequest, Prescription
-
 __all__ = [
     "amiss",
     "hash_faults",
@@ -31,8 +26,6 @@ __all__ = [
     "misread",
     "not_admitted",
     "nothing_there",
-    "obstacles",
-    "obstacles_of",
     "repair_in_use",
     "unread",
     "with_hashes",
@@ -45,57 +38,10 @@ def amiss(project: Project, target: Target) -> tuple[LockFault, ...]:
     return (*misread(project), *((python,) if python else ()))
 
 
-def obstacles_of(request: CheckRequest, result: Prescription) -> tuple[LockFault, ...]:
-    """Return what stands in the way of a lock of the resolution in use."""
-    if result.diagnosis is None or request.project is None:
-        return ()
-    resolution, repair = result.diagnosis.resolution, repair_in_use(result.diagnosis)
-    found = obstacles(request, result.diagnosis, resolution, repair, result.target)
-    return (*amiss(request.project, result.target), *found)
-
-
 def repair_in_use(diagnosis: Diagnosis) -> Repair | None:
     """Return the repair of the resolution in use, None where the requirements hold as they stand."""
     used = diagnosis.resolution.repair if diagnosis.resolution else None
     return next((repair for repair in diagnosis.repairs if repair.id == used), None)
-
-
-def obstacles(
-    request: CheckRequest,
-    diagnosis: Diagnosis,
-    resolution: Resolution | None,
-    repair: Repair | None,
-    target: Target,
-    *,
-    asked_for: bool = False,
-) -> tuple[LockFault, ...]:
-    """Return what stands in the way of a lock of this resolution.
-
-    ``asked_for``: a person named the repair, so that what it leaves out is left out on purpose.
-    """
-    found = list(unread(diagnosis, _written(request)))
-    if not asked_for:
-        found += left_out_unseen(diagnosis, repair)
-    if resolution is not None:
-        found += _of_resolution(request, resolution, target)
-    elif diagnosis.conflicts and not all(rests_on_the_unread(item, diagnosis) for item in diagnosis.conflicts):
-        return tuple(found)  # What is known is enough to say no.
-    found += unread_versions(diagnosis)
-    found += out_of_reach(request.unreachable(), found)
-    return tuple(found)
-
-
-def _of_resolution(request: CheckRequest, resolution: Resolution, target: Target) -> Iterator[LockFault]:
-    yield from faults(resolution)
-    if request.index is not None:
-        yield from direct_demands(resolution, request.index, target)
-    if request.project is not None:
-        yield from hash_faults(request.project, resolution, target)
-
-
-def _written(request: CheckRequest) -> tuple[Requirement, ...]:
-    project = request.project.requirements if request.project else ()
-    return (*project, *(item.requirement for item in (request.profile.requires if request.profile else ())))
 
 
 _WRONG = frozenset(

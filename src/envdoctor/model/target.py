@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from packaging import tags
 
-__all__ = ["Arch", "Backend", "OperatingSystem", "Target"]
+__all__ = ["Arch", "Backend", "OperatingSystem", "Target", "TargetArch", "TargetBackend"]
 
 
 class OperatingSystem(enum.Enum):
@@ -43,6 +43,28 @@ class Backend(enum.Enum):
     CPU = "cpu"
     UNKNOWN = "unknown"
     """No profile and no option says; rules then speak of what would matter to a GPU without assuming one."""
+
+
+class TargetArch(str, enum.Enum):
+    """What a person may type for an architecture; ``amd64`` is x86_64, ``arm64`` on Linux is aarch64."""
+
+    X86_64 = "x86_64"
+    AMD64 = "amd64"
+    AARCH64 = "aarch64"
+    ARM64 = "arm64"
+
+
+class TargetBackend(str, enum.Enum):
+    """What a person may type for a backend; ``Backend.UNKNOWN`` is for those who type none."""
+
+    CUDA = "cuda"
+    ROCM = "rocm"
+    ZLUDA = "zluda"
+    DIRECTML = "directml"
+    MPS = "mps"
+    XPU = "xpu"
+    COREML = "coreml"
+    CPU = "cpu"
 
 
 _SYS_PLATFORM = {"windows": "win32", "linux": "linux", "macos": "darwin"}

@@ -13,7 +13,7 @@ from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.report import Report
-from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
+from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
 from envdoctor.resolve.memory import collector_paused
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.target_choice import TargetChoice, fitted, pick_target, torch_of_facts, with_assumed
@@ -132,7 +132,7 @@ def report_of_patient(
     patient: Patient,
     index_choice: IndexChoice,
     *,
-    quiet: bool = False,
+    tell: Tell,
 ) -> Report:
     """Return the report. Raises UsageFault.
 
@@ -155,7 +155,7 @@ def report_of_patient(
     examination = Examination(
         target=target,
         profile=profile,
-        environment=_with_requirements(environment, index_choice, profile, quiet=quiet),
+        environment=_with_requirements(environment, index_choice, profile, tell),
         binaries=patient.binaries,
         facts=patient.facts,
         log=patient.log,
@@ -190,19 +190,17 @@ def _profile(named: str | None) -> Profile | None:
 
 
 def _with_requirements(
-    environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None, *, quiet: bool
+    environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None, tell: Tell
 ) -> InstalledEnvironment | None:
     """Return a listing with the requirements that the index knows; anything else, and all offline, as it is."""
     if environment is None or environment.details.get("kind") != "listing" or choice.offline:
         return environment
-    from envdoctor.cli.messages import note
-    from envdoctor.cli.progress import SilentProgress
     from envdoctor.verbs.index_choice import open_ports
 
-    index = open_ports(choice, profile, None, SilentProgress())
+    index = open_ports(choice, profile, None)
     try:
         return with_requirements(environment, index)
     finally:
         index.close()
-        for text in () if quiet else dict.fromkeys(index.notes):
-            note(text)
+        for text in dict.fromkeys(index.notes):
+            tell(text)

@@ -28,7 +28,9 @@ class IndexChoice:
     exclude_newer: str | None = None
 
 
-def open_ports(choice: IndexChoice, profile: Profile | None, project: Project | None, progress: Progress) -> AnyIndex:
+def open_ports(
+    choice: IndexChoice, profile: Profile | None, project: Project | None, progress: Progress | None = None
+) -> AnyIndex:
     """Return the index for a profile and a project; no request is made yet."""
     from envdoctor.adapters.index.index_settings import IndexSettings, IndexSettingsError
     from envdoctor.adapters.index.opening import open_index

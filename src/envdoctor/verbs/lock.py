@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from envdoctor import __version__
 from envdoctor.lock.companions import constraints_text, overrides_text
 from envdoctor.lock.fault import LockFault
-from envdoctor.lock.lock_refusals import amiss, nothing_there, obstacles, repair_in_use, with_hashes
+from envdoctor.lock.lock_refusals import amiss, nothing_there, repair_in_use, with_hashes
 from envdoctor.lock.locked_demands import demands_told_apart
 from envdoctor.lock.pylock_reader import parse_lock
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
@@ -21,6 +21,7 @@ from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.verbs.check import CheckRequest, prescribe, report_of
 from envdoctor.verbs.lock_notes import lock_notes
+from envdoctor.verbs.lock_obstacles import obstacles
 from envdoctor.verbs.profile_environments import together
 from envdoctor.verbs.resolver_input import problem_of
 from envdoctor.verbs.waivers import accepted_by_lock
@@ -115,35 +116,6 @@ def _chosen(request: CheckRequest, choice: LockChoice) -> bool:
     return choice.repair is not None or (choice == LockChoice() and bool(request.locked and request.locked.chosen))
 
 
-def _written(
-    request: CheckRequest,
-    choice: LockChoice,
-    report: Report,
-    resolution: Resolution,
-    repair: Repair | None,
-    target: Target,
-    index_urls: Mapping[str, str],
-) -> LockOutcome:
-    """Return the files, and a report in which what the lock settles counts as accepted."""
-    name = request.profile.name if request.profile else None
-    document = build_pylock(
-        resolution,
-        target,
-        created_by=f"envdoctor {__version__.partition('.')[0]}.{__version__.split('.')[1]}",
-        profile=name,
-        repair=repair,
-        index_urls=index_urls,
-        chosen=_chosen(request, choice),
-    )
-    label = name or "project"
-    texts = lock_text(document), constraints_text(resolution, label), overrides_text(repair, resolution, label)
-    files = dict(zip(_file_names(request), texts, strict=True))
-    lock_name = next(iter(files))
-    settled = accepted_by_lock(report.findings, report.conflicts, parse_lock(files[lock_name], lock_name))
-    report = replace(report, findings=settled)
-    return LockOutcome(report, files, repair=repair)
-
-
 def _still_the_lock(request: CheckRequest) -> bool:
     """Return whether, where no index may be asked, the lock on disk is for what is written now."""
     if request.project is None or request.locked is None or not request.offline or request.upgrade:
@@ -218,3 +190,32 @@ def _notes_of_all(named: Sequence[tuple[str, LockOutcome]]) -> Iterator[str]:
         if outcome.notes:
             yield f"environment `{part}`:"
             yield from outcome.notes
+
+
+def _written(
+    request: CheckRequest,
+    choice: LockChoice,
+    report: Report,
+    resolution: Resolution,
+    repair: Repair | None,
+    target: Target,
+    index_urls: Mapping[str, str],
+) -> LockOutcome:
+    """Return the files, and a report in which what the lock settles counts as accepted."""
+    name = request.profile.name if request.profile else None
+    document = build_pylock(
+        resolution,
+        target,
+        created_by=f"envdoctor {__version__.partition('.')[0]}.{__version__.split('.')[1]}",
+        profile=name,
+        repair=repair,
+        index_urls=index_urls,
+        chosen=_chosen(request, choice),
+    )
+    label = name or "project"
+    texts = lock_text(document), constraints_text(resolution, label), overrides_text(repair, resolution, label)
+    files = dict(zip(_file_names(request), texts, strict=True))
+    lock_name = next(iter(files))
+    settled = accepted_by_lock(report.findings, report.conflicts, parse_lock(files[lock_name], lock_name))
+    report = replace(report, findings=settled)
+    return LockOutcome(report, files, repair=repair)

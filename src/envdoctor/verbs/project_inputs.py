@@ -6,12 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.cli.messages import note
-from envdoctor.cli.options import TargetArch
 from envdoctor.model.profile import Profile
 from envdoctor.model.project import Project
-from envdoctor.model.target import Arch, Target
-from envdoctor.ports import UsageFault
+from envdoctor.model.target import Arch, Target, TargetArch
+from envdoctor.ports import Tell, UsageFault
 from envdoctor.verbs.index_choice import IndexChoice, index_urls, open_ports
 from envdoctor.verbs.settings import Settings, SettingsError, parse_settings
 from envdoctor.verbs.target_choice import TargetChoice, for_environment_python, host_target, pick_target
@@ -115,9 +113,9 @@ def _beside(name: str, path: Path) -> str:
 
 
 def recognised_profile(
-    path: Path, project: Project, choice: TargetChoice, system: str | None, *, quiet: bool
+    path: Path, project: Project, choice: TargetChoice, system: str | None, *, tell: Tell
 ) -> Profile | None:
-    """Return the shipped profile that recognises the project and fits the target as typed; said aloud on stderr.
+    """Return the shipped profile that recognises the project and fits the target as typed; said aloud.
 
     ``system``: the operating system of the environment or facts that the user points at; None where there are none.
     """
@@ -128,24 +126,23 @@ def recognised_profile(
     best = next((match for match in matches if _fits(match.profile, choice, system)), None)
     if best is None:
         return None
-    if not quiet:
-        note(f"taking profile `{best.profile.name}`: {best.reason}; `--profile` chooses another")
+    tell(f"taking profile `{best.profile.name}`: {best.reason}; `--profile` chooses another")
     return best.profile
 
 
 def asked_python(
-    project: Project, target: Target, choices: tuple[tuple[int, int], ...], *, quiet: bool
+    project: Project, target: Target, choices: tuple[tuple[int, int], ...], *, tell: Tell
 ) -> tuple[Target, tuple[tuple[int, int], ...]]:
-    """Return target and interpreters for the Python that a conda environment file asks for; said aloud on stderr."""
+    """Return target and interpreters for the Python that a conda environment file asks for; said aloud."""
     wanted = project.environment_python
     if wanted is None:
         return target, choices
     asked = for_environment_python(target, choices, wanted)
-    if asked != (target, choices) and not quiet:
+    if asked != (target, choices):
         several = ", ".join(f"{major}.{minor}" for major, minor in asked[1])
         which = f"the first Python of {several} that resolves" if several else f"Python {asked[0].python_version}"
         origin = project.environment_python_origin
-        note(f"taking {which}: {origin} asks for `python {wanted}`; `--target-python` chooses another")
+        tell(f"taking {which}: {origin} asks for `python {wanted}`; `--target-python` chooses another")
     return asked
 
 

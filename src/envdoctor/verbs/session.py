@@ -9,9 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from envdoctor.cli.messages import note
-from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
 from envdoctor.model.fact import Facts
+from envdoctor.ports import Progress, Tell
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.next_command import Typed
@@ -34,12 +33,12 @@ class Session:
 
     request: CheckRequest
     indexes: tuple[AnyIndex, ...]
-    progress: SilentProgress | StderrProgress
+    progress: Progress
+    tell: Tell
     index_urls: Mapping[str, str]
     """Index names to URLs, as a lock names them."""
     typed: Typed
     """What the user typed, for commands that are printed to be copied."""
-    quiet: bool = False
     requests: tuple[CheckRequest, ...] = ()
     """The request, or one for each environment of the profile; each with the lock of its own."""
 
@@ -50,10 +49,8 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.progress.close()
-        if not self.quiet:
-            # Said on stderr, so that a report on stdout stays one document.
-            for text in dict.fromkeys(text for index in self.indexes for text in index.notes):
-                note(text)
+        for text in dict.fromkeys(text for index in self.indexes for text in index.notes):
+            self.tell(text)
         for index in self.indexes:
             index.close()
 
@@ -64,7 +61,8 @@ def open_session(
     target_choice: TargetChoice,
     index_choice: IndexChoice,
     *,
-    quiet: bool,
+    progress: Progress,
+    tell: Tell,
     patient: Patient | None = None,
     lock_folder: Path | None = None,
     upgrade: frozenset[str] = frozenset(),
@@ -77,18 +75,17 @@ def open_session(
     if chosen is None:
         read = project_inputs.read(project, None, settings)
         system = system_of(patient) if patient is not None else None
-        chosen = project_inputs.recognised_profile(project, read, target_choice, system, quiet=quiet)
+        chosen = project_inputs.recognised_profile(project, read, target_choice, system, tell=tell)
     target, pythons = project_inputs.pick_target(target_choice, chosen, settings)
     if patient is not None and chosen is None:
         target = fitted(target, patient, target_choice)
     read = project_inputs.read(project, chosen, settings, target)
     has_its_own = patient is not None and patient.environment is not None
     if target_choice.python is None and settings.target_python is None and not has_its_own:
-        asked = project_inputs.asked_python(read, target, pythons, quiet=quiet)
+        asked = project_inputs.asked_python(read, target, pythons, tell=tell)
         if asked != (target, pythons):
             target, pythons = asked
             read = project_inputs.read(project, chosen, settings, target)
-    progress = open_progress(quiet=quiet)
     index = project_inputs.open_ports(index_choice, chosen, read, progress)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
@@ -120,9 +117,9 @@ def open_session(
         request,
         (index, plain),
         progress,
+        tell,
         project_inputs.index_urls(index_choice, chosen, read),
         Typed(project, profile or named, target_choice, index_choice, output_dir=lock_folder),
-        quiet,
         tuple(_requests(request, project, lock_folder or project, patient)),
     )
 

@@ -7,9 +7,8 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from envdoctor.cli.options import TargetArch, TargetBackend, TargetOs
 from envdoctor.model.compatibility import admits, admitted_minors
-from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch, TargetBackend
 from envdoctor.ports import UsageFault
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ _OLDEST, _NEWEST = (3, 8), (3, 14)
 class TargetChoice:
     """Target options as typed."""
 
-    os: TargetOs | None = None
+    os: OperatingSystem | None = None
     arch: TargetArch | None = None
     python: str | None = None
     backend: TargetBackend | None = None
@@ -63,7 +62,7 @@ def pick_target(
         target = target_for(profile)
         choices = () if python else tuple(python_choices(profile))
     if choice.os is not None:
-        target = replace(target, os=OperatingSystem(choice.os.value), wsl=target.wsl and choice.os is TargetOs.LINUX)
+        target = replace(target, os=choice.os, wsl=target.wsl and choice.os is OperatingSystem.LINUX)
     target = replace(target, arch=_arch(choice, target))
     if choice.backend is not None:
         target = replace(target, backend=Backend(choice.backend.value))
@@ -105,7 +104,7 @@ def _arch(choice: TargetChoice, target: Target) -> Arch:
     """Return the architecture by the name that the target's operating system uses for it."""
     if choice.arch is not None:
         x86 = choice.arch in (TargetArch.X86_64, TargetArch.AMD64)
-    elif choice.os is TargetOs.MACOS:
+    elif choice.os is OperatingSystem.MACOS:
         x86 = False  # The Macs of this decade.
     else:
         x86 = target.arch is Arch.X86_64

@@ -15,14 +15,17 @@ __all__ = ["bundle_bytes", "write_bundle"]
 
 PACKAGE = "envdoctor_smoke"
 _ENTRY = f"""import sys
-from {PACKAGE}.child.main import main
+from {PACKAGE}.child.entry import main
 sys.exit(main(sys.argv[1:]))
 """
 
 
 def _sources() -> list[tuple[str, str]]:
     here = Path(__file__).parent
-    found = [(f"{PACKAGE}/__init__.py", ""), (f"{PACKAGE}/catalogue.py", (here / "catalogue.py").read_text("utf-8"))]
+    found = [
+        (f"{PACKAGE}/__init__.py", ""),
+        (f"{PACKAGE}/kernel_catalogue.py", (here / "kernel_catalogue.py").read_text("utf-8")),
+    ]
     children = sorted((here / "child").rglob("*.py"))
     return found + [(f"{PACKAGE}/{path.relative_to(here).as_posix()}", path.read_text("utf-8")) for path in children]
 
