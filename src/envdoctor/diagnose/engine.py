@@ -47,7 +47,11 @@ def _advised(examination: Examination, told: Collection[tuple[str, str]] = ()) -
 
         yield from advise(examination, advisories=advisories, told=told)
         if examination.log:
-            yield from read_log(examination)
+            from envdoctor.diagnose.logs.log_findings import findings_of_log
+
+            shown = list(read_log(examination))
+            yield from shown
+            yield from findings_of_log(examination, shown)
     except Exception as error:  # noqa: BLE001
         yield _internal("ADV", error)
 

@@ -148,6 +148,32 @@ A requirement between installed distributions does not hold, and nobody set it a
 """
 
 
+_NOT_UNDERSTOOD = """A log shows a failure that nothing here knows.
+
+## What it does
+
+Finds the lines of a log that tell of a failure: the last line of a traceback, an error of a compiler, a linker or an
+installer, a crash. Where no advisory and no resolver's output explains one, it is quoted. The verdict is then
+`unknown` (exit code 3), since a log with a failure in it is never healthy; where another failure of the same log is
+understood, the line is but a note, for what fails last is often a consequence.
+
+What the log itself calls a warning, what was caught and followed by success, and what a text quotes is no failure.
+
+## Why is this bad
+
+Something failed, and it is not known why.
+
+## Example
+
+`ValueError: no sampling rate in settings.yaml`: it may be the program's own settings, which nothing here can judge.
+
+## What to do
+
+See whether the line speaks of the program's own files, settings or data. Else give the whole log, not its end alone,
+and the environment and the machine with it: `--env`, or `--installed` and `--facts`.
+"""
+
+
 def _nothing(examination: Examination) -> Iterator[Finding]:  # noqa: ARG001 - a rule's signature
     return iter(())
 
@@ -157,6 +183,13 @@ def _entry(code: str, name: str, severity: Severity, summary: str, documentation
 
 
 FOUND_ELSEWHERE = (
+    _entry(
+        "LOG001",
+        "failure-not-understood",
+        Severity.WARNING,
+        "A log shows a failure that nothing here knows",
+        _NOT_UNDERSTOOD,
+    ),
     _entry("RES091", "expired-waiver", Severity.WARNING, "A waiver whose last day has gone", _EXPIRED),
     _entry(
         "ENV030",

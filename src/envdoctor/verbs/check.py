@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.examination import Examination, Sources
+from envdoctor.diagnose.logs.log_findings import is_understood
 from envdoctor.lock.still_holds import holds
 from envdoctor.model.fact import Facts
 from envdoctor.model.report import Report
@@ -135,7 +136,7 @@ def report_of(request: CheckRequest, result: Prescription, *, command: str) -> R
         command=command,
         target=result.target,
         profile=request.profile.name if request.profile else None,
-        complete=bool(result.by_lock) or _complete(request, diagnosis),
+        complete=(bool(result.by_lock) or _complete(request, diagnosis)) and is_understood(result.findings),
         conflicts=diagnosis.conflicts if diagnosis else (),
         conflicts_truncated=diagnosis.conflicts_truncated if diagnosis else False,
         repairs=diagnosis.repairs if diagnosis else (),

@@ -11,6 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.logs.log_findings import conflicts_of_log, is_understood
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.report import Report
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
@@ -38,7 +39,10 @@ def check_patient(examination: Examination) -> Report:
         command="check",
         target=examination.target,
         profile=examination.profile.name if examination.profile else None,
-        complete=could_be_asked(examination.environment) and cards_were_asked(examination.facts),
+        complete=could_be_asked(examination.environment)
+        and cards_were_asked(examination.facts)
+        and is_understood(findings),
+        conflicts=conflicts_of_log(examination.log),
         findings=findings,
         facts=tuple(examination.facts),
         timings={"total_s": seconds, "rules_s": seconds},

@@ -200,6 +200,7 @@ class Advisory:
                 *(Evidence(item, self.code) for item in self.evidence),
             ),
             remedy=self.remedy,
+            log_line=number,
         )
 
     def _remedy(self, situation: Situation) -> Remedy:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from envdoctor.diagnose.logs.log_lines import plain
+
 __all__ = ["LogHit", "LogText", "fixed_text"]
 
-# ECMA-48, 5.4: parameters, intermediates, final byte; xterm's choice of a character set ends what `tput sgr0` writes.
-_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[()*+][0-9A-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-_TYPOGRAPHY = {ord(mark): "'" for mark in "\u2018\u2019\u201b"} | {ord(mark): '"' for mark in "\u201c\u201d"}
 _MARGIN = re.compile(r"^[\s\u2502|>]*")
 """What stands before a wrapped line's rest: uv's and pip's trees, a box, a quoted mail."""
 _FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
@@ -91,10 +90,7 @@ class LogText:
     """The lines of a log, and what stands on the seams of wrapped ones."""
 
     def __init__(self, text: str) -> None:
-        if "\x1b" in text:
-            text = _COLOUR.sub("", text)
-        if not text.isascii():
-            text = text.translate(_TYPOGRAPHY)
+        text = plain(text)
         rows = [
             (number, part) for number, row in enumerate(text.split("\n"), 1) if row for part in row.split("\r") if part
         ]

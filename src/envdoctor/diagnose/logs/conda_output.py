@@ -1,0 +1,110 @@
+"""What conda, mamba and micromamba print where they find no solution."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from envdoctor.diagnose.logs.log_lines import LogLine
+from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, folded
+from envdoctor.diagnose.logs.resolver_texts import in_log, of_conda, requirement_of
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.requirement import Requirement
+
+__all__ = ["failures_of_conda"]
+
+_MOST_LINES = 120
+_TREE_HEAD = re.compile(r"The following packages? (?:are incompatible|could not be installed)")
+_BRANCH = re.compile(r"^([│|\s]*)(?:[├└|`][─-]{1,2}|[+`]-) *(.*)")
+_SPEC = r"[A-Za-z0-9_][\w.-]*(?: (?!is |would |but |does |which |conflicts |,)[^;\s]+)?"
+_NOTHING_PROVIDES = re.compile(r"(?:- )?nothing provides (?:requested )?(.+?)(?: needed by (\S+))?$")
+_REQUIRES_BUT = re.compile(r"- package (\S+) requires (.+?), but none of the providers can be installed")
+_LISTED = re.compile(
+    r"(?:PackagesNotFoundError: The following packages are not"
+    r" available|ResolvePackageNotFound:|PackagesNotFoundInChannelsError)"
+)
+_NO_CHANNEL = (
+    "is in none of the channels that were asked",
+    "name the channel that has it, or see under which name a channel has it",
+)
+_BUILD = re.compile(r"([\w.-]+?)-(\d[^-]*)-[^-]+$")
+
+
+def failures_of_conda(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
+    """Yield the refusals of conda, mamba and micromamba."""
+    end = -1
+    for at, line in enumerate(lines):
+        if at < end:
+            continue
+        if _TREE_HEAD.search(line.text):
+            end, found = _tree(lines, at)
+            if found.core:
+                yield found
+        elif _LISTED.search(line.text):
+            yield from _listed(lines, at)
+        elif nothing := _NOTHING_PROVIDES.match(line.text):
+            yield from _without(line, nothing[1], nothing[2])
+        elif (lacking := _REQUIRES_BUT.match(line.text)) and not _tree_follows(lines, at):
+            why = f"needs `{lacking[2]}`, and none that can be installed gives it"
+            yield from _single(line, _built(lacking[1], line), why, "take another version of one of the two")
+
+
+def _tree_follows(lines: Sequence[LogLine], at: int) -> bool:
+    return any(_TREE_HEAD.search(item.text) for item in lines[at : at + 40])
+
+
+def _single(line: LogLine, core: Requirement | None, why: str, remedy: str) -> Iterator[ResolverFailure]:
+    if core is not None:
+        yield ResolverFailure(line.number, line.number, line.text, (core,), (), why, remedy)
+
+
+def _listed(lines: Sequence[LogLine], at: int) -> Iterator[ResolverFailure]:
+    """Yield what stands in a list of packages that no channel has."""
+    for row in lines[at + 1 : at + 40]:
+        if not row.text.startswith("- "):
+            return
+        yield from _single(row, of_conda(row.text[2:], in_log(row.number)), *_NO_CHANNEL)
+
+
+def _without(line: LogLine, what: str, owner: str | None) -> Iterator[ResolverFailure]:
+    if owner is None:
+        yield from _single(line, of_conda(what, in_log(line.number)), *_NO_CHANNEL)
+    else:
+        why = f"needs `{what}`, which no channel has"
+        yield from _single(line, _built(owner, line), why, "name the channel that has it, or another version")
+
+
+def _built(text: str, line: LogLine) -> Requirement | None:
+    """Return the requirement of ``torchaudio-2.7.0-py311_cpu``."""
+    found = _BUILD.match(text)
+    return requirement_of(f"{found[1]}=={found[2]}" if found else text, in_log(line.number))
+
+
+def _tree(lines: Sequence[LogLine], at: int) -> tuple[int, ResolverFailure]:
+    """Return where the tree ends, and what it says: what stands at its first level was asked for."""
+    end, core, demands, words, top = at + 1, list[Requirement](), list[Requirement](), [lines[at].text], -1
+    while end < len(lines) and end < at + _MOST_LINES:
+        line = lines[end]
+        branch = _BRANCH.match(" " * line.indent + line.text)
+        if branch is None:
+            break
+        text, column = branch[2], len(branch[1])
+        words.append(text)
+        top = column if top < 0 else top
+        asked = re.match(_SPEC, text)
+        if asked and column == top and (item := of_conda(asked[0].rstrip(" ,;"), in_log(line.number))):
+            core.append(item)
+        elif asked and core:
+            owner = core[-1]
+            version = str(owner.specifier).removeprefix("==") or "in every version"
+            item = of_conda(asked[0].rstrip(" ,;"), DistributionOrigin(owner.name, version))
+            if item is not None and item.name != owner.name:
+                demands.append(item)
+        end += 1
+    one = len(core) == 1
+    why = " ".join(words[1:])[:200] if one else ""
+    if one:
+        why = "cannot be installed: " + re.sub(rf"^{_SPEC} +(?:is not installable because )?", "", why).rstrip(".;")
+    number = lines[end - 1].number
+    remedy = "take another version of it, or another channel" if one else ""
+    return end, ResolverFailure(lines[at].number, number, " ".join(words), folded(core), tuple(demands), why, remedy)

@@ -1,0 +1,269 @@
+"""The lines of a log that tell of a failure, whatever failed: what a person would point at.
+
+A line counts where a program stopped or refused: a traceback's last line, an error of a compiler, a linker, an
+installer, a crash. What its writer calls a warning, what was caught and followed by success, and what a text quotes
+does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
+
+__all__ = ["LogFailure", "failures_of"]
+
+_NEAR = 12
+"""Lines; what stands so near belongs to the same failure."""
+_MOST = 60
+"""Failures of one log that are looked at, the last ones."""
+_LONGEST_TRACEBACK = 2000
+
+_MAY_TELL = re.compile(
+    r"rror|ERR|xception|raceback|ault\b|FAIL|[Ff]ailed|[Ff]atal"
+    r"|FATAL|bort|Killed|dumped|panick|terminat|CRITICAL|SEVERE"
+    r"|what\(\)|corruption|free\(\)|malloc\(\)|smashing|Illegal"
+    r" instr|exit (?:code|status)|exited with|non-zero|not found"
+    r"|not recognized|denied|ImportError|Assertion|dyld|undefined|cannot find|No such file|unsatisfiable|No solution"
+    r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Conflict|Timeout|NotFound"
+    r"|panic:|violation|Failure|LoadFile|zugriffsfehler|segmentaci"
+)
+"""One of these stands in whatever is taken for a failure below."""
+_EXCEPTION = re.compile(
+    r"(?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*)?(?:Error|Exception|Failure"
+    r"|Failed|Fault|Timeout|NotFound|Conflict)(?::(?:\s|$)|$)"
+)
+_NO_FAILURE = re.compile(r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|GeneratorExit|StopIteration|CancelledError)\b")
+_CRASH = (
+    r"(?:[\w./-]+: )*(?:line \d+: *)?(?:\d+ +)?"
+    r"(?:[Ss]egmentation fault|[Bb]us error|[Ii]llegal (?:hardware )?instruction|[Ff]loating point exception"
+    r"|[Aa]borted|[Aa]bort trap|[Kk]illed|[Tt]race/breakpoint trap|Speicherzugriffsfehler)"
+    r"(?:: \d+)?(?: +\((?:core dumped|SIG\w+|Speicherabzug geschrieben)\))?(?:$| {2,}| +(?:\S*python|\./|sudo)\S*)"
+)
+_TELLING = re.compile(
+    "|".join(
+        (
+            _CRASH,
+            r"Fatal Python error: ",
+            r"Windows fatal exception: ",
+            r"terminate called ",
+            r"libc\+\+abi: ",
+            r"what\(\): ",
+            (
+                r"(?:double free or corruption|free\(\): |malloc\(\): "
+                r"|corrupted size vs|munmap_chunk\(\)|\*\*\* stack smashing)"
+            ),
+            r"\S.{0,200}: Assertion [`'].+ failed",
+            r"Assertion failed",
+            r"(?:CUDA|HIP|cuDNN|CUBLAS|NCCL|MIOpen|OpenCL|Vulkan)(?: \w+)? [Ee]rror\b.{0,3}:",
+            (
+                r"(?:OMP: Error|rocBLAS error:|hipBLASLt error:"
+                r"|nvidia-container-cli: |FAIL : |\*+ EP Error|\[E:onnxruntime)"
+            ),
+            r"Could not (?:locate|load|find) \S+\.(?:dll|so|dylib)\b",
+            r"pkg-config could not find ",
+            r"\{.*\"level\": ?\"(?:error|fatal|critical)\"",
+            r"(?:\S+: )?error while loading shared libraries: ",
+            r"(?:\S+: )?symbol lookup error: ",
+            r"dyld(?:\[\d+\])?: (?:Library|Symbol|missing)",
+            # Compilers, linkers and what drives them.
+            r"(?:[A-Za-z]:)?[^\s:(]+(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)) ?: (?:fatal )?error\b",
+            (
+                r"(?:LINK|LIB|cl|nvcc|ptxas|ptxas-\w+|clang|clang\+\+|hipcc|gcc|g\+\+|cc1plus|ld|ld\.lld|lld-link) ?: "
+                r"(?:Command line )?(?:fatal )?error\b"
+            ),
+            r"(?:nvcc|ptxas(?:-\w+)?) +(?:fatal|error) +: ",
+            r"fatal error ?\w*: ",
+            r"error\[E\d+\]: ",
+            r"\S*ld: cannot find ",
+            r".{0,200}: undefined reference to ",
+            r"CMake Error\b",
+            r"ninja: (?:error|fatal): ",
+            # Installers and solvers.
+            r"[×x✗] (?:No solution found|Failed to|Unable to|Missing|Dependency)",
+            r"(?:So, because|Because) .*version solving failed",
+            r"Solving environment: (?:- )?failed",
+            r"(?:error|critical) +libmamba ",
+            r"\[ResolutionImpossible\]",
+            r"npm (?:ERR!|error) ",
+            # Shells, other languages.
+            r"thread '.*' panicked at",
+            r"panic: ",
+            r"Exception in thread ",
+            r"Unhandled [Ee]xception",
+            (
+                r"(?:-?(?:bash|zsh|sh|fish|dash)|\S*/(?:bash|sh)): .*(?:not"
+                r" found|No such file or directory|Permission denied)"
+            ),
+            r"'[^']+' is not recognized as an internal or external command",
+            r"\S+ ?: The term '[^']+' is not recognized",
+            r"\S*python[\d.]*(?:\.exe)?: (?:can't open file|No module named|Error while)",
+            r"(?:FATAL|[Ff]atal)(?: ?:|\]) ?\S",
+            r"Error occurred when executing",
+            r"Error\(s\) in loading state_dict",
+            r"IMPORT FAILED",
+            r"(?:ERROR|Error|error|CRITICAL)(?: ?: ?|\[|:\w[\w.]*:)\s*(?![-+\d.e%]+(?:\s|$|,))\S",
+        )
+    )
+)
+_WRAPPER = re.compile(
+    r"(?:[\w.]+\.)?(?:CalledProcessError|ChildFailedError|CompileError|ProcessExitedException)\b"
+    r"|RuntimeError: Error (?:compiling|building)|error: subprocess-exited-with-error|error: metadata-generation-failed"
+    r"|error: (?:legacy-install-failure|failed-wheel-build|command"
+    r" '.*' failed)|error: Failed to (?:build|prepare|download)"
+    r"|ERROR: (?:Failed (?:building|to build)|Could not build wheels|Exception:|Command errored|failed to solve)"
+    r"|Failed to build |ninja: build stopped|make(?:\[\d+\])?: \*\*\*|FAILED: |collect2: error"
+    r"|Process finished with exit code (?!0\b)|.{0,80}\bexited with (?:exit )?(?:code|status):? (?!0\b)-?\w"
+    r"|.{0,80}\breturned (?:a )?non-zero|.{0,40}\bexit (?:code|status):? (?!0\b)-?\d+$|\[end of output\]"
+    r"|Failed to (?:compile|execute|load|import|start|initiali[sz]e)\b.*|(?:\w+ ){0,3}[Aa]borted\b"
+)
+"""What only says that something inside failed."""
+_NOTHING = re.compile(
+    r"ERROR: pip's dependency resolver does not currently"
+    r"|(?i:errors?: (?:0|none|false|null)\b)|fatal: [Nn]o names found"
+)
+_WENT_WELL = re.compile(
+    r"Successfully (?:installed|loaded|imported|started|completed|converted|exported|saved)|Running on local URL"
+    r"|Application startup complete|Uvicorn running on|To see the GUI go to|Build succeeded|BUILD SUCCESSFUL"
+    r"|=+ \d+ passed(?:, \d+ (?:warnings?|skipped|xfailed))* in|Installed \d+ packages? in|All checks passed"
+    r"|(?:All )?[Dd]one[.!]?$|Finished successfully|(?:Training"
+    r"|Installation|Setup|Conversion) (?:is )?(?:complete|finished|done)"
+    r"|No broken requirements found|Startup time: "
+)
+"""A failure before such a line was got over."""
+_IN_CODE = re.compile(r"File \"|Traceback \(most recent|\^{2,}|~{2,}\^|raise \w|-->|\.\.\.$|at .+\(.+:\d+\)|Cell In")
+_WORDS = re.compile(r"\b[a-z]{2,}\b")
+_OF_PROSE = re.compile(
+    r"\b(?:if|when|may|might|can|could|should|usually|means?|ignore|harmless|known|fixed|fixes|instead|example|such as"
+    r"|appears?|happens?|shows?|users?|please|this|these|that|then|because|the)\b",
+    re.IGNORECASE,
+)
+_INTRODUCES = re.compile(r"[:,]$|\b(?:if|when|see|error|message|following|like|says?)\b", re.IGNORECASE)
+_OF_A_REPORT = re.compile(r"\b(?:I|I'm|I've|my|me|we|our|help)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class LogFailure:
+    """One failure: the line to quote, and where it begins and ends."""
+
+    number: int
+    line: str
+    begin: int
+    end: int
+    told: tuple[tuple[int, str], ...]
+    """Every line that tells of it, with its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    number: int
+    text: str
+    weight: int
+    """3: an exception that ended a traceback; 2: any other that says what failed; 1: a wrapper."""
+    begin: int
+
+
+def failures_of(text: str) -> tuple[LogFailure, ...]:
+    """Return the failures that a log ends in, first to last; those that success followed are left out."""
+    if not _MAY_TELL.search(text):
+        return ()
+    lines = lines_of_log(text)
+    told = list(_told(lines))
+    if not told:
+        return ()
+    well = max((line.number for line in lines if _WENT_WELL.search(line.text)), default=0)
+    return tuple(_together([item for item in told if item.number > well])[-_MOST:])
+
+
+def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if "Traceback (most recent call last)" in line.text and not _ends_a_header(line.text):
+            end = _end_of_traceback(lines, at)
+            if not _is_caught(lines, at) and not _NO_FAILURE.match(lines[end].text):
+                weight = 1 if _WRAPPER.match(lines[end].text) else 3
+                yield _Told(lines[end].number, lines[end].text, weight, line.number)
+            at = end + 1
+            continue
+        if line.is_grave or _MAY_TELL.search(line.text):
+            weight = _weight(line)
+            if weight and not (_EXCEPTION.match(line.text) and _is_quoted(lines, at)):
+                yield _Told(line.number, line.text, weight, line.number)
+        at += 1
+
+
+def _ends_a_header(text: str) -> bool:
+    """Return whether this is IPython's header, where the exception's name stands first and its frames are no block."""
+    return bool(re.match(r"\w+(?:Error|Exception)\s{3,}Traceback", text))
+
+
+def _end_of_traceback(lines: Sequence[LogLine], at: int) -> int:
+    """Return where the traceback's exception stands; where it was cut off, its last line."""
+    head = lines[at]
+    boxed = head.text.startswith(("╭", "+--"))
+    for end in range(at + 1, min(len(lines), at + _LONGEST_TRACEBACK)):
+        line = lines[end]
+        if boxed and line.text[:1] in "│╰|+╭":
+            continue
+        if line.indent > head.indent or line.text.startswith(('File "', "[Previous line repeated")):
+            continue
+        if "Traceback (most recent call last)" in line.text:
+            return end - 1
+        return end
+    return min(len(lines), at + _LONGEST_TRACEBACK) - 1
+
+
+def _is_caught(lines: Sequence[LogLine], at: int) -> bool:
+    """Return whether who wrote a traceback calls it no failure, on its line or on the one before."""
+    before = lines[at - 1] if at and lines[at].number - lines[at - 1].number <= 1 else None
+    if lines[at].is_mild:
+        return True
+    return before is not None and (before.is_mild or before.text.startswith("Exception ignored in"))
+
+
+def _weight(line: LogLine) -> int:
+    text = line.text.removeprefix("E   ")
+    if line.is_mild or _NOTHING.match(text) or _NO_FAILURE.match(text):
+        return 0
+    if _WRAPPER.match(text):
+        return 1
+    if _EXCEPTION.match(text) or _TELLING.match(text):
+        return 2
+    return 1 if line.is_grave else 0
+
+
+def _is_quoted(lines: Sequence[LogLine], at: int) -> bool:
+    """Return whether a text speaks of this line: sentences before and after it, and no program's output beside it."""
+    before, after = lines[max(0, at - 3) : at], lines[at + 1 : at + 3]
+    if not (before and after) or any(_IN_CODE.search(item.text) or item.level for item in (*before, *after)):
+        return False
+    beside = (before[-1].text, after[0].text)
+    if any(map(_OF_A_REPORT.search, beside)) or not _INTRODUCES.search(beside[0]):
+        return False
+    return all(map(_is_prose, beside))
+
+
+def _is_prose(text: str) -> bool:
+    words = len(_WORDS.findall(text))
+    return words >= 4 and _OF_PROSE.search(text) is not None and words * 3 >= len(text.split())
+
+
+def _together(told: Sequence[_Told]) -> list[LogFailure]:
+    """Return the failures that stand apart; the last exception speaks for its chain, else the first that tells."""
+    groups: list[list[_Told]] = []
+    for item in told:
+        if groups and item.begin - groups[-1][-1].number <= _NEAR:
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    found = []
+    for group in groups:
+        best = max(item.weight for item in group)
+        chosen = [item for item in group if item.weight == best]
+        quoted = chosen[-1] if best == 3 else chosen[0]
+        rows = tuple((item.number, item.text[:200]) for item in group)
+        found.append(LogFailure(quoted.number, quoted.text[:200], group[0].begin, group[-1].number, rows))
+    return found

@@ -1,0 +1,229 @@
+"""What a log tells by itself, as conflicts and findings: resolvers' refusals, unmet demands, failures nobody knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.logs.conda_output import failures_of_conda
+from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of
+from envdoctor.diagnose.logs.log_lines import lines_of_log
+from envdoctor.diagnose.logs.pip_output import failures_of_pip
+from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_in
+from envdoctor.diagnose.logs.solver_output import failures_of_pdm, failures_of_poetry
+from envdoctor.diagnose.logs.unmet_output import Unmet, unmet_in
+from envdoctor.diagnose.logs.uv_output import failures_of_uv
+from envdoctor.diagnose.rules import res001_conflicting_requirements
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.conflict import Conflict
+
+__all__ = ["NOT_UNDERSTOOD", "conflicts_of_log", "findings_of_log", "is_understood"]
+
+NOT_UNDERSTOOD = "LOG001"
+"""The code of the finding that quotes a failure which nothing here knows."""
+_MAY_REFUSE = re.compile(
+    r"ecause |ERROR: |requires |has requirement |VersionConflict|not available|nothing provides |ResolvePackageNotFound"
+    r"|incompatible|could not be installed|ResolutionImpossible|required: |so it will not be"
+)
+_NEAR = 15
+"""Lines between a failure and what explains it."""
+_MOST_SHOWN = 6
+_MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)|No module named ([\w.]+)$")
+_CRASHED = re.compile(
+    r"[Ss]egmentation fault|[Aa]bort|core dumped|terminate called"
+    r"|access violation|Fatal Python|[Bb]us error|Illegal instr"
+)
+_MEMORY = re.compile(r"out of memory|OutOfMemory|MemoryError|bad_alloc|\bKilled\b|No space left")
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    refusals: tuple[ResolverFailure, ...] = ()
+    unmet: tuple[Unmet, ...] = ()
+
+
+@lru_cache(maxsize=2)
+def _output(text: str) -> _Output:
+    if not _MAY_REFUSE.search(text):
+        return _Output()
+    lines = lines_of_log(text)
+    readers = (failures_of_uv, failures_of_pip, failures_of_poetry, failures_of_conda, failures_of_pdm)
+    refusals = sorted((item for reader in readers for item in reader(lines)), key=lambda item: item.begin)
+    return _Output(tuple(refusals), tuple(unmet_in(lines)))
+
+
+def conflicts_of_log(text: str | None, known: Sequence[Conflict] = ()) -> tuple[Conflict, ...]:
+    """Return the conflicts that resolvers print in a log, each once, without those that are ``known`` already."""
+    if not text:
+        return ()
+    seen = {_names(item) for item in known}
+    found: list[Conflict] = []
+    for refusal in _output(text).refusals:
+        for conflict in conflicts_in(refusal, 1):
+            if _names(conflict) not in seen:
+                seen.add(_names(conflict))
+                found.append(replace(conflict, id=f"C{len(known) + len(found) + 1}"))
+    return tuple(found)
+
+
+def _names(conflict: Conflict) -> frozenset[str]:
+    return frozenset(item.name for item in conflict.core)
+
+
+def is_understood(findings: Iterable[Finding]) -> bool:
+    """Return whether no failure of the log stays unexplained; where another one is explained, it is but a note."""
+    return not any(item.rule == NOT_UNDERSTOOD and item.severity is not Severity.INFO for item in findings)
+
+
+def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield what the examination's log tells by itself.
+
+    ``advised``: what advisories say of the log's lines; what they explain is not said again.
+    """
+    text = examination.log or ""
+    output, conflicts = _output(text), conflicts_of_log(text, examination.conflicts)
+    explained = {item.log_line for item in advised if item.log_line is not None}
+    own = [
+        *res001_conflicting_requirements.RULE.find(replace(examination, conflicts=conflicts, repairs=())),
+        *_unmet(output.unmet, explained),
+        *_refused(output.refusals, explained),
+    ]
+    yield from own
+    places = [(number, number) for number in explained]
+    places += [(item.begin, item.end) for item in output.refusals if item.core]
+    places += [(item.number, item.number) for item in output.unmet]
+    yield from _unexplained(failures_of(text), places, worse=_is_bad([*advised, *own]))
+
+
+def _is_bad(findings: Iterable[Finding]) -> bool:
+    return any(item.severity is Severity.ERROR for item in findings)
+
+
+def _is_in(refusal: ResolverFailure, lines: Iterable[int]) -> bool:
+    return any(refusal.begin <= number <= refusal.end for number in lines)
+
+
+def _refused(refusals: Sequence[ResolverFailure], explained: set[int]) -> Iterator[Finding]:
+    """Yield one finding for each requirement that cannot be met by itself."""
+    said: set[str] = set()
+    for item in refusals:
+        if item.core and not conflicts_in(item, 1) and not _is_in(item, explained) and item.core[0].name not in said:
+            said.add(item.core[0].name)
+            yield _alone(item)
+
+
+def _alone(refusal: ResolverFailure) -> Finding:
+    """Return the finding of requirements that cannot be met, whatever else was asked for."""
+    names = " and ".join(f"`{item}`" for item in refusal.core)
+    return Finding(
+        rule="RES101",
+        name="not-for-target",
+        severity=Severity.ERROR,
+        subject=refusal.core[0].name,
+        message=f"{names} {refusal.why}" if refusal.why else f"{names} cannot be met, says the log{_clash(refusal)}",
+        evidence=(Evidence(refusal.words[:600], f"log line {refusal.begin}"),),
+        remedy=Remedy(refusal.remedy or "take another version of it, or of what it needs"),
+        log_line=refusal.begin,
+    )
+
+
+def _clash(refusal: ResolverFailure) -> str:
+    needs = "; ".join(f"{item.origin} needs `{item.pep508}`" for item in refusal.demands[:4])
+    return f": {needs}" if needs else ""
+
+
+def _unmet(found: Sequence[Unmet], explained: set[int]) -> Iterator[Finding]:
+    for item in found:
+        if item.number in explained:
+            continue
+        who = f"`{item.consumer.lower()}`{f' {item.version}' if item.version else ''}"
+        wanted = f"{item.demand.name}{item.demand.specifier}"
+        state = f"{item.have} is installed" if item.have is not None else "it is not installed"
+        everyone = [other for other in found if other.demand.name == item.demand.name]
+        yield Finding(
+            rule="ENV001",
+            name="unmet-requirement",
+            severity=Severity.ERROR,
+            subject=item.consumer.lower(),
+            message=f"{who} requires `{wanted}`, but {state}",
+            evidence=(Evidence(item.line, f"log line {item.number}"),),
+            remedy=_remedy_of_unmet(item, everyone),
+            log_line=item.number,
+        )
+
+
+def _remedy_of_unmet(item: Unmet, everyone: Sequence[Unmet]) -> Remedy:
+    together = item.demand.specifier
+    for other in everyone:
+        together &= other.demand.specifier
+    names = sorted({f"`{other.consumer}`" for other in everyone})
+    if together.is_unsatisfiable():
+        return Remedy(
+            f"no version of `{item.demand.name}` suits {' and '.join(names)}: give them separate environments"
+        )
+    install = f'python -m pip install "{item.demand.name}{together}"'
+    kept = f", unless something that is not in the log needs {item.have}" if item.have is not None else ""
+    return Remedy(
+        f"install a version that suits {' and '.join(names)}{kept}; then ask `python -m pip check`", commands=(install,)
+    )
+
+
+def _unexplained(
+    failures: Sequence[LogFailure], places: Sequence[tuple[int, int]], *, worse: bool
+) -> Iterator[Finding]:
+    """Yield one finding for the last failure that nothing explains: what comes before it is often its cause."""
+    left = [item for item in failures if not any(_touch(item, place) for place in places)]
+    if not left:
+        return
+    # What fails beside something that is known is most often its consequence.
+    failure = left[-1]
+    line = failure.line.replace("`", "'")
+    shown = [item for item in failure.told if item[0] == failure.number]
+    shown += [item for item in failure.told if item[0] != failure.number]
+    also = left[:-1][-2:]
+    yield Finding(
+        rule=NOT_UNDERSTOOD,
+        name="failure-not-understood",
+        severity=Severity.INFO if worse else Severity.WARNING,
+        subject="log",
+        message=f"the log shows a failure that is not known here: `{line}`",
+        evidence=(
+            *(Evidence(text, f"log line {number}") for number, text in shown[:_MOST_SHOWN]),
+            *(Evidence(item.line, f"log line {item.number}") for item in also),
+        ),
+        remedy=Remedy(_what_to_do(failure)),
+        log_line=failure.number,
+    )
+
+
+def _touch(failure: LogFailure, place: tuple[int, int]) -> bool:
+    return place[0] <= failure.end + _NEAR and place[1] >= failure.begin - _NEAR
+
+
+def _what_to_do(failure: LogFailure) -> str:
+    said = "\n".join(text for _, text in failure.told)
+    if module := _MODULE.search(failure.line):
+        name = (module[1] or module[2]).partition(".")[0]
+        return (
+            f"see what brings the module `{name}`: install that into"
+            f" the environment that the program runs in, or start "
+            "the program from its own folder where the module is a"
+            " part of it; `envdoctor check --env DIR` looks into it"
+        )
+    if _MEMORY.search(said):
+        return "memory or space ran out: give the program less to do at a time, or more room; no other version helps"
+    if _CRASHED.search(said):
+        return (
+            "see which module was at work (`python -X faulthandler` tells), and look at the environment's libraries "
+            "and the machine with `envdoctor check --env DIR`"
+        )
+    return (
+        "see whether the line speaks of the program's own files or settings, which nothing here can judge; else give "
+        "the whole log, and the environment and machine with it (`--env`, or `--installed` and `--facts`)"
+    )

@@ -1,0 +1,82 @@
+"""A log's lines without what terminals, loggers and containers put around them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["LogLine", "lines_of_log", "plain"]
+
+# ECMA-48, 5.4: parameters, intermediates, final byte; xterm's choice of a character set ends what `tput sgr0` writes.
+_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[()*+][0-9A-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_TYPOGRAPHY = {ord(mark): "'" for mark in "\u2018\u2019\u201b"} | {ord(mark): '"' for mark in "\u201c\u201d"}
+_LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)"
+_CLOCK = r"\d\d?:\d\d:\d\d(?:[.,]\d+)?"
+_DATE = rf"\d{{4}}[-/]\d\d[-/]\d\d(?:[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)?"
+_BEFORE = re.compile(
+    rf"(?:[\w./-]+ +\|(?= )|\[?{_DATE}\]?|\[?{_CLOCK}\]?"
+    rf"|[A-Z][a-z]{{2}} +\d+ {_CLOCK} \S+ [\w./-]+(?:\[\d+\])?:"
+    rf"|\[(?!{_LEVEL}\])[\w. :,/-]{{1,40}}\](?:<\w+>)?:?|\(\w+"
+    rf" pid=\d+[^)]*\)|##\[error\]|::error::|E (?= {{2}}))(?=\s|$)\s?"
+)
+"""A container's name, a time, a logger's brackets; each may stand before the others."""
+_SAID = re.compile(rf"(?:\[({_LEVEL})\]:?\s*|((?i:{_LEVEL}))\s*[:|]|({_LEVEL})\s+(?=\S))")
+_LOGGED = re.compile(
+    rf"(?:[-|:]\s*)?(?:[\w.-]+\s*[-|:]\s*)?\b({_LEVEL})\b\s*(?:[-|:]\s*[\w.:<>-]*\s*[-|:]\s*|[-|:\]]\s*)?"
+)
+"""What a logger writes between time and message: its name, the level, a place in the code."""
+_MILD = {"trace", "debug", "info", "notice", "warn", "warning"}
+_GRAVE = {"error", "critical", "fatal", "severe"}
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line, without what stands before its message."""
+
+    number: int
+    indent: int
+    """Columns before the text; what a logger wrote before it does not count."""
+    text: str
+    level: str = ""
+    """As the logger named it, in lower case; empty where none did."""
+
+    @property
+    def is_mild(self) -> bool:
+        """Whether its writer calls it no failure."""
+        return self.level in _MILD
+
+    @property
+    def is_grave(self) -> bool:
+        """Whether its writer calls it a failure."""
+        return self.level in _GRAVE
+
+
+def plain(text: str) -> str:
+    """Return a log without colours, and with the quotes that programs write instead of a mail program's."""
+    if "\x1b" in text:
+        text = _COLOUR.sub("", text)
+    return text if text.isascii() else text.translate(_TYPOGRAPHY)
+
+
+def lines_of_log(text: str) -> list[LogLine]:
+    """Return the lines that hold something; of one that a program wrote over, the last state counts alone."""
+    found = []
+    for number, row in enumerate(plain(text).split("\n"), 1):
+        shown = next((part for part in reversed(row.split("\r")) if part.strip()), "")
+        if shown:
+            found.append(_line(number, shown[:4000]))
+    return found
+
+
+def _line(number: int, row: str) -> LogLine:
+    rest, stamped = row, False
+    while found := _BEFORE.match(rest.lstrip() if stamped or rest[:1] != " " else rest):
+        rest, stamped = rest.lstrip()[found.end() :] if stamped else rest[found.end() :], True
+    level = ""
+    if stamped and (found := _LOGGED.match(rest.lstrip())):
+        level, rest = found[1].lower(), rest.lstrip()[found.end() :]
+    elif found := _SAID.match(rest.lstrip()):
+        level = found[found.lastindex or 1].lower()
+        rest = rest.lstrip()[found.end() :] if found[1] else rest
+    stripped = rest.lstrip()
+    return LogLine(number, len(rest) - len(stripped), stripped.rstrip(), level)

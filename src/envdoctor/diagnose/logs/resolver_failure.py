@@ -1,0 +1,107 @@
+"""What a resolver's output says: which requirements, and who asks for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
+
+from envdoctor.model.conflict import Clash, ClashSide, Conflict
+from envdoctor.model.origin import DistributionOrigin, written_by_a_person
+from envdoctor.model.requirement import Requirement
+
+__all__ = ["ResolverFailure", "conflicts_in", "folded"]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverFailure:
+    """One refusal of a resolver, between two lines of a log."""
+
+    begin: int
+    end: int
+    words: str
+    """What it said, in one line."""
+    core: tuple[Requirement, ...] = ()
+    """What people wrote, as the output names it."""
+    demands: tuple[Requirement, ...] = ()
+    """What distributions need, each with its distribution as origin."""
+    why: str = ""
+    """Why one requirement alone cannot be met; goes on after the requirement. Empty for a conflict."""
+    remedy: str = ""
+    versions: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    """Of distributions that were tried in several versions: name to those."""
+
+
+def folded(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
+    """Return each requirement once; of one name those with a version count for the one without."""
+    found: dict[str, Requirement] = {}
+    for item in requirements:
+        found.setdefault(item.pep508, item)
+    bounded = {item.name for item in found.values() if item.specifier or item.url}
+    return tuple(item for item in found.values() if item.specifier or item.url or item.name not in bounded)
+
+
+def conflicts_in(failure: ResolverFailure, first: int) -> tuple[Conflict, ...]:
+    """Return the conflicts of a refusal, numbered from ``first``: one for each package that chains disagree about.
+
+    Where the output does not tell who of the core is behind each demand, it is one conflict of them all. None for a
+    refusal of one requirement alone.
+    """
+    if len(failure.core) < 2 or failure.why:
+        return ()
+    found: list[Conflict] = []
+    for package in _disputed(failure):
+        asked = [item for item in (*failure.core, *failure.demands) if item.name == package]
+        behind = {_asker(item) for item in asked}
+        core = tuple(item for item in failure.core if item.name in behind)
+        if len(core) == len(behind) and len(core) > 1:
+            found.append(Conflict(f"C{first + len(found)}", core, Clash(package, _sides(asked, failure))))
+    return tuple(found) or (_whole(failure, f"C{first}"),)
+
+
+def _asker(demand: Requirement) -> str:
+    """Return the name under which the core has who asks for it."""
+    return demand.origin.name if isinstance(demand.origin, DistributionOrigin) else demand.name
+
+
+def _disputed(failure: ResolverFailure) -> list[NormalizedName]:
+    by_name: dict[NormalizedName, list[Requirement]] = {}
+    for item in (*failure.demands, *failure.core):
+        by_name.setdefault(item.name, []).append(item)
+    return [name for name, asked in by_name.items() if len(asked) > 1 and _together(asked).is_unsatisfiable()]
+
+
+def _together(asked: Sequence[Requirement]) -> SpecifierSet:
+    return SpecifierSet(",".join(sorted({str(item.specifier) for item in asked} - {""})))
+
+
+def _whole(failure: ResolverFailure, id: str) -> Conflict:  # noqa: A002 - as Conflict calls it
+    names = [item.name for item in (*failure.demands, *failure.core)]
+    package = next(iter(_disputed(failure)), None) or max(names, key=names.count)
+    asked = [item for item in (*failure.core, *failure.demands) if item.name == package]
+    # Where the chains meet may not be said; the requirements themselves are.
+    return Conflict(id, failure.core, Clash(package, _sides(asked if len(asked) > 1 else failure.core, failure)))
+
+
+def _sides(asked: Sequence[Requirement], failure: ResolverFailure) -> tuple[ClashSide, ...]:
+    return tuple(ClashSide(item, _way(item), _tried(failure, item)) for item in _newest_of_each(asked, failure))
+
+
+def _way(demand: Requirement) -> tuple[str, ...]:
+    return () if written_by_a_person(demand.origin) else (str(getattr(demand.origin, "name", "")),)
+
+
+def _tried(failure: ResolverFailure, demand: Requirement) -> tuple[str, ...]:
+    return failure.versions.get(demand.origin.name, ()) if isinstance(demand.origin, DistributionOrigin) else ()
+
+
+def _newest_of_each(asked: Sequence[Requirement], failure: ResolverFailure) -> list[Requirement]:
+    """Return one demand of each distribution: pip repeats itself for each version that it tried."""
+    kept: dict[str, Requirement] = {}
+    for item in asked:
+        origin = item.origin
+        key = origin.name if isinstance(origin, DistributionOrigin) and origin.name in failure.versions else str(item)
+        kept.setdefault(f"{key}>{item.name}", item)
+    return list(kept.values())

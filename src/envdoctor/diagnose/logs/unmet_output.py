@@ -1,0 +1,96 @@
+"""Demands between installed distributions that are not met, as `pip check`, uv and a finished install say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from envdoctor.diagnose.logs.log_lines import LogLine
+
+__all__ = ["Unmet", "unmet_in"]
+
+_NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
+_ROWS = (
+    # pip check; pip after an install; Poetry's and conda's calls of it.
+    re.compile(
+        rf"({_NAME}) (\d\S*) (?:has requirement|requires) (.+?), but you(?:"
+        rf" will|'ll)? have ({_NAME}) (\d\S*?)(?: which is incompatible)?\.?$"
+    ),
+    re.compile(rf"({_NAME}) (\d\S*) requires (.+?), which is not installed\.?$"),
+    re.compile(
+        rf"The package `({_NAME})`()? requires `([^`]+)`, but (?:()`(\d[^`]*)` is installed|it's not installed)"
+    ),
+    # pkg_resources, and the check of an entry point's requirements.
+    re.compile(
+        rf".*ContextualVersionConflict: \(()()({_NAME}) (\d\S*) .*Requirement\.parse\('([^']+)'\), \{{'([^']+)'"
+    ),
+)
+_TREE_OWNER = re.compile(rf"\* ({_NAME})==(\S+)")
+_TREE_ROW = re.compile(rf"- ({_NAME}) \[required: (.+?), installed: (.+?)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """One demand that is not met."""
+
+    number: int
+    line: str
+    consumer: str
+    version: str
+    """Empty where the installer does not say it."""
+    demand: Requirement
+    have: str | None
+    """None: it is not installed."""
+
+
+def unmet_in(lines: Sequence[LogLine]) -> Iterator[Unmet]:
+    """Yield each unmet demand once."""
+    seen: set[tuple[str, str]] = set()
+    owner = ("", "")
+    for line in lines:
+        if found := _TREE_OWNER.match(line.text):
+            owner = (found[1], found[2])
+        row = _row(line.text) or _of_tree(line.text, owner)
+        if row is None:
+            continue
+        consumer, version, wanted, have = row
+        try:
+            demand = Requirement(wanted)
+        except InvalidRequirement:
+            continue
+        if (key := (consumer.lower(), str(demand))) not in seen:
+            seen.add(key)
+            yield Unmet(line.number, line.text[:200], consumer, version or "", demand, have)
+
+
+def _row(text: str) -> tuple[str, str, str, str | None] | None:
+    if " requires " not in text and " has requirement " not in text and "VersionConflict" not in text:
+        return None
+    text = text.removeprefix("ERROR: ").removeprefix("WARNING: ").removeprefix("  - ")
+    if found := _ROWS[3].match(text):
+        return found[6], "", found[5], found[4]
+    for pattern in _ROWS[:3]:
+        if found := pattern.match(text):
+            have = found[5] if pattern.groups > 3 else None
+            return found[1], found[2] or "", found[3], have
+    return None
+
+
+def _of_tree(text: str, owner: tuple[str, str]) -> tuple[str, str, str, str | None] | None:
+    """Return a row of pipdeptree's warnings: ``- numpy [required: >=1.24,<2.3, installed: 2.3.1]``."""
+    found = _TREE_ROW.match(text) if owner[0] else None
+    if found is None:
+        return None
+    wanted = "" if found[2] == "Any" else found[2]
+    have = None if found[3] in ("?", "None") else found[3]
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        if have is not None and SpecifierSet(wanted).contains(have, prereleases=True):
+            return None
+    except InvalidSpecifier:
+        return None
+    return owner[0], owner[1], f"{found[1]}{wanted}", have

@@ -1,0 +1,142 @@
+"""What uv prints where it finds no solution."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from envdoctor.diagnose.logs.log_lines import LogLine
+from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, folded
+from envdoctor.diagnose.logs.resolver_texts import demand_of, in_log, requirement_of
+from envdoctor.model.requirement import Requirement
+
+__all__ = ["failures_of_uv"]
+
+_HEAD = re.compile(r"(?:[×x✗]|error:) No solution found when resolving|(?:╰─▶|`->|cause:)? ?Because ")
+_TREE = re.compile(r"^(?:╰─▶|├─▶|`->|cause:|[│|×])\s*")
+_CONCLUSION = re.compile(
+    r",? we can conclude that .*?(?=\s(?:And )?[Bb]ecause |$)|we know from \(\d+\) that .*?(?=,|$)"
+)
+"""What follows from the rest: only what it follows from was said by somebody."""
+_ASK = r"[A-Za-z0-9][\w.-]*(?:\[[\w, -]*\])?(?:(?:==|>=|<=|~=|!=|<|>)[\w.*+!]+(?:, ?(?:==|>=|<=|~=|!=|<|>)[\w.*+!]+)*)?"
+_ASKS = (
+    rf"{_ASK}(?:(?:, and |, | and | or )(?!(?:all|you|your|we|only|there|the) ){_ASK}"
+    r"(?![\w.*+!=<>~\[-])(?! depends?\b| has | was | needs | requires))*"
+)
+_ROOT = re.compile(rf"(?:you require|your (?:project|workspace) depends on)(?: one of:| all of:)? ({_ASKS})")
+_OF_PACKAGE = re.compile(
+    rf"(?:all versions of |all of: )?({_ASK}) (?:depends|depend) on (?:one of: |all of: )?({_ASKS})"
+)
+_NEEDS_PYTHON = re.compile(rf"({_ASK}) (?:requires|depends on) Python ?([<>=!~]+[\d.*]+(?:, ?[<>=!~]+[\d.*]+)*)")
+_PYTHON = re.compile(r"the (?:requested|current) Python version \(([^)]+)\) does not satisfy Python")
+_NO_WHEEL = re.compile(rf"({_ASK}) has no (?:usable )?wheels?(?: with a matching ([\w ]+?) tag \(e\.g\., `([^`]+)`\))?")
+_NO_VERSION = re.compile(rf"there (?:is|are) no versions? of ({_ASK})")
+_NOT_FOUND = re.compile(rf"({_ASK}) was not found in (the package registry|the cache|the provided package locations)")
+_NO_SOURCE = re.compile(rf"({_ASK}) (?:has no source distribution|needs to be built|requires building)")
+_ONLY = re.compile(rf"only (?:the following versions of )?({_ASK})(?: is| are|,| )(?:.{{0,400}}? )?available")
+_HAVE = re.compile(
+    r"(?:Wheels are available for|we only found wheels for) `[^`]+`"
+    r" \([^)]*\) (?:on|with) the following ([\w ]+?): ((?:`[^`]+`(?:, )?)+)"
+)
+
+
+def failures_of_uv(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
+    """Yield uv's refusals."""
+    at = 0
+    while at < len(lines):
+        if _HEAD.match(lines[at].text):
+            end = _end(lines, at)
+            words = " ".join(_TREE.sub("", item.text) for item in lines[at:end])
+            if "we can conclude that" in words:
+                yield _read(words, lines[at].number, lines[end - 1].number)
+                at = end
+                continue
+        at += 1
+
+
+def _end(lines: Sequence[LogLine], at: int) -> int:
+    """Return where what belongs to the sentence ends: what uv goes on with is indented, or a hint."""
+    end = at + 1
+    while end < len(lines) and end < at + 200:
+        text, said = lines[end].text, lines[end].text[:1] in "╰`├│"
+        if not (said or lines[end].indent or text.startswith(("hint:", "And because", "Because"))):
+            break
+        end += 1
+    return end
+
+
+def _read(words: str, begin: int, end: int) -> ResolverFailure:
+    sentence, _, hint = words.partition("hint:")
+    origin = in_log(begin)
+    sentence = sentence[max(0, sentence.find("Because")) :].strip()
+    said = _CONCLUSION.sub(" ;", sentence)
+    roots = [text for found in _ROOT.finditer(said) for text in _asked(found[1])]
+    demands: list[Requirement] = []
+    for found in _OF_PACKAGE.finditer(said):
+        consumer, bound = _named(found[1])
+        if not bound and not _is_of_all(said, found.start()):
+            # A member of the workspace stands there without a version.
+            roots += _asked(found[2])
+            continue
+        version = bound.removeprefix("==") or "in every version"
+        demands += filter(None, (demand_of(consumer, version, text) for text in _asked(found[2])))
+    core = folded(filter(None, (requirement_of(text, origin) for text in roots)))
+    demands = [item for item in demands if item.name != "python"]
+    why, remedy, about = _alone(said, hint)
+    if about is not None and (single := requirement_of(about, origin)) is not None:
+        mine = [item for item in core if item.name == single.name]
+        if len(core) < 2 or mine:
+            return ResolverFailure(begin, end, sentence, tuple(mine) or (single,), tuple(demands), why, remedy)
+        return ResolverFailure(begin, end, sentence, core, tuple(demands), why, remedy)
+    return ResolverFailure(begin, end, sentence, core, tuple(demands))
+
+
+def _alone(said: str, hint: str) -> tuple[str, str, str | None]:
+    """Return why one requirement cannot be met whatever the others say, what to do, and which; else None."""
+    if _NEEDS_PYTHON.search(said):
+        return _of_python(said)
+    have = _HAVE.search(hint)
+    there = f"; wheels are there for {have[2]}" if have else ""
+    if found := _NO_WHEEL.search(said):
+        kind = f"for this {found[2]} (`{found[3]}`)" if found[2] else "that can be used here"
+        remedy = "take a version with a wheel for this Python and platform"
+        if found[2] and have:
+            other = "a Python" if "Python" in found[2] else "a platform"
+            remedy = f"take {other} that it has wheels for ({have[2]}), or another version"
+        return f"has no wheel {kind}{there}", remedy, found[1]
+    if found := _NO_VERSION.search(said):
+        only = _ONLY.search(said)
+        near = f"; there is `{only[1]}`" if only else ""
+        return f"is no version that the index has{near}", "ask for a version that the index has", found[1]
+    if found := _NOT_FOUND.search(said):
+        where = {"the cache": "is not in the cache, and no index was asked"}.get(
+            found[2], "is on none of the indexes that were asked"
+        )
+        remedy = "name the index that has it, or correct the name"
+        return where, "let uv ask an index" if found[2] == "the cache" else remedy, found[1]
+    return "", "", None
+
+
+def _of_python(said: str) -> tuple[str, str, str | None]:
+    who, told = _NEEDS_PYTHON.search(said), _PYTHON.search(said)
+    if who is None:
+        return "", "", None
+    asked = f", and Python {told[1]} was asked for" if told else ""
+    remedy = "take a Python that it admits (and let `requires-python` say so), or another version of it"
+    return f"needs Python {who[2].strip()}{asked}", remedy, who[1]
+
+
+def _asked(text: str) -> list[str]:
+    """Return the requirements of a list in a sentence."""
+    return [item for item in re.findall(_ASK, text) if item not in ("and", "or", "Python")]
+
+
+def _named(text: str) -> tuple[str, str]:
+    found = re.match(r"([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?(.*)", text)
+    return (found[1], found[2]) if found else (text, "")
+
+
+def _is_of_all(said: str, at: int) -> bool:
+    return said[at:].startswith(("all versions of ", "all of: ")) or said[:at].rstrip().endswith(
+        ("all versions of", "all of:")
+    )

@@ -1,0 +1,131 @@
+"""A log with a failure that nothing here knows is never healthy; one that went well, or speaks of errors, is."""
+
+from __future__ import annotations
+
+import pytest
+from diagnose_fixtures import examination_of
+
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.logs.log_failures import failures_of
+from envdoctor.diagnose.logs.log_findings import is_understood
+from envdoctor.diagnose.logs.log_lines import lines_of_log
+from envdoctor.model.finding import Severity
+
+_TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    go()\n'
+
+FATAL = {
+    "a traceback's last line": (f"{_TRACEBACK}KeyError: 'sr'", "KeyError: 'sr'"),
+    "an exception of any name ends a traceback": (f"{_TRACEBACK}app.errors.NoSuchVoice", "app.errors.NoSuchVoice"),
+    "the last of a chain": (
+        (f"{_TRACEBACK}KeyError: 'a'\n\nDuring handling of the above exception, another exception occurred:\n\n"
+        f"{_TRACEBACK}app.Oops: no rate"),
+        "app.Oops: no rate",
+    ),
+    "an indented one, as pip shows it": (
+        ("      Traceback (most recent call last):\n        File \"setup.py\", line 3, in <module>\n          x()\n"
+        "      NameError: name 'x' is not defined\n      [end of output]"),
+        "NameError: name 'x' is not defined",
+    ),
+    "rich's box": (
+        "╭─── Traceback (most recent call last) ───╮\n│ a.py:1 in go │\n╰──────╯\nOverflow: too much",
+        "Overflow: too much",
+    ),
+    "IPython's": (
+        ("ValueError                                Traceback (most recent call last)\nCell In[1], line 1\n"
+        "----> 1 go()\n\nValueError: no voice"),
+        "ValueError: no voice",
+    ),
+    "an excerpt of one line": ("ValueError: no voice", "ValueError: no voice"),
+    "behind a container's name and a time": (
+        "app-1  | 2026-01-01T10:00:00.123Z RuntimeError: no voice",
+        "RuntimeError: no voice",
+    ),
+    "a logger's": ("2026-01-01 10:00:00,123 - tts.core - ERROR - it broke", "it broke"),
+    "a shell's word for a crash": ("start\nzsh: segmentation fault  python a.py", "zsh: segmentation fault"),
+    "C++": ("terminate called after throwing an instance of 'x'\nAborted (core dumped)", "terminate called"),
+    "glibc": ("double free or corruption (!prev)\nAborted", "double free or corruption (!prev)"),
+    "the kernel's": ("loading shards\nKilled", "Killed"),
+    "Windows": ("Windows fatal exception: access violation", "Windows fatal exception"),
+    "a compiler before what drives it": (
+        ("x.cpp:3:10: fatal error: foo.h: No such file or directory\nninja: build stopped: subcommand failed.\n"
+        "error: subprocess-exited-with-error"),
+        "x.cpp:3:10: fatal error: foo.h",
+    ),
+    "MSVC": ("ops.cu(12): error C2065: 'x': undeclared identifier", "ops.cu(12): error C2065"),
+    "a linker": ("/usr/bin/ld: cannot find -lfoo\ncollect2: error: ld returned 1 exit status", "/usr/bin/ld: cannot"),
+    "CMake": ("CMake Error at CMakeLists.txt:3 (find_package):", "CMake Error at"),
+    "Rust": ("error[E0308]: mismatched types", "error[E0308]"),
+    "the loader": ("app: error while loading shared libraries: libfoo.so.1: cannot open", "app: error while loading"),
+    "macOS' loader": ("dyld[123]: Library not loaded: @rpath/libfoo.dylib", "dyld[123]"),
+    "pip": ("ERROR: Could not install packages due to an OSError: [Errno 28] No space", "ERROR: Could"),
+    "uv": ("error: Failed to fetch: `https://x.example/`", "error: Failed to fetch"),
+    "git": ("fatal: repository 'x' not found", "fatal: repository"),
+    "a shell": ("bash: nvcc: command not found", "bash: nvcc"),
+    "memory of a card": ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "torch.OutOf"),
+}  # fmt: skip
+
+HARMLESS = {
+    "a warning": "WARNING: Retrying (Retry(total=4)) after connection broken by 'ReadTimeoutError'",
+    "a caught traceback of a warning": f"2026-01-01 10:00:00 WARNING x: no cache\n{_TRACEBACK}OSError: gone\nnext step",
+    "what Python ignores": f"Exception ignored in: <function A.__del__>\n{_TRACEBACK}AttributeError: x",
+    "success afterwards": f"{_TRACEBACK}ImportError: no avx2\nRunning on local URL:  http://127.0.0.1:7860",
+    "an install that found another way": "ERROR: Failed building wheel for x\nSuccessfully installed x-1.0",
+    "a user's Ctrl-C": f"{_TRACEBACK}KeyboardInterrupt",
+    "numbers": "error: 0.013\nerrors: 0\nError: 0",
+    "a list of a manual": "- `ImportError: x`: install x\n- RuntimeError: y: take another y",
+    "prose around an error": (
+        "If the program stops and you see a message like\n\n    ModuleNotFoundError: No module named 'triton'\n\n"
+        "then ignore it, because this module is not needed on Windows."
+    ),
+    "tests that passed": "tests/a.py::test_error[RuntimeError: x] PASSED\n=== 3 passed in 1.02s ===",
+    "an information": "2026-01-01 10:00:00 | INFO | faiss.loader | Could not load library due to:\nOSError('x')",
+}
+
+
+@pytest.mark.parametrize(("log", "quoted"), FATAL.values(), ids=FATAL.keys())
+def test_a_failure_that_nothing_knows_is_quoted_and_leaves_the_report_incomplete(log: str, quoted: str) -> None:
+    findings = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
+    (finding,) = findings
+    assert finding.severity is Severity.WARNING
+    assert finding.evidence[0].what.startswith(quoted)
+    assert f"`{quoted[:12]}" in finding.message
+    assert finding.remedy is not None
+    assert not is_understood(findings)
+
+
+@pytest.mark.parametrize("log", HARMLESS.values(), ids=HARMLESS.keys())
+def test_what_went_well_or_is_only_told_of_is_no_failure(log: str) -> None:
+    assert not failures_of(log)
+
+
+def test_an_error_in_a_report_of_somebody_counts_though_sentences_stand_around_it() -> None:
+    text = (
+        "When I start the program, I see this:\nValueError: no voice\nCan you help, please? I use the latest version."
+    )
+    assert [item.line for item in failures_of(text)] == ["ValueError: no voice"]
+
+
+def test_what_an_advisory_explains_is_not_quoted_and_what_fails_beside_it_is_but_a_note() -> None:
+    known = "RuntimeError: Numpy is not available"
+    assert {item.rule for item in examine(examination_of({"log": known}))} == {"ADV014"}
+    log = "\n".join([known, *["working"] * 40, "ValueError: no voice"])
+    other = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
+    assert [item.severity for item in other] == [Severity.INFO]
+    assert is_understood(other)
+
+
+def test_a_missing_module_is_named_and_lack_of_memory_said() -> None:
+    (missing,) = examine(examination_of({"log": f"{_TRACEBACK}ModuleNotFoundError: No module named 'vocal_ops.fft'"}))
+    assert missing.remedy is not None
+    assert "`vocal_ops`" in missing.remedy.summary
+    (memory,) = examine(examination_of({"log": "MemoryError: bad allocation"}))
+    assert memory.remedy is not None
+    assert "memory" in memory.remedy.summary
+
+
+def test_lines_keep_their_numbers_and_lose_what_loggers_put_before_them() -> None:
+    text = '\n\x1b[31m2026-01-01T10:00:00Z [worker-1]   File "x"\x1b[0m\n10%\r20%\rdone\nINFO:root:go\n[ERROR] no'
+    lines = [(item.number, item.indent, item.text, item.level) for item in lines_of_log(text)]
+    assert lines == [
+        (2, 2, 'File "x"', ""), (3, 0, "done", ""), (4, 0, "INFO:root:go", "info"), (5, 0, "no", "error"),
+    ]  # fmt: skip

@@ -1,0 +1,162 @@
+"""What pip, uv, Poetry, conda and PDM print of their refusals is read as conflicts, with the core that they name."""
+
+from __future__ import annotations
+
+import pytest
+from diagnose_fixtures import examination_of
+
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.logs.log_findings import conflicts_of_log
+
+UV = """\
+  × No solution found when resolving dependencies:
+  ╰─▶ Because alpha==1.0 depends on gamma>=3.9,<3.20
+      and beta==2.0 depends on gamma>=4.25, we can conclude that
+      alpha==1.0 and beta==2.0 are incompatible.
+      And because you require alpha==1.0 and beta==2.0, we
+      can conclude that your requirements are unsatisfiable.
+"""
+UV_NOW = """\
+error: No solution found when resolving dependencies
+  cause: Because all versions of mid depend on deep>=4 and all versions of alpha depend on deep<2, we can conclude \
+that all versions of alpha and all versions of mid are incompatible. (1)
+
+         Because top<=2.0 depends on mid, we can conclude that top<=2.0 and all versions of alpha are incompatible.
+         And because song-maker:dev depends on top and your project depends on alpha>1, we can conclude that your \
+project's requirements are unsatisfiable.
+
+hint: The resolution failed for other Python versions supported by your project.
+"""
+PIP = """\
+Collecting beta (from -r requirements/base.txt (line 7))
+ERROR: Cannot install -r requirements/base.txt (line 7), alpha==1.0 and delta==1 because these package versions have \
+conflicting dependencies.
+
+The conflict is caused by:
+    The user requested alpha==1.0
+    beta 3.1 depends on alpha<2.0 and >=1.5
+    beta 3.0 depends on alpha<2.0 and >=1.5
+    The user requested (constraint) epsilon<2
+    delta 1 depends on epsilon>=2
+
+To fix this you could try to:
+1. loosen the range of package versions you've specified
+ERROR: ResolutionImpossible: for help visit https://pip.example/
+"""
+POETRY = """\
+Resolving dependencies... (2.1s)
+
+Because no versions of beta match >2.7.0,<3.0.0
+ and beta (2.7.0) depends on alpha (2.7.0), beta (>=2.7.0,<3.0.0) requires alpha (2.7.0).
+So, because my-app depends on both alpha (^2.4.1) and beta (^2.7.0), version solving failed.
+"""
+CONDA = """\
+Could not solve for environment specs
+The following packages are incompatible
+├─ alpha 2.4.1**  is requested and can be installed;
+└─ beta 2.7.0**  is not installable because it requires
+   └─ alpha 2.7.0 , which conflicts with any installable versions previously reported.
+"""
+PDM = """\
+[ResolutionImpossible]: Unable to find a resolution
+because of the following conflicts:
+  alpha==2.7.0 (from beta@2.7.0)
+  alpha==2.4.1 (from project)
+To fix this, you could loosen the dependency version constraints.
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "cores", "packages"),
+    [
+        (UV, [["alpha==1.0", "beta==2.0"]], ["gamma"]),
+        (UV_NOW, [["alpha>1", "top"]], ["deep"]),
+        (PIP, [["alpha==1.0", "beta"], ["delta==1", "epsilon<2"]], ["alpha", "epsilon"]),
+        (POETRY, [["alpha<3,>=2.4.1", "beta<3,>=2.7.0"]], ["alpha"]),
+        (CONDA, [["alpha==2.4.1.*", "beta==2.7.0.*"]], ["alpha"]),
+        (PDM, [["alpha==2.4.1", "beta==2.7.0"]], ["alpha"]),
+    ],
+)
+def test_a_refusal_is_a_conflict_with_the_core_that_the_output_names(log: str, cores: list, packages: list) -> None:
+    conflicts = conflicts_of_log(f"start\n{log}\nend of the log")
+    assert [sorted(item.pep508 for item in one.core) for one in conflicts] == cores
+    assert [one.clash.package for one in conflicts] == packages
+    findings = examine(examination_of({"log": log}))
+    assert [item.rule for item in findings] == ["RES001"] * len(cores)
+
+
+def test_a_line_of_a_file_that_pip_names_is_where_the_requirement_stands() -> None:
+    (first, _) = conflicts_of_log(PIP)
+    assert {str(item.origin) for item in first.core} == {"--log line 2", "requirements/base.txt:7"}
+
+
+@pytest.mark.parametrize(
+    ("log", "subject", "said"),
+    [
+        (
+            (
+                "╰─▶ Because alpha==1.0 has no wheels with a matching\n      platform tag (e.g., `manylinux_2_36`) "
+                "and you require\n      alpha==1.0, we can conclude that your requirements are unsatisfiable.\n\n"
+                "      hint: Wheels are available for `alpha` (v1.0) on the\n      following platform: `win_amd64`"
+            ),
+            "alpha",
+            "wheels are there for `win_amd64`",
+        ),
+        (
+            (
+                "error: No solution found when resolving\n  cause: Because alpha==3.0 requires Python >=3.13 "
+                "and only alpha==3.0 is available, we can conclude that all versions of alpha cannot be used.\n"
+                "         And because you require alpha, we can conclude that your requirements are unsatisfiable."
+            ),
+            "alpha",
+            "needs Python >=3.13",
+        ),
+        (
+            (
+                "ERROR: Could not find a version that satisfies the requirement alpha==0.2 (from versions: 0.3, 0.4)\n"
+                "ERROR: No matching distribution found for alpha==0.2"
+            ),
+            "alpha",
+            "0.3, 0.4",
+        ),
+        ("ERROR: Package 'alpha' requires a different Python: 3.9.6 not in '>=3.10'", "alpha", "needs Python >=3.10"),
+        (
+            "  - alpha requires Python >=3.10,<3.14, so it will not be installable for Python >=3.9,<3.10",
+            "alpha",
+            "needs Python >=3.10,<3.14",
+        ),
+        ("ResolvePackageNotFound: \n  - alpha=11.3\n", "alpha", "none of the channels"),
+    ],
+)
+def test_a_requirement_that_cannot_be_met_alone_is_no_conflict(log: str, subject: str, said: str) -> None:
+    assert not conflicts_of_log(log)
+    (finding,) = examine(examination_of({"log": log}))
+    assert (finding.rule, finding.subject) == ("RES101", subject)
+    assert said in finding.message
+
+
+HAS = "`beta` 2.7.0 requires `alpha==2.7.0`, but 2.4.1 is installed"
+OF_UV = "`beta` requires `alpha<2,>=1`, but 2.3 is installed"
+ROWS = {
+    "beta 2.7.0 has requirement alpha==2.7.0, but you have alpha 2.4.1.": HAS,
+    "beta 2.7.0 requires alpha==2.7.0, but you have alpha 2.4.1 which is incompatible.": HAS,
+    "beta 2.7.0 requires alpha, which is not installed.": "`beta` 2.7.0 requires `alpha`, but it is not installed",
+    "The package `beta` requires `alpha>=1,<2`, but `2.3` is installed": OF_UV,
+    "The package `beta` requires `alpha`, but it's not installed": "`beta` requires `alpha`, but it is not installed",
+    "* beta==2.7.0\n - alpha [required: >=1,<2, installed: 2.3]": OF_UV.replace("beta`", "beta` 2.7.0"),
+}
+
+
+@pytest.mark.parametrize(("row", "message"), ROWS.items())
+def test_what_an_installers_check_says_is_an_unmet_requirement(row: str, message: str) -> None:
+    before = "ERROR: pip's dependency resolver does not currently take into account all the packages"
+    (finding,) = examine(examination_of({"log": f"{before}\n{row}\nSuccessfully installed x-1"}))
+    assert (finding.rule, finding.message) == ("ENV001", message)
+
+
+def test_no_version_is_offered_where_none_suits_everyone() -> None:
+    rows = "a 1 requires x<2, but you have x 3.\nb 1 requires x>4, but you have x 3 which is incompatible."
+    for finding in examine(examination_of({"log": rows})):
+        assert finding.remedy is not None
+        assert "no version of `x` suits" in finding.remedy.summary
+        assert not finding.remedy.commands
