@@ -148,6 +148,12 @@ def test_uv_tables(read_files):
         ("!=1.5", "!=1.5"),
         (">=1.0, !=1.5.*", ">=1.0,!=1.5.*"),
         ("^3.8 || ^3.9", ">=3.8,<4"),
+        ("^1.2 || ^3.0", ">=1.2,<4,!=2.*"),
+        ("^3||^1", ">=1,<4,!=2.*"),
+        ("^2.0 || ^3.0", ">=2,<4"),
+        (">=3.8,<3.9 || >=3.10", ">=3.8,!=3.9.*"),
+        ("~=3", ">=3,<4"),
+        ("~=3.4", "~=3.4"),
         ("2.0.1+cu118", "==2.0.1+cu118"),
     ],
 )
@@ -194,7 +200,7 @@ def test_poetry_tables(read_files):
     assert (str(project.requires_python), project.requires_python_origin.line) == ("<4,>=3.8", 4)
     assert [(problem.origin.line, problem.kind) for problem in project.problems] == [
         (13, ReadingProblemKind.INVALID_REQUIREMENT),
-        (14, ReadingProblemKind.UNSUPPORTED),
+        (14, ReadingProblemKind.UNREAD),
     ]
     grouped = read_files({"pyproject.toml": text}, groups=["more", "dev"])
     assert [(one.name, one.group) for one in grouped.requirements if one.group] == [("opt", "more"), ("pytest", "dev")]

@@ -145,7 +145,8 @@ def _one(
     try:
         specifier = SpecifierSet() if url else poetry_specifier(entry.get("version", "*"))
     except Alternatives as error:
-        draft.problem(ReadingProblemKind.UNSUPPORTED, origin, f"{error}; any version is taken as allowed", text)
+        message = f"{error}; which versions it allows was not checked"
+        draft.problem(ReadingProblemKind.UNREAD, origin, message, text)
         specifier = SpecifierSet()
     except ValueError as error:
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, str(error), text)

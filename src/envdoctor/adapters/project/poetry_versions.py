@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -11,6 +13,7 @@ from envdoctor.adapters.project.limits import beyond_limits
 
 __all__ = ["Alternatives", "poetry_specifier", "python_marker"]
 
+_MOST_LEFT_OUT = 50
 _CLAUSE = re.compile(r"\s*(?P<operator>\^|~=|~|===|==|!=|<=|>=|<|>|=)?\s*(?P<version>[^\s,<>=!~^]+)\s*,?")
 
 
@@ -43,15 +46,79 @@ def poetry_specifier(text: str) -> SpecifierSet:
 
 
 def _union(text: str) -> SpecifierSet:
-    """Join alternatives where one specifier says the same (``^3.8 || ^3.9``)."""
-    first, *others = [poetry_specifier(part) for part in re.split(r"\|{1,2}", text)]
+    """Join alternatives where one specifier says the same: ``^3.8 || ^3.9``, and ``^1.2 || ^3`` without ``2.*``."""
+    alternatives = [poetry_specifier(part) for part in re.split(r"\|{1,2}", text)]
+    first, *others = alternatives
     joined = first.to_range()
     for other in others:
         joined |= other.to_range()
-    specifier = joined.to_specifier_set()
+    specifier = joined.to_specifier_set() or _with_gaps([_span(one) for one in alternatives])
     if specifier is None:
         raise Alternatives(f"`{text}` gives alternatives, which PEP 440 cannot say in one specifier")
     return specifier
+
+
+_Span: TypeAlias = tuple[tuple[int, ...], tuple[int, ...] | None]
+"""From this release on, and below that one (None: without an end)."""
+
+
+def _span(specifier: SpecifierSet) -> _Span | None:
+    """Return the releases of a specifier, None where they are not one stretch from a release to another."""
+    lower: tuple[int, ...] = ()
+    upper: tuple[int, ...] | None = None
+    for clause in specifier:
+        release = Version(clause.version.removesuffix(".*")).release
+        if clause.operator == ">=" or clause.version.endswith(".*"):
+            lower = max(lower, release)
+        if clause.operator == "==" and clause.version.endswith(".*"):
+            upper = _next(release)
+        elif clause.operator == "<":
+            upper = release
+        elif clause.operator != ">=":
+            return None
+    return _plain(lower), None if upper is None else _plain(upper)
+
+
+def _plain(release: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a release without zeros at its end: 3.0 is 3."""
+    return _plain(release[:-1]) if release and not release[-1] else release
+
+
+def _next(release: tuple[int, ...]) -> tuple[int, ...]:
+    return (*release[:-1], release[-1] + 1)
+
+
+def _with_gaps(spans: Sequence[_Span | None]) -> SpecifierSet | None:
+    """Return one stretch around all, with what lies between them left out release by release (``!=2.*``)."""
+    known = sorted((span for span in spans if span is not None), key=lambda span: span[0])
+    if len(known) < len(spans):
+        return None
+    left_out: list[tuple[int, ...]] = []
+    end = known[0][1]
+    for lower, upper in known[1:]:
+        if end is not None and lower > end:
+            between = _between(end, lower)
+            if not between:
+                return None
+            left_out += between
+        end = None if end is None or upper is None else max(end, upper)
+    clauses = [f">={_text(known[0][0])}"] if known[0][0] else []
+    clauses += [f"<{_text(end)}"] if end is not None else []
+    return SpecifierSet(",".join([*clauses, *(f"!={_text(one)}.*" for one in left_out)]))
+
+
+def _between(start: tuple[int, ...], end: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the prefixes that make up a gap, none where no few prefixes do: ``2`` for 2.0 to 3.0."""
+    longest = max(len(start), len(end))
+    first, last = (one + (0,) * (longest - len(one)) for one in (start, end))
+    at = next(place for place in range(longest) if first[place] != last[place])
+    if any(first[at + 1 :]) or any(last[at + 1 :]) or last[at] - first[at] > _MOST_LEFT_OUT:
+        return []
+    return [(*first[:at], number) for number in range(first[at], last[at])]
+
+
+def _text(release: tuple[int, ...]) -> str:
+    return ".".join(map(str, release))
 
 
 def _clause(operator: str, version: str) -> list[str]:
@@ -63,6 +130,8 @@ def _clause(operator: str, version: str) -> list[str]:
         return [f"{operator}{wild}.*"]
     if operator in {"^", "~"}:
         return _range(operator, version)
+    if operator == "~=" and re.fullmatch(r"\d+", version):
+        return _range("~", version)  # Poetry reads `~=3` as `~3`; PEP 440 wants two numbers.
     return [f"{'==' if operator in {'', '='} else operator}{version}"]
 
 
