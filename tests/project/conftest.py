@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from envdoctor.adapters.project import read_project
-from envdoctor.model.project import Project
+from envdoctor.model.project import GroupChoice, Project
 
 ReadFiles = Callable[..., Project]
 
@@ -24,6 +24,8 @@ def read_files(tmp_path: Path) -> ReadFiles:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         options.setdefault("variables", {})
+        if "groups" in options:
+            options["choice"] = GroupChoice(either=tuple(options.pop("groups")))
         return read_project(tmp_path / at if at else tmp_path, **options)
 
     return read

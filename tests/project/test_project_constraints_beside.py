@@ -24,7 +24,7 @@ def test_the_only_constraints_file_bounds_what_the_project_asks_for(tmp_path: Pa
         ("torch", RequirementKind.REQUIRE),
         ("torch==2.9.1", RequirementKind.CONSTRAINT),
     ]
-    assert project.files_not_read == ()
+    assert project.left_out == ()
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_the_only_constraints_file_bounds_what_the_project_asks_for(tmp_path: Pa
 def test_one_of_several_or_one_that_lock_wrote_is_named_and_not_read(tmp_path: Path, names: tuple[str, ...]) -> None:
     project = read_project(_project(tmp_path, *names))
     assert [str(requirement) for requirement in project.requirements] == ["torch"]
-    assert set(names) <= set(project.files_not_read)
+    assert set(names) <= {one.path for one in project.left_out}

@@ -180,7 +180,7 @@ def test_conda_install(read_files):
 def test_the_script_of_the_target_is_chosen(read_files):
     files = {"install.sh": "pip install posix\n", "install.bat": "pip install windows\n", "requirements.txt": "torch\n"}
     both = read_files(files)
-    assert (names(both), both.files_not_read) == (["torch"], ("install.bat", "install.sh"))
+    assert (names(both), {one.path for one in both.left_out}) == (["torch"], {"install.bat", "install.sh"})
     assert names(read_files(files, target_environment={"sys_platform": "win32"})) == ["windows", "torch"]
     assert names(read_files(files, target_environment={"sys_platform": "linux"})) == ["posix", "torch"]
 

@@ -149,7 +149,10 @@ def test_inline_metadata(read_files):
 @pytest.mark.parametrize(
     ("files", "read"),
     [
-        (["requirements.txt", "setup.cfg", "environment.yml", "requirements-dev.txt"], ["requirements.txt"]),
+        (
+            ["requirements.txt", "setup.cfg", "environment.yml", "requirements-dev.txt"],
+            ["requirements.txt", "setup.cfg"],
+        ),
         (["setup.cfg", "environment.yml", "demo-requirements.txt"], ["setup.cfg"]),
         (["requirements-gpu.txt"], ["requirements-gpu.txt"]),
         (["requirements-cpu.txt", "requirements_gpu.txt", "requirements-dev.txt"], ["requirements_gpu.txt"]),
@@ -169,9 +172,8 @@ def test_which_files_of_a_folder_are_read(read_files, files, read):
         "": "RUN pip install torch\n",
     }
     project = read_files({name: contents["." + name.partition(".")[2] if "." in name else ""] for name in files})
-    assert list(project.files) == read
-    rest = {name for name in files if "requirements" in name or name == "environment.yml"} - set(read)
-    assert set(project.files_not_read) == rest
+    assert {one.origin.path for one in project.requirements} == set(read)
+    assert {group.name.name for group in project.groups} == set(files) - set(read)
 
 
 def test_named_files_take_the_place_of_found_ones(read_files):

@@ -66,7 +66,7 @@ def test_typo_note_and_option_in_the_middle():
 
 
 def test_other_notes():
-    assert case("19").files_not_read == ()
+    assert case("19").left_out == ()
     assert [problem.kind for problem in case("27").problems] == [ReadingProblemKind.ENCODING]
     assert [pair[1].origin.line for pair in case("35").duplicates] == [16]
     assert {one.name: one.text for one in case("08").requirements}["librosa"] == 'librosa = "0.9.2"'

@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
 
     from envdoctor.model.origin import FileOrigin
-    from envdoctor.model.requirement import Requirement
+    from envdoctor.model.requirement import GroupName, Requirement
 
 __all__ = [
+    "FileLeftOut",
     "FileOption",
+    "Group",
+    "GroupChoice",
     "IndexOption",
     "IndexOptionKind",
     "InstallCommand",
+    "LeftOut",
     "Project",
     "ReadingProblem",
     "ReadingProblemKind",
@@ -65,6 +69,8 @@ class ReadingProblem:
     """The line as it stands."""
     suggestions: tuple[str, ...] = ()
     """What may have been meant; to ask, never to assume."""
+    group: GroupName | None = None
+    """The group it stands in, where nobody asked for that group."""
 
 
 class IndexOptionKind(enum.Enum):
@@ -117,6 +123,56 @@ class InstallCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupChoice:
+    """Which lists beside the main one decide with it."""
+
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    either: tuple[str, ...] = ()
+    """Names of extras or groups: ``[tool.envdoctor] groups`` does not tell them apart."""
+    only: tuple[str, ...] = ()
+    """Groups that decide without the main list."""
+    all_groups: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A list beside the main one that nobody asked for: it is judged with the main list, and decides nothing."""
+
+    name: GroupName
+    requirements: tuple[Requirement, ...] = ()
+    index_options: tuple[IndexOption, ...] = ()
+    """Indexes that only it names."""
+    alone: bool = False
+    """It is judged without the main list: a list for another machine, or of another tool."""
+
+
+class LeftOut(enum.Enum):
+    """Why a file that lies there was not read; the value says it to a reader."""
+
+    OTHERS_NAMED = "other files are named in its place"
+    ANOTHER_SYSTEM = "a script for another system"
+    SCRIPT = "a script beside a list that says what is needed"
+    IMAGE = "says how an image is built"
+    NOTEBOOK = "a notebook beside a list that says what is needed"
+    NESTED = "of a project inside the project"
+    SEVERAL_CONSTRAINTS = "one of several constraints files"
+    WRITTEN_BY_LOCK = "says what came out of a lock"
+    COMPILED = "the file compiled from it is read"
+    TOO_MANY = "there are too many lists beside it"
+    UNREADABLE = "cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class FileLeftOut:
+    """A file that says what is needed, and that was seen and not read."""
+
+    path: str
+    reason: LeftOut
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFile:
     """A source file of the project."""
 
@@ -152,9 +208,13 @@ class Project:
     """``[tool.uv] override-dependencies``: what the project itself sets aside, on purpose."""
     superseded: tuple[Requirement, ...] = ()
     """Requirements of a script's earlier step whose package a later step uninstalls; no longer in force."""
-    files_not_read: tuple[str, ...] = ()
-    """Requirement files, constraint files and scripts that lie there and were not read."""
+    left_out: tuple[FileLeftOut, ...] = ()
+    """Files that say what is needed and were not read."""
     unread: tuple[str, ...] = ()
     """References and files whose requirements could not be read: the diagnosis is not complete."""
+    groups: tuple[Group, ...] = ()
+    """Extras, dependency groups and files that nobody asked for."""
+    asked: tuple[GroupName, ...] = ()
+    """Those that decide with the main list."""
     duplicates_left_out: int = 0
     """Repeated lines beyond those in ``duplicates``."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from envdoctor.model.origin import Origin
 
-__all__ = ["Requirement", "RequirementKind", "holds", "may_hold"]
+__all__ = ["GroupKind", "GroupName", "Requirement", "RequirementKind", "holds", "may_hold"]
 
 
 def holds(
@@ -39,6 +39,28 @@ def holds(
 def may_hold(marker: Marker | None, environment: Mapping[str, str] | None) -> bool:
     """Return whether a marker holds, or cannot be evaluated: what is not known to be left out counts."""
     return holds(marker, environment) is not False
+
+
+class GroupKind(enum.Enum):
+    """Where a list beside the main one stands."""
+
+    EXTRA = "extra"
+    """Optional dependencies, which a user of the package may ask for."""
+    GROUP = "group"
+    """A dependency group (PEP 735, Poetry, PDM, Pipfile), for whoever works on the project."""
+    FILE = "file"
+    """A requirements file of its own, for tests or another machine, say; its name is its path."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupName:
+    """A list beside the main one, by its name as written."""
+
+    kind: GroupKind
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.value} `{self.name}`"
 
 
 class RequirementKind(enum.Enum):
@@ -69,8 +91,8 @@ class Requirement:
     no_deps: bool = False
     """Installed by the project with ``--no-deps``, on purpose."""
     editable: bool = False
-    group: str | None = None
-    """The dependency group (PEP 735) or optional-dependencies table it stands in; None for the main list."""
+    group: GroupName | None = None
+    """The extra, dependency group or file it stands in; None for the main list."""
     step: int | None = None
     """Position of the ``pip install`` command in a script that installs step by step."""
     index_url: str | None = None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.profile import Profile
-from envdoctor.model.project import Project
+from envdoctor.model.project import GroupChoice, Project
 from envdoctor.model.target import Arch, Target, TargetArch
 from envdoctor.ports import Tell, UsageFault
 from envdoctor.verbs.index_choice import IndexChoice, index_urls, open_ports
@@ -47,7 +47,9 @@ def read(path: Path, profile: Profile | None, settings: Settings, target: Target
         wanted = tuple(name for name in profile.requirement_files if (path / name).is_file())
     environment = target.marker_environment() if target else None
     try:
-        return read_project(path, files=wanted, groups=settings.groups, target_environment=environment)
+        return read_project(
+            path, files=wanted, choice=GroupChoice(either=settings.groups), target_environment=environment
+        )
     except ProjectFileError as error:
         raise UsageFault(str(error)) from error
 

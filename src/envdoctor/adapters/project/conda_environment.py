@@ -73,6 +73,7 @@ def _python(draft: Draft, specifier: SpecifierSet, origin: FileOrigin) -> None:
         return
     if before is None or draft.environment_python_origin is None:
         draft.environment_python, draft.environment_python_origin = specifier, origin
+        draft.environment_python_binds = draft.reading_apart is None
     elif draft.environment_python_origin.path == origin.path:
         # All lines of one file hold together; another file is for another environment, and the first has the word.
         draft.environment_python, draft.environment_python_origin = before & specifier, origin
@@ -182,7 +183,7 @@ def _top_level(file: TextFile, lines: list[_Line]) -> dict[str, int]:
 
 def _name(draft: Draft, lines: list[_Line], keys: dict[str, int]) -> None:
     match = _KEY.match(lines[keys["name"]].text) if "name" in keys else None
-    if match is not None and match["value"] and draft.name is None:
+    if match is not None and match["value"] and draft.name is None and draft.reading_apart is None:
         draft.name = match["value"].strip().strip("\"'")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from envdoctor.adapters.project.draft import ProjectFileError
 
-__all__ = ["Form", "Found", "form_of", "look_into"]
+__all__ = ["Form", "Found", "form_of", "is_list", "is_plain_list", "is_side_list", "look_into"]
 
 
 class Form(enum.Enum):
@@ -34,6 +34,7 @@ _SIDE = re.compile(
     r"(?:^|[^a-z])(dev|devel|test|tests|testing|doc|docs|lint|ci|build|optional|extra|extras)(?:[^a-z]|$)", re.I
 )
 _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
+_STANDARD = ("requirements.txt", "pyproject.toml", "setup.cfg", "setup.py", "pipfile")
 _LOOKED_FOR = "requirements*.txt, pyproject.toml, setup.cfg, setup.py, environment.yml, Pipfile, install scripts"
 
 
@@ -60,16 +61,24 @@ _FOREIGN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a directory holds: the candidates for the list of requirements in order, and the rest."""
+    """What a directory holds that may say what is needed."""
 
-    candidates: tuple[Path, ...]
-    """To be tried in turn until one declares requirements."""
+    standard: Mapping[str, Path]
+    """requirements.txt, pyproject.toml, setup.cfg, setup.py and Pipfile, by name in lower case."""
+    conda: tuple[Path, ...]
+    """conda's environment files, the usual one first."""
     lists: tuple[Path, ...]
-    """``requirements-*.txt`` to be read where none of the candidates does."""
+    """Other requirements files, those of a ``requirements`` folder among them."""
+    chosen: tuple[Path, ...]
+    """Those of them to be read where none of the standard files says what is needed."""
+    constraints: tuple[Path, ...]
     scripts: tuple[Path, ...]
-    """Install scripts for the target's system, read before the list."""
-    others: tuple[Path, ...]
-    """Requirement files, constraint files and scripts beside them."""
+    """Install scripts for the target's system, to be read before the list."""
+    other_scripts: tuple[Path, ...]
+    images: tuple[Path, ...]
+    """Dockerfiles."""
+    last_resort: tuple[Path, ...]
+    """What is read where nothing else is there: any script, a Dockerfile."""
 
 
 def form_of(path: Path) -> Form:
@@ -102,33 +111,33 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
     """
     entries = _files(root, shown)
     named = {path.name.lower(): path for path in entries}
-    lists = [path for path in entries if _is_list(path)]
+    lists = [path for path in entries if is_list(path) and path.name.lower() != "requirements.txt"]
     folder = root / "requirements"
     if folder.is_dir() and not folder.is_symlink():
         lists += [path for path in _files(folder, f"{shown}/requirements") if path.suffix.lower() in {".txt", ".in"}]
-    main = named.get("requirements.txt")
-    standard = [named[name] for name in ("pyproject.toml", "setup.cfg", "setup.py") if name in named]
-    conda = [named[name] for name in _conda_names() if name in named]
-    pipfile = [named["pipfile"]] if "pipfile" in named else []
-    chosen = _chosen_lists([path for path in lists if path != main])
-    candidates = [*([main] if main else []), *standard, *conda[:1], *pipfile]
     scripts = [path for path in entries if path.suffix.lower() in _SCRIPTS]
-    installers = _for_system([path for path in scripts if _INSTALLER.match(path.stem)], environment)
-    if not candidates and not chosen and not installers:
-        installers = _for_system(scripts, environment) or scripts[:1]
-    if not candidates and not chosen and not installers:
-        installers = [path for path in entries if path.name.lower().startswith(("dockerfile", "containerfile"))][:1]
-    if not candidates and not chosen and not installers:
+    installers = [path for path in scripts if _INSTALLER.match(path.stem)]
+    chosen_scripts = _for_system(installers, environment)
+    images = [path for path in entries if path.name.lower().startswith(("dockerfile", "containerfile"))]
+    found = Found(
+        standard={name: named[name] for name in _STANDARD if name in named},
+        conda=tuple(named[name] for name in _conda_names() if name in named),
+        lists=tuple(lists),
+        chosen=tuple(_chosen_lists(lists)),
+        constraints=tuple(path for path in entries if _is_constraints(path)),
+        scripts=tuple(chosen_scripts),
+        other_scripts=tuple(path for path in installers if path not in chosen_scripts),
+        images=tuple(images),
+        last_resort=tuple((_for_system(scripts, environment) or scripts[:1]) or images[:1]),
+    )
+    if not (found.standard or found.conda or found.chosen or found.scripts or found.last_resort):
         message = f"nothing here describes requirements; looked for {_LOOKED_FOR}"
         raise ProjectFileError(shown, None, message + _no_files(root) + _deeper(root))
-    constraints = [path for path in entries if path.name.lower().startswith("constraint") and path.suffix == ".txt"]
-    known = [path for path in scripts if _INSTALLER.match(path.stem)]
-    return Found(
-        tuple(candidates),
-        tuple(chosen),
-        tuple(installers),
-        tuple(dict.fromkeys([*lists, *constraints, *conda, *known])),
-    )
+    return found
+
+
+def _is_constraints(path: Path) -> bool:
+    return path.name.lower().startswith("constraint") and path.suffix == ".txt"
 
 
 def _files(directory: Path, shown: str) -> list[Path]:
@@ -150,13 +159,7 @@ def _no_files(root: Path) -> str:
 
 
 def _bears_known_name(path: Path) -> bool:
-    return _is_list(path) or path.name.lower() in {
-        "pyproject.toml",
-        "setup.cfg",
-        "setup.py",
-        "pipfile",
-        *_conda_names(),
-    }
+    return is_list(path) or path.name.lower() in {*_STANDARD, *_conda_names()}
 
 
 def _deeper(root: Path) -> str:
@@ -169,7 +172,8 @@ def _deeper(root: Path) -> str:
     return f" (one folder deeper: {', '.join(names)})" if names else ""
 
 
-def _is_list(path: Path) -> bool:
+def is_list(path: Path) -> bool:
+    """Return whether a file is a requirements file by its name."""
     name = path.name.lower()
     return path.suffix.lower() in {".txt", ".in", ".pip"} and (
         "requirement" in name or name in {"reqs.txt", "deps.txt"}
@@ -181,11 +185,21 @@ def _conda_names() -> tuple[str, ...]:
     return tuple(f"{stem}{suffix}" for stem in stems for suffix in (".yml", ".yaml"))
 
 
+def is_side_list(path: Path) -> bool:
+    """Return whether a list is for working on the project (tests, docs), by its name."""
+    return bool(_SIDE.search(path.stem))
+
+
+def is_plain_list(path: Path) -> bool:
+    """Return whether a list is neither for working on the project nor for one kind of hardware, by its name."""
+    return not is_side_list(path) and not _HARDWARE.search(path.stem)
+
+
 def _chosen_lists(lists: list[Path]) -> list[Path]:
     """Leave out side lists (tests, docs), and all hardware variants but one: they exclude each other."""
     compiled = {path.with_suffix("") for path in lists if path.suffix.lower() == ".txt"}
     sources = [path for path in lists if path.suffix.lower() != ".in" or path.with_suffix("") not in compiled]
-    useful = [path for path in sources if not _SIDE.search(path.stem)] or sources
+    useful = [path for path in sources if not is_side_list(path)] or sources
     variants = [path for path in useful if _HARDWARE.search(path.stem)]
     plain = [path for path in useful if path not in variants]
     variants.sort(key=lambda path: (0 if re.search(r"gpu|cuda|cu\d", path.stem, re.I) else 1, path.name))

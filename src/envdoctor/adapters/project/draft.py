@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
@@ -16,16 +17,18 @@ from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.index_url import bare_url, index_fault
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
+    FileLeftOut,
     FileOption,
+    GroupChoice,
     IndexOption,
     IndexOptionKind,
     InstallCommand,
     ReadingProblem,
     ReadingProblemKind,
 )
-from envdoctor.model.requirement import Requirement, RequirementKind
+from envdoctor.model.requirement import GroupName, Requirement, RequirementKind
 
-__all__ = ["Circumstances", "Draft", "LocalProject", "ProjectFileError", "TextFile"]
+__all__ = ["Apart", "Circumstances", "Draft", "LocalProject", "ProjectFileError", "TextFile"]
 
 
 class ProjectFileError(Exception):
@@ -47,7 +50,7 @@ class Circumstances:
     """What a requirement takes from the place that asked for its file."""
 
     kind: RequirementKind = RequirementKind.REQUIRE
-    group: str | None = None
+    group: GroupName | None = None
     step: int | None = None
     no_deps: bool = False
     index_url: str | None = None
@@ -72,6 +75,17 @@ class LocalProject:
     origin: FileOrigin
     circumstances: Circumstances
     text: str
+    apart: GroupName | None = None
+    """The group that names it, where nobody asked for that group."""
+
+
+@dataclass(slots=True)
+class Apart:
+    """What was read of a group that nobody asked for."""
+
+    requirements: list[Requirement] = field(default_factory=list)
+    index_options: list[IndexOption] = field(default_factory=list)
+    alone: bool = False
 
 
 @dataclass(slots=True)
@@ -83,7 +97,7 @@ class Draft:
     """No file above this directory is opened because another file says so."""
     variables: Mapping[str, str]
     environment: Mapping[str, str] | None = None
-    groups: tuple[str, ...] = ()
+    choice: GroupChoice = GroupChoice()  # noqa: RUF009 - immutable
     name: str | None = None
     requirements: list[Requirement] = field(default_factory=list)
     overrides: list[Requirement] = field(default_factory=list)
@@ -98,12 +112,20 @@ class Draft:
     requires_python_origin: FileOrigin | None = None
     environment_python: SpecifierSet | None = None
     environment_python_origin: FileOrigin | None = None
+    environment_python_binds: bool = True
+    """False where the file that says it decides nothing else."""
     settings: dict[str, object] = field(default_factory=dict)
-    known_groups: set[str] = field(default_factory=set)
-    used_groups: set[str] = field(default_factory=set)
+    metadata_read: bool = False
+    """Whether the project's own pyproject.toml, setup.cfg or setup.py has been read."""
+    left_out: list[FileLeftOut] = field(default_factory=list)
+    known_groups: dict[GroupName, None] = field(default_factory=dict)
+    used_groups: dict[GroupName, None] = field(default_factory=dict)
+    apart: dict[GroupName, Apart] = field(default_factory=dict)
+    reading_apart: GroupName | None = None
+    """The group that is being read and that nobody asked for: what is read now decides nothing."""
     asks_for_none: bool = False
     """A file says in so many words that there are no requirements: a ``[project]`` table without dependencies."""
-    read_already: set[tuple[Path, RequirementKind, int | None, str | None]] = field(default_factory=set)
+    read_already: set[tuple[object, ...]] = field(default_factory=set)
     _texts: dict[Path, TextFile] = field(default_factory=dict)
 
     def shown(self, path: Path) -> str:
@@ -115,6 +137,10 @@ class Draft:
             if base == self.boundary:
                 break
         return here.as_posix()
+
+    def files_read(self) -> frozenset[Path]:
+        """Return the paths of the files that were read."""
+        return frozenset(self._texts)
 
     def load(self, path: Path, *, json_refused: bool = True) -> TextFile:
         """Read a text file once. Raises ProjectFileError."""
@@ -149,7 +175,7 @@ class Draft:
 
     def keep_problem(self, problem: ReadingProblem) -> None:
         """Keep a problem, with no more of a long line than can be looked at."""
-        self.problems.append(legible(problem))
+        self.problems.append(replace(legible(problem), group=self.reading_apart))
 
     def add(self, read: Requirement | ReadingProblem, circumstances: Circumstances) -> None:
         """Keep a requirement, with its circumstances, or the problem that stands in its place."""
@@ -161,7 +187,8 @@ class Draft:
             message = f"`{read}` is not a valid requirement: {too_long}"
             self.problem(ReadingProblemKind.INVALID_REQUIREMENT, read.origin, message, str(read))
             return
-        self.requirements.append(
+        kept = self.requirements if self.reading_apart is None else self.apart[self.reading_apart].requirements
+        kept.append(
             replace(
                 read,
                 kind=circumstances.kind,
@@ -183,7 +210,26 @@ class Draft:
                 bare_url(url),
             )
             return
-        self.index_options.append(IndexOption(kind, url, origin, step))
+        self.keep_index(IndexOption(kind, url, origin, step))
+
+    def keep_index(self, option: IndexOption) -> None:
+        """Keep an index option, of the project or of the group that is being read."""
+        apart = self.apart.get(self.reading_apart) if self.reading_apart else None
+        (self.index_options if apart is None else apart.index_options).append(option)
+
+    @contextmanager
+    def reading(self, group: GroupName, *, asked: bool) -> Iterator[None]:
+        """Read a group: with the main list where it is asked for, else apart from it."""
+        before = self.reading_apart
+        if asked and before is None:
+            self.used_groups[group] = None
+        elif not asked and before is None:
+            self.apart.setdefault(group, Apart())
+            self.reading_apart = group
+        try:
+            yield
+        finally:
+            self.reading_apart = before
 
     def set_python(self, text: str, origin: FileOrigin) -> None:
         """Keep a ``requires-python``; the first file that says one has the word."""
@@ -200,7 +246,8 @@ class Draft:
 
     def python_bound(self) -> tuple[SpecifierSet | None, FileOrigin | None]:
         """Return what the project asks of a Python, and where: ``requires-python`` and a conda file's line together."""
-        asked, conda = self.requires_python, self.environment_python
+        asked = self.requires_python
+        conda = self.environment_python if self.environment_python_binds else None
         if asked is None or conda is None:
             return (asked, self.requires_python_origin) if conda is None else (conda, self.environment_python_origin)
         both = asked & conda

@@ -11,11 +11,12 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.limits import beyond_limits
 from envdoctor.adapters.project.poetry_versions import Alternatives, poetry_specifier, python_marker
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
 from envdoctor.model.project import IndexOptionKind, ReadingProblemKind
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import GroupKind, Requirement
 
 __all__ = ["read_entry", "read_pipfile", "read_poetry"]
 
@@ -27,53 +28,47 @@ _MARKER_KEYS = (
     "python_version",
     "implementation_name",
 )
+_BASE = ("tool", "poetry")
 _PLACES = ("git", "path", "url", "file")
 
 
 def read_poetry(
-    draft: Draft, document: TomlDocument, circumstances: Circumstances, groups: tuple[str, ...], *, main: bool
+    draft: Draft, document: TomlDocument, circumstances: Circumstances, wanted: Wanted, *, main: bool
 ) -> None:
-    """Read the main table, where ``main`` says so, and the groups and extras that are asked for."""
-    base = ("tool", "poetry")
-    if document.get(*base) is None:
+    """Read the main table, where ``main`` says so, the groups and the extras."""
+    if document.get(*_BASE) is None:
         return
-    draft.asks_for_none = draft.asks_for_none or isinstance(document.get(*base), dict)
-    wanted = {str(canonicalize_name(group)) for group in groups}
-    optional = _optional_of_extras(draft, document, wanted)
+    draft.asks_for_none = draft.asks_for_none or isinstance(document.get(*_BASE), dict)
     sources = _sources(draft, document)
-    table = document.table(draft, *base, "dependencies")
+    table = document.table(draft, *_BASE, "dependencies")
     for key, value in table.items():
         if canonicalize_name(key) == "python":
             _python(draft, document, value)
-            continue
-        group = optional.get(canonicalize_name(key))
-        is_optional = isinstance(value, dict) and value.get("optional") is True
-        if (main and not is_optional) or group is not None:
-            standing = replace(circumstances, group=group)
-            read_entry(draft, document, (*base, "dependencies"), key, standing, sources=sources)
+        elif main and not (isinstance(value, dict) and value.get("optional") is True):
+            read_entry(draft, document, (*_BASE, "dependencies"), key, circumstances, sources=sources)
+    _extras(draft, document, circumstances, wanted, sources)
     tables: dict[str, tuple[str, ...]] = {
-        name: (*base, "group", name, "dependencies") for name in document.table(draft, *base, "group")
+        name: (*_BASE, "group", name, "dependencies") for name in document.table(draft, *_BASE, "group")
     }
-    if document.get(*base, "dev-dependencies") is not None:
-        tables.setdefault("dev", (*base, "dev-dependencies"))
-    draft.known_groups.update(tables)
-    for name, path in tables.items():
-        if str(canonicalize_name(name)) in wanted:
-            draft.used_groups.add(str(canonicalize_name(name)))
-            for key in document.table(draft, *path):
-                read_entry(draft, document, path, key, replace(circumstances, group=name), sources=sources)
+    if document.get(*_BASE, "dev-dependencies") is not None:
+        tables.setdefault("dev", (*_BASE, "dev-dependencies"))
+    for group in groups_of(draft, GroupKind.GROUP, tables, wanted):
+        for key in document.table(draft, *tables[group.name]):
+            standing = replace(circumstances, group=group)
+            read_entry(draft, document, tables[group.name], key, standing, sources=sources)
 
 
-def _optional_of_extras(draft: Draft, document: TomlDocument, wanted: set[str]) -> dict[str, str]:
-    extras = document.table(draft, "tool", "poetry", "extras")
-    draft.known_groups.update(extras)
-    found: dict[str, str] = {}
-    for extra in extras:
-        if str(canonicalize_name(extra)) in wanted:
-            draft.used_groups.add(str(canonicalize_name(extra)))
-            for _, name in document.strings(draft, "tool", "poetry", "extras", extra):
-                found.setdefault(canonicalize_name(name), extra)
-    return found
+def _extras(
+    draft: Draft, document: TomlDocument, circumstances: Circumstances, wanted: Wanted, sources: dict[str, str]
+) -> None:
+    """Read the optional entries of the main table that each extra names."""
+    by_name = {canonicalize_name(key): key for key in document.table(draft, *_BASE, "dependencies")}
+    for group in groups_of(draft, GroupKind.EXTRA, document.table(draft, *_BASE, "extras"), wanted):
+        for _, name in document.strings(draft, *_BASE, "extras", group.name):
+            key = by_name.get(canonicalize_name(name.split("[")[0]))
+            if key is not None:
+                standing = replace(circumstances, group=group)
+                read_entry(draft, document, (*_BASE, "dependencies"), key, standing, sources=sources)
 
 
 def _sources(draft: Draft, document: TomlDocument) -> dict[str, str]:
@@ -220,19 +215,17 @@ def _literal(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def read_pipfile(draft: Draft, path: Path, circumstances: Circumstances, *, groups: tuple[str, ...] = ()) -> None:
-    """Read ``[packages]``, and ``[dev-packages]`` where the group ``dev`` is asked for. Raises ProjectFileError."""
+def read_pipfile(draft: Draft, path: Path, circumstances: Circumstances, wanted: Wanted) -> None:
+    """Read ``[packages]``, and ``[dev-packages]`` as the group ``dev``. Raises ProjectFileError."""
     document = parse_toml(draft.load(path), circumstances.included_from)
     sources = _pipfile_sources(draft, document)
-    for key in document.table(draft, "packages"):
+    for key in document.table(draft, "packages") if wanted.main else ():
         read_entry(draft, document, ("packages",), key, circumstances, sources=sources)
-    if document.get("dev-packages") is not None:
-        draft.known_groups.add("dev")
-        if "dev" in groups:
-            draft.used_groups.add("dev")
-            for key in document.table(draft, "dev-packages"):
-                standing = replace(circumstances, group="dev")
-                read_entry(draft, document, ("dev-packages",), key, standing, sources=sources)
+    development = ("dev",) if document.get("dev-packages") is not None else ()
+    for group in groups_of(draft, GroupKind.GROUP, development, wanted):
+        for key in document.table(draft, "dev-packages"):
+            standing = replace(circumstances, group=group)
+            read_entry(draft, document, ("dev-packages",), key, standing, sources=sources)
     for key in ("python_full_version", "python_version"):
         version = document.get("requires", key)
         if isinstance(version, str):

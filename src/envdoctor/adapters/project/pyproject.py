@@ -1,4 +1,4 @@
-"""Optional dependencies (extras) and dependency groups (PEP 735) of pyproject.toml, read where they are asked for."""
+"""pyproject.toml: PEP 621 metadata, extras, PEP 735 groups, and what setuptools, Poetry and uv add."""
 
 from __future__ import annotations
 
@@ -9,52 +9,59 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.limits import DEEPEST_INCLUDES
 from envdoctor.adapters.project.poetry import read_poetry
 from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
-from envdoctor.adapters.project.uv_settings import apply_sources, read_uv
+from envdoctor.adapters.project.uv_settings import read_uv
+from envdoctor.adapters.project.uv_sources import apply_sources
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
+from envdoctor.model.requirement import GroupKind, GroupName
 
 __all__ = ["read_dependency_groups", "read_optional_dependencies", "read_pyproject"]
+
+_EXTRAS = ("project", "optional-dependencies")
 
 
 def _names(table: dict[str, Any]) -> dict[str, str]:
     return {str(canonicalize_name(key)): key for key in table}
 
 
-def _asked(draft: Draft, names: dict[str, str], groups: tuple[str, ...]) -> list[str]:
-    draft.known_groups.update(names.values())
-    asked = [str(canonicalize_name(group)) for group in groups]
-    found = [group for group in dict.fromkeys(asked) if group in names]
-    draft.used_groups.update(found)
-    return found
-
-
 def read_optional_dependencies(
-    draft: Draft, document: TomlDocument, circumstances: Circumstances, groups: tuple[str, ...]
+    draft: Draft, document: TomlDocument, circumstances: Circumstances, wanted: Wanted
 ) -> None:
-    """Read the extras that are asked for, and the extras of the same project that they name."""
-    base = ("project", "optional-dependencies")
-    names = _names(document.table(draft, *base))
-    dynamic = document.table(draft, "tool", "setuptools", "dynamic", "optional-dependencies")
-    from_files = _names(dynamic)
+    """Read the extras, and the extras of the same project that they name."""
+    names = _names(document.table(draft, *_EXTRAS))
+    from_files = _names(document.table(draft, "tool", "setuptools", "dynamic", "optional-dependencies"))
+    for group in groups_of(draft, GroupKind.EXTRA, {**from_files, **names}.values(), wanted):
+        _extra(draft, document, circumstances, str(canonicalize_name(group.name)), names, from_files)
+
+
+def _extra(
+    draft: Draft,
+    document: TomlDocument,
+    circumstances: Circumstances,
+    asked: str,
+    names: dict[str, str],
+    from_files: dict[str, str],
+) -> None:
     name = document.get("project", "name")
     own = canonicalize_name(name) if isinstance(name, str) else None
-    waiting = _asked(draft, {**from_files, **names}, groups)
-    done: set[str] = set()
+    waiting, done = [asked], set[str]()
     while waiting:
         extra = waiting.pop(0)
         if extra in done:
             continue
         done.add(extra)
-        standing = replace(circumstances, group=names.get(extra) or from_files[extra])
+        written = names.get(extra) or from_files[extra]
+        standing = replace(circumstances, group=GroupName(GroupKind.EXTRA, written))
         if extra not in names:
-            _from_files(draft, document, from_files[extra], standing)
+            _from_files(draft, document, written, standing)
             continue
-        for at, text in document.strings(draft, *base, names[extra]):
-            read = parse_pep508(text, document.origin(*base, names[extra], at))
+        for at, text in document.strings(draft, *_EXTRAS, written):
+            read = parse_pep508(text, document.origin(*_EXTRAS, written, at))
             if not isinstance(read, ReadingProblem) and read.name == own and read.extras:
                 waiting += [other for other in sorted(read.extras) if other in names or other in from_files]
                 continue
@@ -70,13 +77,11 @@ def _from_files(draft: Draft, document: TomlDocument, extra: str, circumstances:
             include_requirements(draft, reference, document.file.path.parent, origin, circumstances)
 
 
-def read_dependency_groups(
-    draft: Draft, document: TomlDocument, circumstances: Circumstances, groups: tuple[str, ...]
-) -> None:
-    """Read the PEP 735 groups that are asked for, following ``include-group``."""
+def read_dependency_groups(draft: Draft, document: TomlDocument, circumstances: Circumstances, wanted: Wanted) -> None:
+    """Read the PEP 735 groups, following ``include-group``."""
     names = _names(document.table(draft, "dependency-groups"))
-    for group in _asked(draft, names, groups):
-        _group(draft, document, names, group, replace(circumstances, group=names[group]), ())
+    for group in groups_of(draft, GroupKind.GROUP, names.values(), wanted):
+        _group(draft, document, names, str(canonicalize_name(group.name)), replace(circumstances, group=group), ())
 
 
 def _group(
@@ -119,23 +124,24 @@ def read_pyproject(
     path: Path,
     circumstances: Circumstances,
     *,
-    groups: tuple[str, ...] = (),
+    wanted: Wanted = Wanted(),  # noqa: B008 - immutable
     dependencies: bool = True,
     settings: bool = True,
 ) -> bool:
     """Read the file into the draft; return False where it does not say what the dependencies are.
 
-    Raises ProjectFileError. Without ``dependencies`` only name, Python, settings and the asked-for groups are read.
+    Raises ProjectFileError. Without ``dependencies`` only name, Python, settings and groups are read.
     """
     document = parse_toml(draft.load(path, json_refused=False), circumstances.included_from)
     _check_tables(draft, document)
     if settings:
         _identity(draft, document)
     before = len(draft.requirements)
-    known = _main_list(draft, document, circumstances) if dependencies else True
-    read_optional_dependencies(draft, document, circumstances, groups)
-    read_dependency_groups(draft, document, circumstances, groups)
-    read_poetry(draft, document, circumstances, groups, main=dependencies and not _has_main_list(document))
+    known = _main_list(draft, document, circumstances) if dependencies and wanted.main else True
+    read_optional_dependencies(draft, document, circumstances, wanted)
+    read_dependency_groups(draft, document, circumstances, wanted)
+    main = dependencies and wanted.main and not _has_main_list(document)
+    read_poetry(draft, document, circumstances, wanted, main=main)
     if settings:
         read_uv(draft, document)
     apply_sources(draft, document, before)

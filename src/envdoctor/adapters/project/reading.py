@@ -10,15 +10,19 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.project.discovery import Form, form_of, look_into
+from envdoctor.adapters.project.discovery import Form, form_of
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
+from envdoctor.adapters.project.folder import read_directory
+from envdoctor.adapters.project.forms import read_one, read_setuptools
+from envdoctor.adapters.project.group_choice import Wanted
 from envdoctor.adapters.project.in_force import duplicates, separate_superseded, several_places
 from envdoctor.adapters.project.limits import bounded
+from envdoctor.adapters.project.local_places import settle_local_places
 from envdoctor.adapters.project.pyproject import read_pyproject
-from envdoctor.adapters.project.requirements_file import read_requirements_file
+from envdoctor.adapters.project.uv_workspace import workspace_root
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import Project, ReadingProblemKind
-from envdoctor.model.requirement import Requirement, RequirementKind
+from envdoctor.model.project import Group, GroupChoice, Project, ReadingProblemKind
+from envdoctor.model.requirement import GroupKind, GroupName, Requirement
 
 __all__ = ["read_project"]
 
@@ -31,7 +35,6 @@ _UNREAD = frozenset(
     }
 )
 _NAMED_AS_LIST = re.compile(r"require|constraint|deps|\.(?:txt|in|pip)$", re.I)
-_CONSTRAINTS = re.compile(r"constraints?([-_][^.]*)?\.txt")
 
 
 def read_project(
@@ -39,14 +42,14 @@ def read_project(
     *,
     files: Sequence[str] = (),
     target_environment: Mapping[str, str] | None = None,
-    groups: Sequence[str] = (),
+    choice: GroupChoice = GroupChoice(),  # noqa: B008 - immutable
     variables: Mapping[str, str] | None = None,
 ) -> Project:
     """Read a directory, one of its files, or a script into what they ask for.
 
     ``files``, relative to the directory, are read in place of what is found there. ``target_environment`` is the
     target's marker environment: it chooses between install scripts for different systems; no requirement is dropped
-    by its marker here. ``groups`` names extras and dependency groups to include. ``variables`` are the environment
+    by its marker here. ``choice`` names the extras and dependency groups that decide. ``variables`` are the environment
     variables for ``${NAME}``, those of this process by default.
 
     Raises ProjectFileError for a path that is no project, a file that is not what it claims to be, and syntax errors
@@ -58,19 +61,18 @@ def read_project(
         boundary=_boundary(root),
         variables=os.environ if variables is None else variables,
         environment=target_environment,
-        groups=tuple(groups),
+        choice=choice,
     )
-    others: tuple[Path, ...] = ()
     if single is not None:
-        _read_one(draft, single, Circumstances(), alone=True)
+        read_one(draft, single, Circumstances(), alone=True)
         _check_claim(draft, single)
     elif files:
         _read_named(draft, files)
     else:
-        others = _read_directory(draft, str(path))
+        read_directory(draft, str(path))
     _read_local_projects(draft)
     _check_groups(draft, str(path))
-    return _finished(draft, others)
+    return _finished(draft)
 
 
 def _root(path: Path) -> tuple[Path, Path | None]:
@@ -93,11 +95,11 @@ def _root(path: Path) -> tuple[Path, Path | None]:
 
 
 def _boundary(root: Path) -> Path:
-    """Return the checkout that the root lies in: files may include others of the same repository."""
+    """Return the checkout, or uv's workspace, that the root lies in: files may include others of the same."""
     for directory in (root, *root.parents):
         if (directory / ".git").exists():
             return directory
-    return root
+    return workspace_root(root) or root
 
 
 def _check_claim(draft: Draft, path: Path) -> None:
@@ -113,139 +115,87 @@ def _check_claim(draft: Draft, path: Path) -> None:
 def _read_named(draft: Draft, files: Sequence[str]) -> None:
     for name in files:
         path = draft.root / name.replace("\\", "/")
-        _read_one(draft, path, Circumstances(), alone=len(files) == 1)
+        read_one(draft, path, Circumstances(), alone=len(files) == 1)
     pyproject = draft.root / "pyproject.toml"
     if pyproject.is_file() and draft.shown(pyproject) not in draft.files:
-        read_pyproject(draft, pyproject, Circumstances(), groups=draft.groups, dependencies=False)
-
-
-def _read_directory(draft: Draft, shown: str) -> tuple[Path, ...]:
-    found = look_into(draft.root, shown, draft.environment)
-    for script in found.scripts:
-        _read_one(draft, script, Circumstances(), alone=not found.candidates and not found.lists)
-    # A script that installs the project itself says where the list is.
-    done = any(local.directory == draft.root for local in draft.local_projects)
-    for candidate in found.candidates:
-        if form_of(candidate) is Form.PYPROJECT:
-            known = read_pyproject(draft, candidate, Circumstances(), groups=draft.groups, dependencies=not done)
-            done = done or known
-        elif not done:
-            done = _read_candidate(draft, candidate)
-    if not done:
-        for path in found.lists:
-            _read_one(draft, path, Circumstances(), alone=False)
-    constraints = _read_constraints(draft, found.others)
-    return tuple(path for path in found.others if path != constraints)
-
-
-def _read_constraints(draft: Draft, beside: Sequence[Path]) -> Path | None:
-    """Read the constraints file of the directory where there is just one, and return it.
-
-    Several are for several Pythons or days, and only a person knows which. `constraints.<profile>.txt` is written by
-    `envdoctor lock` and says what came out, not what was asked for.
-    """
-    own = [path for path in beside if _CONSTRAINTS.fullmatch(path.name.lower())]
-    if len(own) != 1 or draft.shown(own[0]) in draft.files:
-        return None
-    _read_one(draft, own[0], Circumstances(), alone=False)
-    return own[0]
-
-
-def _read_candidate(draft: Draft, path: Path) -> bool:
-    """Read a file unless a script has brought it in already; return whether it asks for anything."""
-    if draft.shown(path) in draft.files:
-        return True
-    before = len(draft.requirements) + len(draft.problems) + len(draft.local_projects)
-    _read_one(draft, path, Circumstances(), alone=False)
-    return len(draft.requirements) + len(draft.problems) + len(draft.local_projects) > before
-
-
-def _read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: bool) -> None:
-    form = form_of(path)
-    if form is Form.CONSTRAINTS and not alone:
-        circumstances = replace(circumstances, kind=RequirementKind.CONSTRAINT)
-    if form in {Form.REQUIREMENTS, Form.CONSTRAINTS}:
-        read_requirements_file(draft, path, circumstances)
-    elif form is Form.PYPROJECT:
-        if not read_pyproject(draft, path, circumstances, groups=draft.groups):
-            _read_setuptools(draft, path.parent, circumstances, draft.groups)
-    elif form is Form.SETUP_CFG:
-        from envdoctor.adapters.project.setup_cfg import read_setup_cfg
-
-        read_setup_cfg(draft, path, circumstances, groups=draft.groups)
-    elif form is Form.SETUP_PY:
-        from envdoctor.adapters.project.setup_py import read_setup_py
-
-        read_setup_py(draft, path, circumstances, groups=draft.groups)
-    elif form is Form.CONDA:
-        from envdoctor.adapters.project.conda_environment import read_conda_environment
-
-        read_conda_environment(draft, path, circumstances)
-    elif form is Form.PIPFILE:
-        from envdoctor.adapters.project.poetry import read_pipfile
-
-        read_pipfile(draft, path, circumstances, groups=draft.groups)
-    elif form is Form.PYTHON_SCRIPT:
-        from envdoctor.adapters.project.script_metadata import read_script
-
-        read_script(draft, path, circumstances)
-    else:
-        from envdoctor.adapters.project.install_script import read_install_script
-
-        read_install_script(draft, path, dockerfile=form is Form.DOCKERFILE, required=alone)
-
-
-def _read_setuptools(draft: Draft, directory: Path, circumstances: Circumstances, groups: tuple[str, ...]) -> None:
-    """Read setup.cfg, and setup.py where that says nothing: what ``dynamic`` leaves to setuptools."""
-    from envdoctor.adapters.project.setup_cfg import read_setup_cfg
-    from envdoctor.adapters.project.setup_py import read_setup_py
-
-    for name, read in (("setup.cfg", read_setup_cfg), ("setup.py", read_setup_py)):
-        path = directory / name
-        before = len(draft.requirements) + len(draft.problems)
-        if path.is_file():
-            read(draft, path, circumstances, groups=groups)
-        if len(draft.requirements) + len(draft.problems) > before:
-            return
+        read_pyproject(draft, pyproject, Circumstances(), wanted=Wanted.own(draft.choice), dependencies=False)
 
 
 def _read_local_projects(draft: Draft) -> None:
-    done: set[Path] = set()
-    while draft.local_projects:
+    done: set[tuple[Path, GroupName | None]] = set()
+    while _more_local_projects(draft):
         local = draft.local_projects.pop(0)
-        if local.directory not in done:
-            done.add(local.directory)
-            _read_local_project(draft, local)
+        if (local.directory, local.apart) not in done:
+            done.add((local.directory, local.apart))
+            before = draft.reading_apart
+            draft.reading_apart = local.apart
+            try:
+                _read_local_project(draft, local)
+            finally:
+                draft.reading_apart = before
+
+
+def _more_local_projects(draft: Draft) -> bool:
+    settle_local_places(draft)
+    return bool(draft.local_projects)
 
 
 def _read_local_project(draft: Draft, local: LocalProject) -> None:
-    circumstances = replace(local.circumstances, included_from=local.origin)
-    if circumstances.no_deps:
+    if local.circumstances.no_deps:
         message = f"`{local.text}` is installed without its dependencies"
         draft.problem(ReadingProblemKind.UNSUPPORTED, local.origin, message, local.text)
         return
-    pyproject = local.directory / "pyproject.toml"
-    if pyproject.is_file() and draft.shown(pyproject) in draft.files and local.directory == draft.root:
-        draft.files.remove(draft.shown(pyproject))
-    own = local.directory == draft.root
-    groups = (*local.extras, *(draft.groups if own else ()))
-    known = pyproject.is_file() and read_pyproject(draft, pyproject, circumstances, groups=groups, settings=own)
-    if not known:
-        _read_setuptools(draft, local.directory, circumstances, groups)
+    if local.directory == draft.root:
+        _read_metadata_of(draft, local, _wanted_of_root(draft, local))
+        extras = draft.known_groups
+    else:
+        known, used, draft.known_groups = draft.known_groups, dict(draft.used_groups), {}
+        _read_metadata_of(draft, local, Wanted.of_line(local.extras))
+        extras, draft.known_groups, draft.used_groups = draft.known_groups, known, used
+    there = {canonicalize_name(group.name) for group in extras if group.kind is GroupKind.EXTRA}
     for extra in local.extras:
-        if str(canonicalize_name(extra)) not in draft.used_groups:
+        if canonicalize_name(extra) not in there:
             message = f"the project at `{local.text}` has no extra `{extra}`"
             draft.problem(ReadingProblemKind.UNKNOWN_EXTRA, local.origin, message, local.text)
 
 
+def _wanted_of_root(draft: Draft, local: LocalProject) -> Wanted:
+    """Return what a line such as ``-e .[gpu]`` still asks of the project that is being read."""
+    extras = Wanted.of_line(local.extras)
+    if draft.metadata_read:
+        if local.apart is None:
+            draft.apart = {group: apart for group, apart in draft.apart.items() if not extras.asks_for(group)}
+        return replace(extras, main=False)
+    draft.metadata_read = local.apart is None
+    choice = replace(draft.choice, extras=(*draft.choice.extras, *local.extras))
+    return replace(Wanted.own(choice), apart=local.apart is None)
+
+
+def _read_metadata_of(draft: Draft, local: LocalProject, wanted: Wanted) -> None:
+    circumstances = replace(local.circumstances, included_from=local.origin)
+    own = local.directory == draft.root
+    pyproject = local.directory / "pyproject.toml"
+    known = pyproject.is_file() and read_pyproject(draft, pyproject, circumstances, wanted=wanted, settings=own)
+    if not known:
+        read_setuptools(draft, local.directory, circumstances, wanted)
+
+
 def _check_groups(draft: Draft, shown: str) -> None:
-    for group in draft.groups:
-        if str(canonicalize_name(group)) not in draft.used_groups:
-            there = ", ".join(f"`{name}`" for name in sorted(draft.known_groups)) or "none"
-            raise ProjectFileError(shown, None, f"there is no group or extra `{group}`; there are: {there}")
+    """Refuse a group or extra that is not there. Raises ProjectFileError."""
+    choice = draft.choice
+    for names, kinds, what in (
+        (choice.extras, (GroupKind.EXTRA,), "extra"),
+        ((*choice.groups, *choice.only), (GroupKind.GROUP,), "group"),
+        (choice.either, (GroupKind.EXTRA, GroupKind.GROUP), "group or extra"),
+    ):
+        known = [group.name for group in draft.known_groups if group.kind in kinds]
+        for name in names:
+            if canonicalize_name(name) not in map(canonicalize_name, known):
+                there = ", ".join(f"`{one}`" for one in sorted(set(known))) or "none"
+                raise ProjectFileError(shown, None, f"there is no {what} `{name}`; there are: {there}")
 
 
-def _finished(draft: Draft, others: tuple[Path, ...]) -> Project:
+def _finished(draft: Draft) -> Project:
     in_force, superseded = separate_superseded(draft.requirements, draft.removals)
     _note_several_places(draft, in_force)
     _note_nothing(draft)
@@ -269,8 +219,18 @@ def _finished(draft: Draft, others: tuple[Path, ...]) -> Project:
         options=tuple(draft.options),
         overrides=tuple(draft.overrides),
         superseded=superseded,
-        files_not_read=tuple(name for name in map(draft.shown, others) if name not in draft.files),
-        unread=tuple(dict.fromkeys(each.text or each.origin.path for each in problems if each.kind in _UNREAD)),
+        left_out=tuple(draft.left_out),
+        groups=tuple(
+            Group(name, tuple(apart.requirements), tuple(apart.index_options), apart.alone)
+            for name, apart in draft.apart.items()
+            if apart.requirements
+        ),
+        asked=tuple(draft.used_groups),
+        unread=tuple(
+            dict.fromkeys(
+                each.text or each.origin.path for each in problems if each.kind in _UNREAD and each.group is None
+            )
+        ),
         duplicates_left_out=more_repeated,
     )
 

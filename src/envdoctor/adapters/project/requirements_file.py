@@ -25,6 +25,7 @@ __all__ = [
     "Reference",
     "add_requirement",
     "include_requirements",
+    "is_project",
     "read_local_reference",
     "read_requirement_text",
     "read_requirements_file",
@@ -50,6 +51,11 @@ class Reference:
         return self.circumstances.step is not None
 
 
+def is_project(folder: Path) -> bool:
+    """Return whether pip could install a folder."""
+    return any((folder / name).is_file() for name in _PROJECT_FILES)
+
+
 def read_local_reference(draft: Draft, reference: Reference) -> bool:
     """Keep the local project, or a problem. False where the path tells its project by its name, or is an archive."""
     body, extras = split_extras(reference.text.partition(";")[0])
@@ -59,9 +65,11 @@ def read_local_reference(draft: Draft, reference: Reference) -> bool:
         folder, there = inside and found.is_dir(), inside and found.exists()
     except (OSError, RuntimeError, ValueError):
         return False
-    if folder and any((found / name).is_file() for name in _PROJECT_FILES):
+    if folder and is_project(found):
         draft.local_projects.append(
-            LocalProject(found, extras, reference.origin, reference.circumstances, reference.written)
+            LocalProject(
+                found, extras, reference.origin, reference.circumstances, reference.written, draft.reading_apart
+            )
         )
         return True
     if names_itself(body) or body.lower().endswith(".whl") or (there and not folder):
@@ -104,7 +112,7 @@ def read_requirements_file(
 ) -> None:
     """Read a file and what it includes into the draft. Raises ProjectFileError."""
     identity = path.resolve()
-    key = (identity, circumstances.kind, circumstances.step, circumstances.group)
+    key = (identity, circumstances.kind, circumstances.step, circumstances.group, draft.reading_apart)
     if key in draft.read_already:
         return
     draft.read_already.add(key)
@@ -222,7 +230,7 @@ def _keep_options(draft: Draft, options: LineOptions, place: _Place) -> None:
         for url in options.several(name):
             draft.add_index(kind, url, place.origin, step)
     if options.switch("no_index"):
-        draft.index_options.append(IndexOption(IndexOptionKind.NO_INDEX, "", place.origin, step))
+        draft.keep_index(IndexOption(IndexOptionKind.NO_INDEX, "", place.origin, step))
     for name in ("pre", "prefer_binary", "require_hashes"):
         if options.switch(name):
             draft.options.append(FileOption(name.replace("_", "-"), "", place.origin, step))

@@ -8,7 +8,8 @@ from pathlib import Path
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import parse_toml
-from envdoctor.adapters.project.uv_settings import apply_sources, read_uv
+from envdoctor.adapters.project.uv_settings import read_uv
+from envdoctor.adapters.project.uv_sources import apply_sources
 
 __all__ = ["read_script"]
 

@@ -7,14 +7,14 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
-
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
+from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.requirement_lines import without_comment
 from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.requirement import GroupKind
 
 __all__ = ["read_setup_cfg"]
 
@@ -28,7 +28,7 @@ class _Option:
     values: list[tuple[int, str]] = field(default_factory=list)
 
 
-def read_setup_cfg(draft: Draft, path: Path, circumstances: Circumstances, *, groups: tuple[str, ...] = ()) -> None:
+def read_setup_cfg(draft: Draft, path: Path, circumstances: Circumstances, wanted: Wanted) -> None:
     """Read the file into the draft. Raises ProjectFileError, with the line of a syntax error."""
     file = draft.load(path)
     _check(file)
@@ -40,15 +40,12 @@ def read_setup_cfg(draft: Draft, path: Path, circumstances: Circumstances, *, gr
     for line, text in options.get(("options", "python_requires"), _Option(0)).values:
         draft.set_python(text, FileOrigin(file.shown, line, circumstances.included_from))
     main = options.get(("options", "install_requires"))
-    if main is not None:
+    if main is not None and wanted.main:
         _read_list(draft, file, main, circumstances)
-    extras = {str(canonicalize_name(key)): key for section, key in options if section == "options.extras_require"}
-    draft.known_groups.update(extras.values())
-    for group in dict.fromkeys(str(canonicalize_name(group)) for group in groups):
-        if group in extras:
-            draft.used_groups.add(group)
-            option = options["options.extras_require", extras[group]]
-            _read_list(draft, file, option, replace(circumstances, group=extras[group]))
+    extras = [key for section, key in options if section == "options.extras_require"]
+    for group in groups_of(draft, GroupKind.EXTRA, extras, wanted):
+        option = options["options.extras_require", group.name]
+        _read_list(draft, file, option, replace(circumstances, group=group))
 
 
 def _check(file: TextFile) -> None:

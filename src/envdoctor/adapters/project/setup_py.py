@@ -7,14 +7,14 @@ import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
-
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
+from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.requirement_lines import without_comment
 from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.requirement import GroupKind
 
 __all__ = ["read_setup_py"]
 
@@ -42,7 +42,7 @@ class _Module:
     conditional: set[str] = field(default_factory=set)
 
 
-def read_setup_py(draft: Draft, path: Path, circumstances: Circumstances, *, groups: tuple[str, ...] = ()) -> None:
+def read_setup_py(draft: Draft, path: Path, circumstances: Circumstances, wanted: Wanted) -> None:
     """Read the arguments of ``setup()`` into the draft. Raises ProjectFileError for code that does not parse."""
     file = draft.load(path)
     tree = _parse(file)
@@ -61,10 +61,10 @@ def read_setup_py(draft: Draft, path: Path, circumstances: Circumstances, *, gro
     python = _string(arguments.get("python_requires"), module)
     if python:
         draft.set_python(python, FileOrigin(file.shown, arguments["python_requires"].lineno))
-    if "install_requires" in arguments:
+    if "install_requires" in arguments and wanted.main:
         _read(draft, file, module, arguments["install_requires"], circumstances)
     if "extras_require" in arguments:
-        _extras(draft, file, module, arguments["extras_require"], circumstances, groups)
+        _extras(draft, file, module, arguments["extras_require"], circumstances, wanted)
 
 
 def _parse(file: TextFile) -> ast.Module:
@@ -203,24 +203,21 @@ def _extras(
     module: _Module,
     node: ast.expr,
     circumstances: Circumstances,
-    groups: tuple[str, ...],
+    wanted: Wanted,
 ) -> None:
     if isinstance(node, ast.Name) and _is_plain(node.id, module):
         node = module.names[node.id][0]
     if not isinstance(node, ast.Dict):
-        if groups:
+        if wanted.choice.extras or wanted.choice.either:
             _dynamic(draft, file, node.lineno, circumstances, "extras")
         return
     named = {
-        str(canonicalize_name(key.value)): (key.value, value)
+        key.value: value
         for key, value in zip(node.keys, node.values, strict=True)
         if isinstance(key, ast.Constant) and isinstance(key.value, str)
     }
-    draft.known_groups.update(name for name, _ in named.values())
-    for group in dict.fromkeys(str(canonicalize_name(group)) for group in groups):
-        if group in named:
-            draft.used_groups.add(group)
-            _read(draft, file, module, named[group][1], replace(circumstances, group=named[group][0]))
+    for group in groups_of(draft, GroupKind.EXTRA, named, wanted):
+        _read(draft, file, module, named[group.name], replace(circumstances, group=group))
 
 
 def _dynamic(draft: Draft, file: TextFile, line: int | None, circumstances: Circumstances, what: str) -> None:

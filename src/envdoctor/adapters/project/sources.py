@@ -10,7 +10,7 @@ from pathlib import Path
 from envdoctor.adapters.project.decoding import NotText, decode, impostor
 from envdoctor.model.project import SourceFile
 
-__all__ = ["CheckoutSources", "open_sources"]
+__all__ = ["CheckoutSources", "is_left_alone", "open_sources"]
 
 _SKIPPED = frozenset(
     {".git", ".hg", ".svn", "site-packages", "dist-packages", "node_modules", "build", "dist", "__pycache__", ".tox",
@@ -79,10 +79,15 @@ class CheckoutSources:
                 yield (relative / name).as_posix()
 
     def _enters(self, folder: Path, depth: int) -> bool:
-        if folder.name in _SKIPPED or folder.name.endswith(".egg-info") or depth >= _DEEPEST:
-            return False
         # os.walk does not descend into links to folders.
-        return not any((folder / mark).exists() for mark in _ENVIRONMENT_MARKS)
+        return depth < _DEEPEST and not is_left_alone(folder)
+
+
+def is_left_alone(folder: Path) -> bool:
+    """Return whether a folder holds no sources of the project: an environment, a cache, what a build left."""
+    if folder.name in _SKIPPED or folder.name.endswith(".egg-info"):
+        return True
+    return any((folder / mark).exists() for mark in _ENVIRONMENT_MARKS)
 
 
 def _matches(parts: list[str], wanted: list[str]) -> bool:

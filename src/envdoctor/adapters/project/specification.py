@@ -24,7 +24,16 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import Requirement
 
-__all__ = ["local_path", "looks_like_path", "names_itself", "parse_line", "parse_pep508", "split_extras", "suggest"]
+__all__ = [
+    "is_remote",
+    "local_path",
+    "looks_like_path",
+    "names_itself",
+    "parse_line",
+    "parse_pep508",
+    "split_extras",
+    "suggest",
+]
 
 _SHAPE = re.compile(
     r"^(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?P<extras>\[[^\]]*\])?\s*"
@@ -95,6 +104,11 @@ _EXTRAS = re.compile(r"^(?P<body>.+?)\[(?P<extras>[^\[\]]*)\]$")
 _NAME = re.compile(r"^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$")
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tbz", ".tar.xz", ".txz", ".tlz", ".tar.lz")
 _VCS = re.compile(r"^(?:git|hg|svn|bzr)\+|^git://")
+
+
+def is_remote(reference: str) -> bool:
+    """Return whether a reference leads to another machine: a URL or a VCS reference, but no ``file:``."""
+    return bool(_URL.match(reference) or _VCS.match(reference)) and not reference.startswith("file:")
 
 
 def parse_pep508(text: str, origin: FileOrigin, written: str = "") -> Requirement | ReadingProblem:

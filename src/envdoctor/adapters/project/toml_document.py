@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
@@ -17,7 +18,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["TomlDocument", "parse_toml"]
+__all__ = ["TomlDocument", "glance", "parse_toml"]
+
+_LONGEST_GLANCE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,16 @@ class TomlDocument:
         """Report a fault at a key path."""
         shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, self.origin(*path), f"`{shown}` {message}", shown)
+
+
+def glance(path: Path) -> dict[str, Any]:
+    """Return a file's data to find the way by, empty where it cannot be read: nothing is reported of it."""
+    try:
+        if not path.is_file() or path.stat().st_size > _LONGEST_GLANCE:
+            return {}
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return {}
 
 
 def parse_toml(file: TextFile, included_from: FileOrigin | None = None) -> TomlDocument:

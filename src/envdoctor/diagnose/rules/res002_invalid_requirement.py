@@ -8,6 +8,8 @@ Reports a line that is not a requirement, with what may have been meant.
 
 `pip` refuses the whole file for one such line. A guess would install something that nobody asked for.
 
+A line of an extra, group or list that nobody asked for is a warning: `--extra` and `--group` ask for one.
+
 ## Example
 
 `httpx==0.23.` may mean `httpx==0.23.0`, `httpx==0.23.3` or `httpx==0.23.*`.
@@ -76,12 +78,13 @@ def _find(examination: Examination) -> Iterator[Finding]:
             continue
         meant = ", ".join(f"`{item}`" for item in problem.suggestions)
         summary = f"ask which was meant: {meant}; it is not guessed" if meant else "correct the line; it is not guessed"
+        stands = f" of the {problem.group}" if problem.group else ""
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
-            severity=RULE.severity,
+            severity=Severity.WARNING if problem.group else RULE.severity,
             subject=problem.text.strip() or problem.origin.path,
-            message=f"`{problem.text.strip()}` is an invalid requirement: {_wrong(problem)}",
+            message=f"`{problem.text.strip()}` is an invalid requirement{stands}: {_wrong(problem)}",
             evidence=(Evidence(problem.text.strip(), str(problem.origin)),),
             remedy=Remedy(summary),
             location=problem.origin,

@@ -4,7 +4,8 @@
 
 Reports what could not be read of a project's files. An error is what pip refuses too: a missing `-r` file or one
 outside the project, an unknown option, an index URL that is none. A warning is what only a download or running code
-would tell, an unset variable, an option that pip ignores, and a project that asks for nothing.
+would tell, an unset variable, an option that pip ignores, and a project that asks for nothing. In an extra, group or
+list that nobody asked for, all of it is one step milder.
 
 ## Why is this bad
 
@@ -51,6 +52,9 @@ def _find(examination: Examination) -> Iterator[Finding]:
         severity = _SEVERITY.get(problem.kind)
         if severity is None:
             continue
+        if problem.group is not None:
+            # What nobody asked for decides nothing.
+            severity = Severity.WARNING if severity is Severity.ERROR else Severity.INFO
         yield Finding(
             rule=RULE.code,
             name=RULE.name,

@@ -1,0 +1,69 @@
+"""One file of a project, read as its form asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from envdoctor.adapters.project.discovery import Form, form_of
+from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.group_choice import Wanted
+from envdoctor.adapters.project.pyproject import read_pyproject
+from envdoctor.adapters.project.requirements_file import read_requirements_file
+from envdoctor.model.requirement import RequirementKind
+
+__all__ = ["read_one", "read_setuptools"]
+
+
+def read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: bool) -> None:
+    """Read one file as its name tells its form; ``alone``: nothing else says what is needed.
+
+    Raises ProjectFileError.
+    """
+    form = form_of(path)
+    wanted = Wanted.own(draft.choice)
+    if form is Form.CONSTRAINTS and not alone:
+        circumstances = replace(circumstances, kind=RequirementKind.CONSTRAINT)
+    if form in {Form.REQUIREMENTS, Form.CONSTRAINTS}:
+        read_requirements_file(draft, path, circumstances)
+    elif form is Form.PYPROJECT:
+        if not read_pyproject(draft, path, circumstances, wanted=wanted):
+            read_setuptools(draft, path.parent, circumstances, wanted)
+    elif form is Form.SETUP_CFG:
+        from envdoctor.adapters.project.setup_cfg import read_setup_cfg
+
+        read_setup_cfg(draft, path, circumstances, wanted=wanted)
+    elif form is Form.SETUP_PY:
+        from envdoctor.adapters.project.setup_py import read_setup_py
+
+        read_setup_py(draft, path, circumstances, wanted=wanted)
+    elif form is Form.CONDA:
+        from envdoctor.adapters.project.conda_environment import read_conda_environment
+
+        read_conda_environment(draft, path, circumstances)
+    elif form is Form.PIPFILE:
+        from envdoctor.adapters.project.poetry import read_pipfile
+
+        read_pipfile(draft, path, circumstances, wanted=wanted)
+    elif form is Form.PYTHON_SCRIPT:
+        from envdoctor.adapters.project.script_metadata import read_script
+
+        read_script(draft, path, circumstances)
+    else:
+        from envdoctor.adapters.project.install_script import read_install_script
+
+        read_install_script(draft, path, dockerfile=form is Form.DOCKERFILE, required=alone)
+
+
+def read_setuptools(draft: Draft, directory: Path, circumstances: Circumstances, wanted: Wanted) -> None:
+    """Read setup.cfg, and setup.py where that says nothing: what ``dynamic`` leaves to setuptools."""
+    from envdoctor.adapters.project.setup_cfg import read_setup_cfg
+    from envdoctor.adapters.project.setup_py import read_setup_py
+
+    for name, read in (("setup.cfg", read_setup_cfg), ("setup.py", read_setup_py)):
+        path = directory / name
+        before = len(draft.requirements) + len(draft.problems)
+        if path.is_file():
+            read(draft, path, circumstances, wanted=wanted)
+        if len(draft.requirements) + len(draft.problems) > before:
+            return

@@ -1,0 +1,187 @@
+"""Which of a project's files and lists decide, which stand beside them, and what is only named."""
+
+from __future__ import annotations
+
+import pytest
+
+from envdoctor.adapters.project import ProjectFileError
+from envdoctor.model.project import GroupChoice, LeftOut, ReadingProblemKind
+from envdoctor.model.requirement import GroupKind, GroupName
+
+PYPROJECT = (
+    '[project]\nname = "mine"\nversion = "1"\ndependencies = ["torch"]\n[project.optional-dependencies]\n'
+    'cli = ["click<8"]\nweb = ["bad==1."]\n[dependency-groups]\ntest = ["pytest<7"]\n'
+)
+CLI, TEST = GroupName(GroupKind.EXTRA, "cli"), GroupName(GroupKind.GROUP, "test")
+
+
+def asked(project):
+    return [(one.name, one.origin.path) for one in project.requirements]
+
+
+def apart(project):
+    return {group.name.name: [one.name for one in group.requirements] for group in project.groups}
+
+
+def test_extras_and_groups_that_nobody_asked_for_stand_apart(read_files):
+    project = read_files({"pyproject.toml": PYPROJECT})
+    assert asked(project) == [("torch", "pyproject.toml")]
+    assert apart(project) == {"cli": ["click"], "test": ["pytest"]}
+    (problem,) = project.problems
+    assert (problem.kind, problem.group) == (
+        ReadingProblemKind.INVALID_REQUIREMENT,
+        GroupName(GroupKind.EXTRA, "web"),
+    )
+    assert not project.unread
+
+
+@pytest.mark.parametrize(
+    ("choice", "names", "groups"),
+    [
+        (GroupChoice(extras=("CLI",)), ["torch", "click"], (CLI,)),
+        (GroupChoice(groups=("test",)), ["torch", "pytest"], (TEST,)),
+        (GroupChoice(all_groups=True), ["torch", "pytest"], (TEST,)),
+        (GroupChoice(only=("test",)), ["pytest"], (TEST,)),
+        (GroupChoice(either=("cli", "test")), ["torch", "click", "pytest"], (CLI, TEST)),
+    ],
+)
+def test_what_is_asked_for_decides(read_files, choice, names, groups):
+    project = read_files({"pyproject.toml": PYPROJECT, "requirements.txt": ""}, choice=choice)
+    assert [one.name for one in project.requirements] == names
+    assert project.asked == groups
+    assert not {name.name for name in groups} & set(apart(project))
+
+
+@pytest.mark.parametrize("choice", [GroupChoice(extras=("test",)), GroupChoice(groups=("cli",))])
+def test_an_extra_is_no_group(read_files, choice):
+    with pytest.raises(ProjectFileError, match="there is no"):
+        read_files({"pyproject.toml": PYPROJECT}, choice=choice)
+
+
+def test_pyproject_and_the_list_beside_it_both_count(read_files):
+    project = read_files({"pyproject.toml": PYPROJECT, "requirements.txt": "torchaudio==2.4.1\n"})
+    assert asked(project) == [("torch", "pyproject.toml"), ("torchaudio", "requirements.txt")]
+
+
+def test_a_file_of_another_tool_hides_no_list(read_files):
+    files = {
+        "environment.yaml": "name: x\ndependencies:\n  - python=3.10\n  - packaging\n",
+        "requirements_versions.txt": "numpy==1.26.4\n",
+        "requirements-dev.txt": "-r requirements_versions.txt\npytest\n",
+        "requirements-rocm.txt": "torch\n",
+    }
+    project = read_files(files)
+    assert asked(project) == [("numpy", "requirements_versions.txt"), ("torch", "requirements-rocm.txt")]
+    assert apart(project) == {"environment.yaml": ["packaging"], "requirements-dev.txt": ["numpy", "pytest"]}
+    assert {group.name.name: group.alone for group in project.groups} == {
+        "environment.yaml": True,
+        "requirements-dev.txt": False,
+    }
+    assert (str(project.environment_python), project.requires_python) == ("==3.10.*", None)
+
+
+def test_a_script_does_not_beat_the_metadata(read_files):
+    files = {"pyproject.toml": PYPROJECT, "install.sh": "pip install torch==1.0 $UNKNOWN\n"}
+    project = read_files(files, target_environment={"sys_platform": "linux"})
+    assert asked(project) == [("torch", "pyproject.toml")]
+    assert [(one.path, one.reason) for one in project.left_out] == [("install.sh", LeftOut.SCRIPT)]
+
+
+def test_a_project_inside_the_project_is_named(read_files):
+    files = {
+        "requirements.txt": "torch\n",
+        "Dockerfile": "RUN pip install -r backend/requirements.txt\n",
+        "backend/requirements.txt": "fastapi\n",
+        "models/x/pyproject.toml": '[project]\nname = "x"\n',
+        "lib/pyproject.toml": "[tool.ruff]\n",
+        ".venv/lib/requirements.txt": "never\n",
+    }
+    project = read_files(files)
+    assert {one.path: one.reason for one in project.left_out} == {
+        "Dockerfile": LeftOut.IMAGE,
+        "backend/requirements.txt": LeftOut.NESTED,
+        "models/x/pyproject.toml": LeftOut.NESTED,
+    }
+
+
+def test_a_side_file_that_cannot_be_read_does_not_end_the_reading(read_files):
+    project = read_files({"requirements.txt": "torch\n", "environment.yml": "services:\n  web: 1\n"})
+    assert [(one.path, one.reason) for one in project.left_out] == [("environment.yml", LeftOut.UNREADABLE)]
+    assert asked(project) == [("torch", "requirements.txt")]
+
+
+ROOT = (
+    '[project]\nname = "app"\nversion = "1"\ndependencies = ["core[fast]>=1"]\n'
+    '[tool.uv.workspace]\nmembers = ["libs/*"]\nexclude = ["libs/old"]\n'
+    "[tool.uv.sources]\ncore = { workspace = true }\n"
+)
+CORE = (
+    '[project]\nname = "core"\nversion = "1"\ndependencies = ["idna==3.7", "util"]\n'
+    '[project.optional-dependencies]\nfast = ["numpy"]\n'
+)
+
+
+def test_members_of_a_workspace_are_read_where_they_lie(read_files):
+    files = {
+        "pyproject.toml": ROOT,
+        "libs/core/pyproject.toml": CORE,
+        "libs/util/pyproject.toml": '[project]\nname = "util"\ndependencies = ["six"]\n',
+        "libs/old/pyproject.toml": '[project]\nname = "old"\ndependencies = ["never"]\n',
+    }
+    project = read_files(files)
+    assert sorted(one.name for one in project.requirements) == ["idna", "numpy", "six"]
+    assert not project.problems
+    member = read_files(files, at="libs/core")
+    assert sorted(one.name for one in member.requirements) == ["idna", "six"]
+
+
+def test_a_member_that_is_not_there_is_not_looked_up_elsewhere(read_files):
+    project = read_files({"pyproject.toml": ROOT})
+    assert not project.requirements
+    assert [(one.kind, one.origin.line) for one in project.problems] == [(ReadingProblemKind.MISSING_FILE, 4)]
+
+
+def test_sources_of_uv_count_for_the_list_that_they_name(read_files):
+    text = (
+        '[project]\nname = "x"\ndependencies = ["torch==2.8.0", "near"]\n'
+        '[project.optional-dependencies]\ncpu = ["torch==2.8.0"]\ncu = ["torch==2.8.0"]\n'
+        '[tool.uv.sources]\ntorch = [{ index = "c", extra = "cpu" }, { index = "g", extra = "cu" }]\n'
+        'near = { path = "../near" }\n'
+        '[[tool.uv.index]]\nname = "c"\nurl = "https://index.example/cpu"\nexplicit = true\n'
+        '[[tool.uv.index]]\nname = "g"\nurl = "https://index.example/cu"\nexplicit = true\n'
+    )
+    files = {"app/pyproject.toml": text, "near/pyproject.toml": '[project]\nname = "near"\ndependencies = ["six"]\n'}
+    project = read_files({**files, ".git/HEAD": ""}, at="app")
+    assert [(one.name, one.index_url) for one in project.requirements] == [("torch", None), ("six", None)]
+    urls = {group.name.name: group.requirements[0].index_url for group in project.groups}
+    assert urls == {"cpu": "https://index.example/cpu", "cu": "https://index.example/cu"}
+    asked_for = read_files({}, at="app", choice=GroupChoice(extras=("cpu",)))
+    assert [one.index_url for one in asked_for.requirements if one.name == "torch"] == [
+        None,
+        "https://index.example/cpu",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "certifi @ file:///croot/certifi_1707/work/certifi",
+        "numpy @ file:///croot/work/dist/numpy-1.26.4-cp311-cp311-linux_x86_64.whl#sha256=00",
+        "file:///home/somebody/project/idna-3.7-py3-none-any.whl",
+    ],
+)
+def test_a_path_of_another_machine_is_an_error_and_its_name_stays(read_files, line):
+    project = read_files({"requirements.txt": f"{line}\nrequests\n"})
+    assert [(one.kind, one.origin.line) for one in project.problems] == [(ReadingProblemKind.MISSING_FILE, 1)]
+    assert [one.url for one in project.requirements] == [None, None]
+
+
+def test_a_file_url_of_the_project_is_read(read_files, tmp_path):
+    text = (
+        '[project]\nname = "x"\ndependencies = ["near @ file:///${PROJECT_ROOT}/libs/near"]\n'
+        f'[project.optional-dependencies]\nfar = ["near @ {(tmp_path / "libs/near").as_uri()}"]\n'
+    )
+    files = {"pyproject.toml": text, "libs/near/pyproject.toml": '[project]\nname = "near"\ndependencies = ["six"]\n'}
+    project = read_files(files)
+    assert [one.name for one in project.requirements] == ["six"]
+    assert apart(project) == {"far": ["six"]}
