@@ -211,7 +211,11 @@ def test_abi008_labels(site, diagnose):
     site.add("torchaudio", "2.6.0+cu124")
     site.add("torchcodec", "0.2.0")
     assert told(diagnose("ABI008")) == [
-        ("error", "torchvision", "`torchvision` 0.21.0+cpu and `torch` 2.6.0+cu124 are different builds")
+        (
+            "error",
+            "torchvision",
+            "`torchvision` 0.21.0+cpu and `torch` 2.6.0+cu124 are different builds: for the CPU and for CUDA 12.4",
+        )
     ]
 
 

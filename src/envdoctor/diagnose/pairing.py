@@ -7,20 +7,39 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.wheel_facts import contains, shipped_wheel_facts
+from envdoctor.model.build_label import BuildLabel, read_label
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.target import Backend
 from envdoctor.shipped import data_file
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.advisories.predicate import VersionTable
     from envdoctor.diagnose.examination import Examination
 
-__all__ = ["PAIR_TABLES", "Misfit", "NumpyOneBuilds", "built_for_numpy1", "misfits", "plan_scene"]
+__all__ = [
+    "COMPANIONS",
+    "PAIR_TABLES",
+    "Misfit",
+    "NumpyOneBuilds",
+    "builds_apart",
+    "built_for_numpy1",
+    "misfits",
+    "plan_scene",
+]
+
+COMPANIONS = ("torchaudio", "torchvision", "torchcodec")
 
 PAIR_TABLES = ("torchaudio-torch", "torchvision-torch", "torchcodec-torch", "torch-directml-torch")
+
+
+_STABLE_ABI = "2.11"
+"""The first torchaudio that is built for torch's stable ABI: what it needs of a build is less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +59,12 @@ def plan_scene(examination: Examination) -> Scene | None:
 
 
 def misfits(scene: Scene, names: tuple[str, ...]) -> Iterator[Misfit]:
-    """Yield the pairs of a scene that the named tables speak against."""
+    """Yield the pairs of a scene that the named tables speak against; what metadata admits outranks a table."""
     tables = shipped_advisories().tables
     for name in names:
         table = tables[name]
         subject, object_ = scene.get(table.subject), scene.get(table.object)
-        if subject is None or object_ is None:
+        if subject is None or object_ is None or _admitted_by_metadata(scene, subject, object_):
             continue
         wanted = table.wanted(subject.version)
         if wanted is not None and not contains(wanted, object_.version):
@@ -67,3 +86,31 @@ def built_for_numpy1() -> dict[str, NumpyOneBuilds]:
     """Return the table of ``advisories/data/numpy-abi.toml``, by project."""
     rows = data_file("numpy-abi")["numpy1"]
     return {row["package"]: NumpyOneBuilds(Version(row["last"]), Version(row["first"])) for row in rows}
+
+
+def _admitted_by_metadata(scene: Scene, subject: PackageView, object_: PackageView) -> bool:
+    """Return whether the subject's own metadata names the other project and admits the version that is there."""
+    resolution = scene.examination.resolution
+    package = resolution.get(canonicalize_name(subject.name)) if resolution and scene.place is Place.PLAN else None
+    stated = [item for item in package.dependencies if item.name == object_.name] if package else []
+    own = [item for item in stated if not (isinstance(item.origin, DistributionOrigin) and item.origin.coupling)]
+    return bool(own) and all(item.specifier.contains(object_.version, prereleases=True) for item in own)
+
+
+def builds_apart(companion: PackageView, torch: PackageView) -> tuple[BuildLabel, BuildLabel] | None:
+    """Return the two builds where they cannot be loaded together; None where they can, or where it is not known.
+
+    torchvision and torchaudio look at the CUDA release when they are imported: at its major number, torchaudio before
+    2.11.1 at the minor one too. ROCm builds belong together by the release alone: the hashes of AMD's labels differ by
+    design.
+    """
+    mine, its = read_label(companion.label), read_label(torch.label)
+    if mine is None or its is None:
+        return None
+    stable = companion.name == "torchaudio" and contains(f">={_STABLE_ABI}", companion.version)
+    if mine.backend is not its.backend:
+        # A CPU torchaudio for the stable ABI loads beside any torch; it has no GPU code of its own.
+        return None if stable and mine.backend is Backend.CPU else (mine, its)
+    exact = companion.name == "torchaudio" and contains("<2.11.1", companion.version)
+    parts = 3 if mine.backend is Backend.ROCM else 2 if exact else 1
+    return None if mine.same_release(its, parts) else (mine, its)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BuildNeed",
+    "Devices",
     "Family",
     "KernelSet",
     "WheelFacts",
@@ -47,6 +48,23 @@ class _Build:
     arch: tuple[str, ...]
     version: str
     label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """GPU backends that a wheel's libraries are for; all of them run on the CPU, too."""
+
+    package: str
+    version: str
+    backends: tuple[str, ...]
+    evidence: str
+    os: str = ""
+    arch: tuple[str, ...] = ()
+
+    def speaks_of(self, package: str, target: Target) -> bool:
+        """Return whether the row is about a package's wheels for a target."""
+        here = not self.os or self.os == target.os.value
+        return self.package == package and here and (not self.arch or target.arch.value in self.arch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +116,7 @@ class WheelFacts:
     """The shipped tables."""
 
     builds: tuple[_Build, ...]
+    devices: tuple[Devices, ...]
     kernels: tuple[KernelSet, ...]
     families: tuple[Family, ...]
     needs: Mapping[str, tuple[BuildNeed, ...]]
@@ -110,6 +129,11 @@ class WheelFacts:
             if contains(item.version, version):
                 return item.label
         return None
+
+    def devices_of(self, package: str, version: Version, target: Target) -> Devices | None:
+        """Return what the libraries of a wheel for ``target`` are for, None where it is not known."""
+        rows = (item for item in self.devices if item.speaks_of(package, target))
+        return next((item for item in rows if contains(item.version, version)), None)
 
     def kernel_set(self, package: str, label: str, version: Version, arch: str) -> KernelSet | None:
         """Return the architectures of a build, None where they are not known."""
@@ -141,6 +165,17 @@ def shipped_wheel_facts() -> WheelFacts:
         builds=tuple(
             _Build(row["package"], row["os"], tuple(row["arch"]), row["version"], row["label"])
             for row in wheels["build"]
+        ),
+        devices=tuple(
+            Devices(
+                row["package"],
+                row["version"],
+                tuple(row["backends"]),
+                row["evidence"],
+                row.get("os", ""),
+                tuple(row.get("arch", ())),
+            )
+            for row in wheels["devices"]
         ),
         kernels=tuple(
             KernelSet(

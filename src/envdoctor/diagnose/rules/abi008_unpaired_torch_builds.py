@@ -1,8 +1,10 @@
 """torch and its companions are of different builds.
 
 ## What it does
-Compares the build labels (`+cpu`, `+cu124`, `+rocm6.3`) of the installed torch, torchaudio, torchvision and
-torchcodec. Whether their versions belong together is said by advisories.
+Compares the builds of the installed torch, torchaudio, torchvision and torchcodec: their labels (`+cpu`, `+cu124`,
+`+rocm6.3`), and beside a labelled torch what is known of the default index's wheels. CUDA 12.1 beside 12.4 is well
+enough for torchvision, the hashes of AMD's labels say nothing. Whether their versions belong together is said by
+advisories.
 
 ## Why it is bad
 Their shared libraries call into each other. A companion for CUDA finds no `libtorch_cuda` in a CPU build of torch; a
@@ -23,46 +25,51 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
-
+from envdoctor.diagnose.package_view import PackageView, Place, scenes
+from envdoctor.diagnose.pairing import COMPANIONS, builds_apart
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledDistribution
-
-_COMPANIONS = ("torchaudio", "torchvision", "torchcodec")
 
 
 def find(examination: Examination) -> Iterator[Finding]:
-    """Yield one finding for each companion whose label differs from torch's."""
-    environment = examination.environment
-    torch = environment.get("torch") if environment else None
-    if environment is None or torch is None:
+    """Yield one finding for each companion whose build does not go with torch's."""
+    places = scenes(examination, shipped_wheel_facts())
+    installed = next((scene for scene in places if scene.place is Place.INSTALLED), None)
+    torch = installed.get("torch") if installed is not None else None
+    if installed is None or torch is None:
         return
-    label = _label(torch)
-    for name in _COMPANIONS:
-        found = environment.get(name)
-        other = _label(found) if found else None
-        if found is None or label is None or other is None or label == other:
+    for name in COMPANIONS:
+        found = installed.get(name)
+        apart = builds_apart(found, torch) if found is not None and _tells(examination, found, torch) else None
+        if found is None or apart is None:
             continue
         yield Finding(
             RULE.code,
             RULE.name,
             RULE.severity,
             name,
-            f"`{name}` {found.version} and `torch` {torch.version} are different builds",
-            (Evidence(f"+{other} beside +{label}", found.metadata_path or environment.source),),
-            Remedy(f"install `{name}` from the index with +{label} builds"),
+            f"`{name}` {found.version} and `torch` {torch.version} are different builds: "
+            f"for {apart[0]} and for {apart[1]}",
+            (
+                Evidence(f"{name}: {found.label}", found.label_source),
+                Evidence(f"torch: {torch.label}", torch.label_source),
+            ),
+            Remedy(f"install `{name}` from the index with +{torch.label} builds"),
         )
 
 
-def _label(distribution: InstalledDistribution) -> str | None:
-    try:
-        return Version(distribution.version).local
-    except InvalidVersion:
-        return None
+def _tells(examination: Examination, found: PackageView, torch: PackageView) -> bool:
+    """Return whether labels tell the builds: of a version without one only where nobody builds torch himself.
+
+    On aarch64 boards people do, and such a companion carries no label either.
+    """
+    target = examination.target
+    told = found.version.local is not None and torch.version.local is not None
+    return told or (torch.version.local is not None and target is not None and target.arch.value == "x86_64")
 
 
 RULE = Rule(

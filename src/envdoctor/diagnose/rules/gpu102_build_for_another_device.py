@@ -1,8 +1,9 @@
 """torch is built for another kind of device than the machine has.
 
 ## What it does
-Compares what the installed torch was built for (its build label: `+cpu`, `+cu124`, `+rocm6.3`, or what is known of the
-default index's wheels) with the cards of the machine, as measured or as `--facts` says.
+Compares what the torch that is installed, or planned where no backend is named, was built for (its build label: `+cpu`,
+`+cu124`, `+rocm6.3`, `+xpu`, or what is known of the default index's wheels) with the cards of the machine, as measured
+or as `--facts` says.
 
 ## Why it is bad
 Everything installs and imports, `torch.cuda.is_available()` is False, and the work runs on the CPU or stops.
@@ -24,6 +25,7 @@ Install torch, torchaudio and torchvision from the index with the builds for the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -35,6 +37,7 @@ from envdoctor.diagnose.assumed import is_assumed
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import advice_for_torch, builds_for, shipped_wheel_facts
+from envdoctor.model.build_label import read_label
 from envdoctor.model.fact import FactState
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend
@@ -45,7 +48,14 @@ if TYPE_CHECKING:
 _OTHER_WAYS = ("torch-directml", "torch-npu", "intel-extension-for-pytorch", "torch-xla")
 """Distributions that bring their own device to a CPU build."""
 _TOLD_BY = frozenset({"torch-pypi-windows-is-cpu", "torch-pypi-aarch64-cpu-before-211"})
-_NEEDS_A_CARD = (Backend.CUDA, Backend.ZLUDA, Backend.ROCM)
+_NEEDS_A_CARD = (Backend.CUDA, Backend.ZLUDA, Backend.ROCM, Backend.XPU)
+_INTEL = re.compile(r"\bArc\b|Data Center GPU Max", re.IGNORECASE)
+"""Intel's documentation of XPU builds names Arc cards, Core Ultra with Arc graphics and the Max series."""
+
+
+_AMD_ON_WINDOWS = (
+    "on Windows an AMD card is reached through AMD's own builds, ZLUDA or DirectML; see `envdoctor profiles`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +65,41 @@ class _Cards:
     nvidia: tuple[str, ...] = ()
     """Architectures, empty texts where they are not known."""
     amd: tuple[str, ...] = ()
+    intel: tuple[str, ...] = ()
+    """Those that torch has builds for; the graphics of most processors are not among them."""
     named: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.nvidia or self.amd or self.intel)
 
 
 def find(examination: Examination) -> Iterator[Finding]:
-    """Yield at most one finding."""
-    places = scenes(examination, shipped_wheel_facts())
-    installed = next((scene for scene in places if scene.place is Place.INSTALLED), None)
-    torch = installed.get("torch") if installed is not None else None
+    """Yield at most one finding for the plan, and one for what is installed."""
     cards = _cards(examination)
-    if installed is None or torch is None or torch.label is None or not (cards.nvidia or cards.amd):
-        return
-    told = _judge(examination, torch.label, cards)
-    if told is None or any(installed.get(name) for name in _OTHER_WAYS) or _known_issue(examination, installed):
-        return
-    severity, built_for, card = told
-    yield Finding(
-        RULE.code,
-        RULE.name,
-        severity,
-        "torch",
-        f"`torch` {torch.version} is built for {built_for}, and the card is {' and '.join(cards.named)}",
-        _evidence(examination, torch),
-        Remedy(_advice(examination, card)),
-    )
+    for scene in scenes(examination, shipped_wheel_facts()) if cards else ():
+        torch = scene.get("torch")
+        if torch is None or torch.label is None or scene.place not in (Place.PLAN, Place.INSTALLED):
+            continue
+        told = _judge(examination, torch.label, cards)
+        if told is None or any(scene.get(name) for name in _OTHER_WAYS) or _told_elsewhere(examination, scene):
+            continue
+        severity, built_for, card = told
+        yield Finding(
+            RULE.code,
+            RULE.name,
+            severity,
+            "torch",
+            f"`torch` {torch.version} is built for {built_for}, and the card is {' and '.join(cards.named)}",
+            _evidence(examination, torch),
+            Remedy(_advice(examination, card)),
+        )
+
+
+def _told_elsewhere(examination: Examination, scene: Scene) -> bool:
+    """Return whether it is said already: of a plan by RES202, which goes by the target's backend."""
+    if scene.place is Place.INSTALLED:
+        return _known_issue(examination, scene)
+    return examination.target is not None and examination.target.backend is not Backend.UNKNOWN
 
 
 def _known_issue(examination: Examination, installed: Scene) -> bool:
@@ -92,17 +113,24 @@ def _judge(examination: Examination, label: str, cards: _Cards) -> tuple[Severit
     """Return how bad it is, what the build is for and the card that it leaves idle; None where it suits the machine."""
     target = examination.target
     backend = target.backend if target is not None else Backend.UNKNOWN
-    if label.startswith("cpu"):
+    build = read_label(label)
+    if build is None:
+        return None
+    idle = (cards.nvidia or cards.amd or cards.intel)[0]
+    if build.backend is Backend.CPU:
         if backend is Backend.CPU:
             return None
         asked = backend in _NEEDS_A_CARD and not is_assumed(examination, "backend")
-        severity = Severity.ERROR if asked else Severity.WARNING if cards.nvidia else _of_amd(cards)
-        return severity, "the CPU", (cards.nvidia or cards.amd)[0]
-    if label.startswith("cu") and not cards.nvidia:
+        severity = Severity.ERROR if asked else Severity.WARNING if cards.nvidia or cards.intel else _of_amd(cards)
+        return severity, "the CPU", idle
+    if build.backend is Backend.CUDA and not cards.nvidia:
         zluda = backend is Backend.ZLUDA or examination.facts.get("zluda.libraries").state is FactState.KNOWN
-        return None if zluda else (_of_amd(cards), f"CUDA ({label})", cards.amd[0])
-    if label.startswith("rocm") and not cards.amd:
-        return Severity.WARNING, f"ROCm ({label})", cards.nvidia[0]
+        severity = Severity.WARNING if cards.intel else _of_amd(cards)
+        return None if zluda else (severity, f"CUDA ({label})", idle)
+    if build.backend is Backend.ROCM and not cards.amd:
+        return Severity.WARNING, f"ROCm ({label})", idle
+    if build.backend is Backend.XPU and not cards.intel:
+        return Severity.WARNING, f"Intel cards ({label})", idle
     return None
 
 
@@ -113,22 +141,24 @@ def _of_amd(cards: _Cards) -> Severity:
 
 def _cards(examination: Examination) -> _Cards:
     facts = examination.facts
-    nvidia: list[str] = []
-    amd: list[str] = []
+    found: dict[str, list[str]] = {"nvidia": [], "amd": [], "intel": []}
     named: list[str] = []
     for vendor in facts.matching("gpu["):
-        if not vendor.name.endswith("].vendor") or vendor.value not in ("nvidia", "amd"):
-            continue
         prefix = vendor.name.removesuffix("vendor")
-        (nvidia if vendor.value == "nvidia" else amd).append(str(facts.value(f"{prefix}architecture") or ""))
-        named.append(f"{facts.value(f'{prefix}name') or vendor.value.upper()}")
+        name = str(facts.value(f"{prefix}name") or "")
+        if not vendor.name.endswith("].vendor") or vendor.value not in found:
+            continue
+        if vendor.value == "intel" and not _INTEL.search(name):
+            continue
+        found[str(vendor.value)].append(str(facts.value(f"{prefix}architecture") or ""))
+        named.append(name or str(vendor.value).upper())
     if not named:
         # Facts by hand may name the architecture alone.
         known = card_architectures(examination) if len(facts.matching("gpu[")) else []
-        nvidia = [card for card in known if card.startswith("sm_")]
-        amd = [card for card in known if card.startswith("gfx")]
+        found["nvidia"] = [card for card in known if card.startswith("sm_")]
+        found["amd"] = [card for card in known if card.startswith("gfx")]
         named = known
-    return _Cards(tuple(nvidia), tuple(amd), tuple(dict.fromkeys(named)))
+    return _Cards(tuple(found["nvidia"]), tuple(found["amd"]), tuple(found["intel"]), tuple(dict.fromkeys(named)))
 
 
 def _evidence(examination: Examination, torch: PackageView) -> tuple[Evidence, ...]:
@@ -142,9 +172,11 @@ def _evidence(examination: Examination, torch: PackageView) -> tuple[Evidence, .
 def _advice(examination: Examination, card: str) -> str:
     target = examination.target
     if not card:
+        if target is not None and _cards(examination).amd and target.os.value == "windows":
+            return _AMD_ON_WINDOWS
         return "install the torch, torchaudio and torchvision that are built for the card, all from one index"
     if card.startswith("gfx") and target is not None and target.os.value == "windows":
-        return "on Windows an AMD card is reached through ZLUDA, DirectML or AMD's own builds; see `envdoctor profiles`"
+        return _AMD_ON_WINDOWS
     return advice_for_torch(card, target.arch.value if target is not None else None)
 
 
@@ -155,5 +187,5 @@ RULE = Rule(
     summary="torch is built for another kind of device than the machine has",
     find=find,
     documentation=__doc__,
-    needs=frozenset({"environment", "facts"}),
+    needs=frozenset({"facts"}),
 )

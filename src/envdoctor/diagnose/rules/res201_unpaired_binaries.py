@@ -13,7 +13,7 @@ Their shared libraries call into each other. The result installs without an erro
 ## Example
 
 torchaudio 2.11.0 declares no torch at all, so a resolver puts it beside torch 2.1.0. An override of torch alone
-erases the exact pins of its companions too.
+erases the exact pins of its companions too. torch from the cu118 index beside the default index's torchvision.
 
 ## References
 
@@ -26,15 +26,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.pairing import PAIR_TABLES, misfits, plan_scene
+from envdoctor.diagnose.pairing import COMPANIONS, PAIR_TABLES, builds_apart, misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.diagnose.package_view import PackageView, Scene
-
-_COMPANIONS = ("torchaudio", "torchvision", "torchcodec")
 
 
 def _overridden(examination: Examination, torch: PackageView) -> bool:
@@ -63,29 +61,39 @@ def _versions(examination: Examination, scene: Scene) -> Iterator[Finding]:
         )
 
 
-def _labels(scene: Scene) -> Iterator[Finding]:
+def _labels(examination: Examination, scene: Scene) -> Iterator[Finding]:
     torch = scene.get("torch")
-    for name in _COMPANIONS if torch else ():
+    for name in COMPANIONS if torch else ():
         found = scene.get(name)
-        # Only labels that versions show: what is known of torch's own wheels says nothing of its companions'.
-        labels = (torch.version.local, found.version.local) if torch and found else (None, None)
-        if torch and found and None not in labels and labels[0] != labels[1]:
-            yield Finding(
-                rule=RULE.code,
-                name=RULE.name,
-                severity=RULE.severity,
-                subject=name,
-                message=f"`{name}` {found.version} and `torch` {torch.version} are different builds (ABI mismatch)",
-                evidence=(Evidence(f"+{labels[1]} beside +{labels[0]}", "versions"),),
-                remedy=Remedy("take both from the same index"),
-            )
+        apart = builds_apart(found, torch) if found and torch else None
+        if apart is None or found is None or torch is None:
+            continue
+        chain = chain_to(examination.resolution, name) if examination.resolution else None
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=RULE.severity,
+            subject=name,
+            message=(
+                f"`{name}` {found.version} and `torch` {torch.version} are different builds (ABI mismatch): "
+                f"for {apart[0]} and for {apart[1]}"
+            ),
+            evidence=(
+                Evidence(f"{name}: {found.label}", found.label_source),
+                Evidence(f"torch: {torch.label}", torch.label_source),
+            ),
+            remedy=Remedy("take both from the same index"),
+            location=chain.location if chain else None,
+        )
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
     scene = plan_scene(examination)
     if scene is not None:
-        yield from _versions(examination, scene)
-        yield from _labels(scene)
+        found = list(_versions(examination, scene))
+        yield from found
+        said = {item.subject for item in found}
+        yield from (item for item in _labels(examination, scene) if item.subject not in said)
 
 
 RULE = Rule(

@@ -1,0 +1,203 @@
+"""A build for another GPU backend than the target's.
+
+## What it does
+
+Reads what a planned wheel was really built for, and compares it with the target's backend: a CPU or ROCm build where
+the target has CUDA, a CUDA build of torch, onnxruntime-gpu or bitsandbytes where it has ROCm, XPU, MPS or Core ML. The
+build of torch is read out of `torch/version.py` inside the wheel; where that cannot be done, and for all else, shipped
+tables answer, which end with the last release that was read.
+
+## Why is this bad
+
+Everything installs, `torch.cuda.is_available()` is False, and the work runs on the CPU or stops.
+
+## Example
+
+Every Windows wheel of torch on the default index is `+cpu`; so are the Linux aarch64 ones before 2.11. Its Linux x86_64
+wheels are CUDA builds, which no AMD or Intel card can use.
+
+## References
+
+- PyTorch, Get started: https://pytorch.org/get-started/locally/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.index_account import silent
+from envdoctor.diagnose.pairing import plan_scene
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.model.build_label import read_label
+from envdoctor.model.candidate import FileKind
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.target import Backend, OperatingSystem, Target
+from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.diagnose.package_view import PackageView
+    from envdoctor.model.resolution import ResolvedPackage
+
+_ASKS_FOR_A_BUILD = (Backend.CUDA, Backend.ZLUDA, Backend.ROCM, Backend.XPU, Backend.MPS, Backend.COREML)
+_VERSION = re.compile(r"__version__\s*=\s*['\"][^'\"+]*\+?([\w.]*)['\"]")
+_CUDA = re.compile(r"^cuda\s*(?::[^=]*)?=\s*(?:['\"]([\d.]+)['\"]|None)", re.MULTILINE)
+_OTHER = re.compile(r"^(hip|xpu)\s*(?::[^=]*)?=\s*['\"]([\d.]+)", re.MULTILINE)
+_WORDS = {Backend.CUDA: "a CUDA build", Backend.ROCM: "a ROCm build", Backend.XPU: "an XPU build"}
+_IN_PLACE_OF_CUDA = {
+    "onnxruntime-gpu": {
+        Backend.ROCM: "take `onnxruntime-migraphx` in its place",
+        Backend.XPU: "take `onnxruntime-openvino` in its place",
+        Backend.MPS: "take `onnxruntime` in its place",
+        Backend.COREML: "take `onnxruntime` in its place, which has the Core ML provider",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """What a package runs on."""
+
+    made_for: str
+    """``a CUDA build (cu128)``."""
+    backends: frozenset[Backend]
+    cpu_only: bool
+    evidence: Evidence
+
+
+def _read_build(archives: ArchiveReader, package: ResolvedPackage) -> str | None:
+    """Return ``cpu``, ``cu126``, ``rocm6.3`` or ``xpu`` as torch/version.py says; None where it says nothing."""
+    try:
+        data = archives.read(package.file, "torch/version.py")
+    except (MetadataUnavailable, IndexUnavailable):
+        return None
+    text = data.decode("utf-8", "replace") if data else ""
+    if other := _OTHER.search(text):
+        return f"rocm{other.group(2)}" if other.group(1) == "hip" else "xpu"
+    cuda = _CUDA.search(text)
+    if cuda is None:
+        return None
+    if cuda.group(1):
+        return "cu" + "".join(cuda.group(1).split(".")[:2])
+    label = _VERSION.search(text)
+    return label.group(1) if label and label.group(1) else "cpu"
+
+
+def _label(examination: Examination, view: PackageView) -> tuple[str | None, str]:
+    package = examination.resolution.get(view.name) if examination.resolution else None
+    readable = package is not None and package.file.kind is FileKind.WHEEL and not package.file.stand_in
+    if view.name == "torch" and readable and package is not None and examination.archives is not None:
+        label = _read_build(examination.archives, package)
+        if label is not None:
+            return label, f"torch/version.py in {package.file.filename}"
+    return view.label, view.label_source
+
+
+def _build_of(examination: Examination, view: PackageView, target: Target) -> _Build | None:
+    """Return what a package was built for, None where that is not known."""
+    known = shipped_wheel_facts().devices_of(view.name, view.version, target)
+    if known is not None and not view.source_only:
+        backends = frozenset(Backend(item) for item in known.backends)
+        words = " and ".join(_WORDS[Backend(item)] for item in known.backends) or "a CPU-only build"
+        return _Build(words, backends, not backends, Evidence(known.evidence, "what is known of its wheels"))
+    if view.name not in ("torch", "ctranslate2"):
+        return None
+    label, source = _label(examination, view)
+    build = read_label(label)
+    if build is None:
+        return None
+    if build.backend is Backend.CPU:
+        # Wheels for macOS run on MPS, and a model is converted to Core ML on the CPU.
+        mac = {Backend.MPS} if target.os is OperatingSystem.MACOS else set()
+        backends, words = frozenset({Backend.COREML, *mac}), "a CPU-only build"
+    else:
+        both = {Backend.CUDA, Backend.ZLUDA} if build.backend is Backend.CUDA else {build.backend}
+        backends, words = frozenset(both), f"{_WORDS[build.backend]} ({label})"
+    return _Build(words, backends, build.backend is Backend.CPU, Evidence(f"build: {label}", source))
+
+
+def _remedy(name: str, target: Target) -> Remedy:
+    if name == "ctranslate2":
+        return Remedy("there is no CUDA wheel for aarch64: place faster-whisper on the CPU, or build CTranslate2")
+    if name == "torch":
+        return Remedy(_torch_for(target))
+    if name == "bitsandbytes":
+        return Remedy(_newer_bitsandbytes(target))
+    return Remedy(_IN_PLACE_OF_CUDA.get(name, {}).get(target.backend, "take the package that is for the target's GPU"))
+
+
+def _torch_for(target: Target) -> str:
+    three = "torch, torchaudio and torchvision"
+    if target.backend is Backend.ZLUDA:
+        return f"take the CUDA 11.8 builds of {three} from the cu118 index (2.7.x is the last)"
+    if target.backend is Backend.ROCM and (target.os is OperatingSystem.WINDOWS or target.wsl):
+        return f"take {three} of AMD's own index (repo.amd.com/rocm/whl-multi-arch), with the extra for the card"
+    if target.backend is Backend.ROCM:
+        return f"take {three} from one of PyTorch's ROCm indexes (https://download.pytorch.org/whl/rocmX.Y)"
+    if target.backend is Backend.XPU:
+        return f"take {three} from PyTorch's index for Intel (https://download.pytorch.org/whl/xpu), 2.6 and later"
+    if target.backend in (Backend.MPS, Backend.COREML):
+        return f"take {three} without a build label: wheels for macOS carry none"
+    if target.arch.value == "aarch64":
+        return "take torch 2.11 or later, or the builds of the cu130 index"
+    return f"take {three} from a CUDA index"
+
+
+def _newer_bitsandbytes(target: Target) -> str:
+    rows = [item for item in shipped_wheel_facts().devices if item.speaks_of("bitsandbytes", target)]
+    fitting = next((item.version for item in rows if target.backend.value in item.backends), None)
+    if fitting is None:
+        return f"leave it out: no release that is known has a library for {target.backend.value} here"
+    return f"take bitsandbytes{fitting}, whose wheels have a library for {target.backend.value}"
+
+
+def _finding(examination: Examination, view: PackageView, build: _Build, target: Target) -> Finding:
+    # Where an index did not answer, its build may be the one that an installer would take.
+    unsure = view.index == "default" and any(True for _ in silent(examination)) and view.name == "torch"
+    weak = unsure or (build.cpu_only and view.name != "torch")
+    assert examination.resolution is not None  # noqa: S101
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=Severity.WARNING if weak else RULE.severity,
+        subject=view.name,
+        message=(
+            f"`{view.name}` {view.version} is {build.made_for} on {target.os.value} {target.arch.value}, "
+            f"and the target's backend is {target.backend.value}"
+        ),
+        evidence=(build.evidence,),
+        remedy=_remedy(view.name, target),
+        location=chain_to(examination.resolution, view.name).location,
+    )
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    scene, target = plan_scene(examination), examination.target
+    if scene is None or target is None or target.backend not in _ASKS_FOR_A_BUILD:
+        return
+    for view in scene.packages.values():
+        if view.name == "ctranslate2" and target.backend is not Backend.CUDA:
+            continue
+        build = _build_of(examination, view, target)
+        if build is None or target.backend in build.backends:
+            continue
+        if target.backend is Backend.ZLUDA and view.name != "torch":
+            continue
+        yield _finding(examination, view, build, target)
+
+
+RULE = Rule(
+    code="RES202",
+    name="build-for-another-backend",
+    severity=Severity.ERROR,
+    summary="A build for another GPU backend than the target's",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"resolution", "target"}),
+    ranks=True,
+)

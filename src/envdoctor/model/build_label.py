@@ -1,0 +1,54 @@
+"""Local labels of builds, read as what they are: ``cu128``, ``rocm6.4.2.git76481f7c``, ``cpu``, ``xpu``, ``nv24.8``.
+
+They are no versions: ``rocm10.1.0`` sorts below ``rocm7.15.0``, and the hash behind an AMD build differs between torch
+and its companions although they belong together.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from envdoctor.model.target import Backend
+
+__all__ = ["BuildLabel", "read_label"]
+
+_CUDA = re.compile(r"cu(\d{2,3})(?![\w])")
+_ROCM = re.compile(r"rocm(?:[-_.]?)(\d+)(?:\.(\d+))?(?:\.(\d+))?")
+_NVIDIA = re.compile(r"(?:^|\.)nv\d{2}\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildLabel:
+    """What a build was made for."""
+
+    backend: Backend
+    """CUDA, ROCM, XPU or CPU."""
+    release: tuple[int, ...] = ()
+    """Of CUDA or ROCm: ``(12, 8)`` of ``cu128``; empty where the label does not say."""
+
+    def same_release(self, other: BuildLabel, parts: int = 3) -> bool:
+        """Return whether both are of one release, as far as both say, looking at the first ``parts`` numbers."""
+        return all(one == two for one, two in zip(self.release[:parts], other.release[:parts], strict=False))
+
+    def __str__(self) -> str:
+        """``CUDA 12.8``, ``ROCm 6.4.2``, ``the CPU``."""
+        words = {Backend.CUDA: "CUDA", Backend.ROCM: "ROCm", Backend.XPU: "XPU"}.get(self.backend, "the CPU")
+        return f"{words} {'.'.join(map(str, self.release))}".strip()
+
+
+def read_label(label: str | None) -> BuildLabel | None:
+    """Return what a local label says; None where it says nothing of a device: a hash, a builder's own word."""
+    text = (label or "").lower()
+    if text == "cpu" or text.startswith("cpu."):
+        return BuildLabel(Backend.CPU)
+    if text == "xpu" or text.startswith("xpu."):
+        return BuildLabel(Backend.XPU)
+    if found := _ROCM.search(text):
+        return BuildLabel(Backend.ROCM, tuple(int(part) for part in found.groups() if part is not None))
+    if found := _CUDA.match(text):
+        digits = found[1]
+        # NVIDIA's minor release has one digit; `cu12` and `cu13` name the major alone.
+        minor = (int(digits[-1]),) if len(digits) > 2 or int(digits) > 49 else ()
+        return BuildLabel(Backend.CUDA, (int(digits[:-1]) if minor else int(digits), *minor))
+    return BuildLabel(Backend.CUDA) if _NVIDIA.search(text) else None

@@ -1,0 +1,177 @@
+"""What a build was made for, by its label or by what is known of the wheel, against the target and the cards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from diagnose_fixtures import MemoryArchives, by_distribution, resolution_of, resolved, target_of
+
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.examination import Examination
+from envdoctor.model.build_label import read_label
+from envdoctor.model.fact import Fact, Facts, FactState
+from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.resolution import ResolvedPackage
+
+ROCM = "linux/x86_64/3.12/rocm"
+CUDA = "linux/x86_64/3.12/cuda"
+
+
+def found(code: str, *packages: ResolvedPackage, target: str, **fields: Any) -> list[Finding]:
+    fields.setdefault("facts", Facts())
+    findings = examine(Examination(target=target_of(target), resolution=resolution_of(*packages), **fields))
+    assert not [item for item in findings if item.name == "internal"]
+    return [item for item in findings if item.rule == code]
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("cu128", "CUDA 12.8"),
+        ("cu118", "CUDA 11.8"),
+        ("cu92", "CUDA 9.2"),
+        ("cu13", "CUDA 13"),
+        ("rocm6.4", "ROCm 6.4"),
+        ("rocm6.4.2.git76481f7c", "ROCm 6.4.2"),
+        ("rocm10.1.0a20260811.bkc.20260813", "ROCm 10.1.0"),
+        ("devrocm7.15.0", "ROCm 7.15.0"),
+        ("git1a2b3c4d.rocm7.2", "ROCm 7.2"),
+        ("872d972e41.nv24.8", "CUDA"),
+        ("xpu", "XPU"),
+        ("cpu", "the CPU"),
+        ("gitfc14c65", None),
+        ("1a8f621", None),
+        ("cute", None),
+        (None, None),
+    ],
+)
+def test_labels_are_read_as_what_they_are(label: str | None, words: str | None) -> None:
+    found_label = read_label(label)
+    assert (str(found_label) if found_label else None) == words
+
+
+def test_releases_of_labels_are_numbers_and_no_versions() -> None:
+    new, old, hashed = map(read_label, ("rocm10.1.0", "rocm7.15.0", "rocm7.15.git1234567"))
+    assert new is not None
+    assert old is not None
+    assert hashed is not None
+    assert new.release > old.release
+    assert old.same_release(hashed)
+    assert not old.same_release(new)
+
+
+@pytest.mark.parametrize(
+    ("target", "pin", "told"),
+    [
+        (ROCM, "torch==2.9.1", "a CUDA build (cu128)"),
+        (ROCM, "torch==2.6.0+cpu", "a CPU-only build"),
+        (ROCM, "torch==2.9.1+rocm6.4", None),
+        (ROCM, "torch==2.6.0+rocm6.4.2.git76481f7c", None),
+        (ROCM, "torch==2.9.1+xpu", "an XPU build (xpu)"),
+        (ROCM, "torch==99.0", None),
+        ("linux/x86_64/3.12/xpu", "torch==2.9.1", "a CUDA build (cu128)"),
+        ("linux/x86_64/3.12/xpu", "torch==2.9.1+xpu", None),
+        ("windows/x86_64/3.12/xpu", "torch==2.9.1", "a CPU-only build"),
+        ("linux/x86_64/3.12/cuda", "torch==2.9.1+rocm6.4", "a ROCm build (rocm6.4)"),
+        ("linux/x86_64/3.12/cuda", "torch==2.9.1", None),
+        ("linux/aarch64/3.12/cuda", "torch==2.5.0a0+872d972e41.nv24.8", None),
+        ("linux/x86_64/3.12/cpu", "torch==2.9.1", None),
+        ("linux/x86_64/3.12/unknown", "torch==2.9.1", None),
+        ("windows/x86_64/3.11/zluda", "torch==2.7.1+cu118", None),
+        ("windows/x86_64/3.11/directml", "torch==2.4.1", None),
+        ("macos/arm64/3.12/mps", "torch==2.9.1", None),
+        ("macos/arm64/3.12/mps", "torch==2.9.1+cu128", "a CUDA build (cu128)"),
+        ("linux/x86_64/3.11/coreml", "torch==2.7.0+cpu", None),
+        ("linux/x86_64/3.11/coreml", "torch==2.7.0", "a CUDA build (cu126)"),
+        (ROCM, "onnxruntime-gpu==1.23.2", "a CUDA build"),
+        ("linux/x86_64/3.12/xpu", "onnxruntime-gpu==1.23.2", "a CUDA build"),
+        ("linux/x86_64/3.12/cuda", "onnxruntime-gpu==1.23.2", None),
+        (ROCM, "onnxruntime-gpu==99.0", None),
+        ("linux/x86_64/3.12/cuda", "onnxruntime-migraphx==1.27.1", "a ROCm build"),
+        (ROCM, "bitsandbytes==0.45.5", "a CUDA build"),
+        (ROCM, "bitsandbytes==0.49.2", None),
+        ("windows/x86_64/3.12/rocm", "bitsandbytes==0.49.2", "a CUDA build and an XPU build"),
+        ("windows/x86_64/3.12/rocm", "bitsandbytes==0.50.2", None),
+        ("linux/x86_64/3.12/xpu", "bitsandbytes==0.48.0", None),
+        ("macos/arm64/3.12/mps", "bitsandbytes==0.50.2", "a CPU-only build"),
+        (ROCM, "bitsandbytes==0.99.0", None),
+    ],
+)
+def test_a_build_for_another_backend_is_named(target: str, pin: str, told: str | None) -> None:
+    findings = found("RES202", resolved(pin), target=target)
+    assert [f" is {told} on " in item.message for item in findings] == ([True] if told else [])
+    assert all(item.message.endswith(f"backend is {target.rpartition('/')[2]}") for item in findings)
+
+
+def test_the_remedy_names_a_release_that_has_the_backend() -> None:
+    (finding,) = found("RES202", resolved("bitsandbytes==0.45.5"), target=ROCM)
+    assert finding.severity is Severity.ERROR
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith("take bitsandbytes>=0.49")
+    (cpu,) = found("RES202", resolved("bitsandbytes==0.50.2"), target="macos/arm64/3.12/mps")
+    assert cpu.severity is Severity.WARNING
+
+
+def test_version_py_tells_an_xpu_build() -> None:
+    lines = ("__version__ = '2.9.1+xpu'", *(f"{name}: Optional[str] = None" for name in ("cuda", "hip")))
+    text = "\n".join((*lines, "xpu: Optional[str] = '20250201'\n"))
+    archives = MemoryArchives({"torch": {"torch/version.py": text}})
+    assert not found("RES202", resolved("torch==2.9.1"), target="linux/x86_64/3.12/xpu", archives=archives)
+
+
+@pytest.mark.parametrize(
+    ("target", "pins", "subjects"),
+    [
+        ("linux/x86_64/3.12/cuda", ("torch==2.15.0", "torchaudio==2.11.0"), ["torchaudio"]),
+        ("linux/x86_64/3.12/cuda", ("torch==2.15.0", "torchaudio==2.11.1", "torchvision==0.29.2"), []),
+        ("linux/x86_64/3.12/cuda", ("torch==2.14.1", "torchaudio==2.11.1", "torchvision==0.29.1"), []),
+        ("linux/x86_64/3.12/cuda", ("torch==2.14.0", "torchaudio==2.11.0", "torchvision==0.29.0"), []),
+        ("linux/x86_64/3.12/cuda", ("torch==2.13.0+cu126", "torchaudio==2.11.0"), ["torchaudio"]),
+        ("linux/x86_64/3.12/cpu", ("torch==2.13.0+cpu", "torchvision==0.28.0"), ["torchvision"]),
+        ("linux/x86_64/3.12/cuda", ("torch==2.7.1+cu118", "torchaudio==2.7.1"), ["torchaudio"]),
+        ("linux/x86_64/3.12/cuda", ("torch==2.7.1+cu128", "torchvision==0.22.1"), []),
+        ("windows/x86_64/3.12/cuda", ("torch==2.14.0+cu130", "torchaudio==2.11.0"), []),
+        ("windows/x86_64/3.12/cuda", ("torch==2.7.1+cu128", "torchvision==0.22.1"), ["torchvision"]),
+        (
+            ROCM,
+            ("torch==2.6.0+rocm6.4.2.git76481f7c", "torchvision==0.21.0+rocm6.4.2.git4040d51f"),
+            [],
+        ),
+        (ROCM, ("torch==2.12.0+rocm7.14.1", "torchvision==0.27.0+rocm7.14.0"), ["torchvision"]),
+        ("windows/x86_64/3.12/rocm", ("torch==2.8.0a0+gitfc14c65", "torchvision==0.23.0a0+c85f008"), []),
+    ],
+)
+def test_builds_are_compared_as_what_they_are(target: str, pins: tuple[str, ...], subjects: list[str]) -> None:
+    findings = found("RES201", *map(resolved, pins), target=target)
+    assert [item.subject for item in findings] == subjects
+
+
+def test_what_metadata_admits_outranks_the_table() -> None:
+    torch = resolved("torch==2.15.0+cu130")
+    asks = by_distribution("torch>=2.11", "torchvision", "0.26.0")
+    assert not found("RES201", torch, resolved("torchvision==0.26.0", dependencies=(asks,)), target=CUDA)
+    pins = by_distribution("torch==2.11.0", "torchvision", "0.26.0")
+    findings = found("RES201", torch, resolved("torchvision==0.26.0", dependencies=(pins,)), target=CUDA)
+    assert [item.subject for item in findings] == ["torchvision"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "pin", "severity"),
+    [
+        ({"vendor": "amd", "name": "AMD Radeon RX 9070 XT"}, "torch==2.9.1+cu128", Severity.WARNING),
+        ({"vendor": "amd", "name": "AMD Radeon RX 9070 XT"}, "torch==2.12.0+rocm7.14.1", None),
+        ({"vendor": "intel", "name": "Intel(R) Arc(TM) B580 Graphics"}, "torch==2.9.1+cu128", Severity.WARNING),
+        ({"vendor": "intel", "name": "Intel(R) Arc(TM) B580 Graphics"}, "torch==2.9.1+xpu", None),
+        ({"vendor": "intel", "name": "Intel(R) UHD Graphics 770"}, "torch==2.9.1+cu128", None),
+        ({"vendor": "nvidia", "name": "NVIDIA GeForce RTX 4070"}, "torch==2.9.1+xpu", Severity.WARNING),
+    ],
+)
+def test_a_planned_build_for_another_card_is_named_where_no_backend_is(
+    facts: dict[str, str], pin: str, severity: Severity | None
+) -> None:
+    told = Facts([Fact(f"gpu[0].{key}", FactState.KNOWN, value, "test") for key, value in facts.items()])
+    findings = found("GPU102", resolved(pin), target="windows/x86_64/3.12/unknown", facts=told)
+    assert [item.severity for item in findings] == ([severity] if severity else [])
+    named = found("GPU102", resolved(pin), target="windows/x86_64/3.12/cuda", facts=told)
+    assert not named, "RES202 goes by the backend"
