@@ -13,7 +13,7 @@ from envdoctor.model.profile import Exclusion, Profile, ProfileOverride, Profile
 from envdoctor.model.project import Project
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.resolve.diagnosis import diagnose
-from envdoctor.verbs.resolver_input import problem_of
+from envdoctor.verbs.resolver_input import manifest_of
 
 LEFT_OUT = AcceptedOverride('decoder ; python_version < "0"', ("decoder (requirements.txt:1)",), ("project",))
 LOCKED = LockedProject("pylock.toml", {}, (LEFT_OUT,))
@@ -27,8 +27,8 @@ def _profile(*excluded: str, overrides: tuple[ProfileOverride, ...] = ()) -> Pro
 
 
 def test_what_a_lock_left_out_is_left_out_again() -> None:
-    problem = problem_of(Project("", requirements=read("decoder", "voice")), WINDOWS, locked=LOCKED)
-    found = diagnose(problem, MemoryIndex({"decoder": {"1": {}}, "voice": {"1": {}}}))
+    manifest = manifest_of(Project("", requirements=read("decoder", "voice")), WINDOWS, locked=LOCKED)
+    found = diagnose(manifest, MemoryIndex({"decoder": {"1": {}}, "voice": {"1": {}}}))
     assert found.resolution is not None
     assert [package.name for package in found.resolution.packages] == ["voice"]
     (override,) = found.repairs[0].overrides
@@ -39,21 +39,21 @@ def test_what_a_lock_left_out_is_left_out_again() -> None:
 def test_what_the_profile_excludes_the_profile_speaks_for_and_not_the_lock() -> None:
     project = Project("", requirements=read("decoder"))
     for locked in (LOCKED, LockedProject("pylock.toml", {}, (LEFT_OUT,), chosen=True)):
-        problem = problem_of(project, WINDOWS, profile=_profile("decoder"), locked=locked)
-        assert problem.overrides == ()
-        found = diagnose(problem, MemoryIndex({"decoder": {"1": {}}}))
+        manifest = manifest_of(project, WINDOWS, profile=_profile("decoder"), locked=locked)
+        assert manifest.overrides == ()
+        found = diagnose(manifest, MemoryIndex({"decoder": {"1": {}}}))
         assert [override.because for override in found.repairs[0].overrides] == ["no need"]
 
 
 def test_what_the_profile_asked_for_goes_when_the_profile_no_longer_does() -> None:
     entries = (replace(LEFT_OUT, from_profile=True), AcceptedOverride("voice==1", ("voice==2 (x)",), ("project",)))
-    problem = problem_of(
+    manifest = manifest_of(
         Project("", requirements=read("decoder", "voice==2")),
         WINDOWS,
         profile=_profile(),
         locked=LockedProject("pylock.toml", {}, entries),
     )
-    assert [str(override.requirement) for override in problem.overrides] == ["voice==1"]
+    assert [str(override.requirement) for override in manifest.overrides] == ["voice==1"]
 
 
 def test_a_chosen_repair_that_is_the_profiles_follows_the_profile() -> None:
@@ -63,14 +63,14 @@ def test_a_chosen_repair_that_is_the_profiles_follows_the_profile() -> None:
         AcceptedOverride("voice==1", ("voice==2 (x)",), ("project",), "2 crashes", from_profile=True),
         AcceptedOverride("left==1", ("left==2 (x)",), ("project",), "seen"),
     )
-    problem = problem_of(
+    manifest = manifest_of(
         Project("", requirements=read("voice==2", "left==2")),
         WINDOWS,
         profile=_profile(overrides=(mine,)),
         locked=LockedProject("pylock.toml", {}, entries, chosen=True),
     )
-    assert problem.overrides[0] is mine
-    assert [(str(o.requirement), o.because) for o in problem.overrides[1:]] == [("left==1", "seen")]
+    assert manifest.overrides[0] is mine
+    assert [(str(o.requirement), o.because) for o in manifest.overrides[1:]] == [("left==1", "seen")]
 
 
 def test_a_lock_keeps_why_and_for_whom_something_is_set_aside() -> None:

@@ -18,7 +18,7 @@ from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.resolve.diagnosis import resolve
-from envdoctor.resolve.manifest import Policy, Problem
+from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.verbs.check import CheckRequest, check
 from envdoctor.verbs.without_profile import AS_THEY_STAND, WITHOUT_BOUNDS
 
@@ -68,16 +68,16 @@ def _checked(
     [(True, {"torch": "2.11.0", "torchcodec": "0.11.0"}), (False, {"torch": "2.15.0", "torchcodec": "0.11.0"})],
 )
 def test_a_policy_can_do_without_couplings(couplings: bool, versions: dict[str, str]) -> None:
-    problem = Problem(read("torch", "torchcodec"), LINUX, policy=Policy(couplings=couplings))
-    found = resolve(problem, MemoryIndex(TABLE))
+    manifest = Manifest(read("torch", "torchcodec"), LINUX, policy=Policy(couplings=couplings))
+    found = resolve(manifest, MemoryIndex(TABLE))
     assert isinstance(found, Resolution)
     assert {package.name: str(package.version) for package in found.packages} == versions
 
 
 def test_without_couplings_those_of_a_profile_do_not_count_either() -> None:
     lines = read("torch<2.15", "mine")
-    with_them = resolve(Problem(lines, LINUX, couplings=(MINE,)), MemoryIndex(TABLE))
-    without = resolve(Problem(lines, LINUX, couplings=(MINE,), policy=Policy(couplings=False)), MemoryIndex(TABLE))
+    with_them = resolve(Manifest(lines, LINUX, couplings=(MINE,)), MemoryIndex(TABLE))
+    without = resolve(Manifest(lines, LINUX, couplings=(MINE,), policy=Policy(couplings=False)), MemoryIndex(TABLE))
     assert isinstance(with_them, Resolution)
     assert isinstance(without, Resolution)
     assert {str(package.version) for package in with_them.packages} == {"2.7.1"}

@@ -15,7 +15,7 @@ from envdoctor.resolve.candidates import Selector, accepts_python
 from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.diagnosis import resolve
 from envdoctor.resolve.hitting_sets import MinimalHittingSets, cheapest_hitting_sets
-from envdoctor.resolve.manifest import Policy, Problem
+from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.requires_dist import may_count
 from envdoctor.resolve.verification import violations
 
@@ -38,7 +38,7 @@ def _with(resolution: Resolution, name: str, version: str) -> Resolution:
 
 
 def test_the_check_finds_lines_demands_and_couplings_that_do_not_hold() -> None:
-    sound = resolve(Problem(read("app", "torchcodec"), LINUX), MemoryIndex(TABLE))
+    sound = resolve(Manifest(read("app", "torchcodec"), LINUX), MemoryIndex(TABLE))
     assert isinstance(sound, Resolution)
     assert _violations(sound, "app", "torchcodec") == ()
     assert len(_violations(sound, "torch==2.13.0")) == 1
@@ -90,10 +90,10 @@ def test_wheels_come_first_and_shut_out_files_say_why() -> None:
 
 def test_a_pure_wheel_above_its_python_cap_needs_an_exact_pin() -> None:
     table = {"app": {"1": {"requires_python": "<3.12"}}}
-    assert not isinstance(resolve(Problem(read("app"), JETSON), MemoryIndex(table)), Resolution)
-    assert isinstance(resolve(Problem(read("app==1"), JETSON), MemoryIndex(table)), Resolution)
+    assert not isinstance(resolve(Manifest(read("app"), JETSON), MemoryIndex(table)), Resolution)
+    assert isinstance(resolve(Manifest(read("app==1"), JETSON), MemoryIndex(table)), Resolution)
     strict = Policy(trust_pins_over_python_caps=False)
-    assert not isinstance(resolve(Problem(read("app==1"), JETSON, policy=strict), MemoryIndex(table)), Resolution)
+    assert not isinstance(resolve(Manifest(read("app==1"), JETSON, policy=strict), MemoryIndex(table)), Resolution)
 
 
 def test_requires_python_is_asked_of_the_targets_patch_release() -> None:

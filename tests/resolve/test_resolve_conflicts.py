@@ -20,7 +20,7 @@ from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.explanation import explain
 from envdoctor.resolve.failure import Failure, Judge
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.manifest import Manifest
 
 TORCH: dict[str, dict[str, Any]] = {
     "torch": {v: {} for v in ("2.0.0", "2.2.1", "2.4.1", "2.7.0", "2.8.0")},
@@ -62,7 +62,7 @@ SUPIR: dict[str, dict[str, Any]] = {
 
 
 def _diagnose(table: Any, *lines: str, target: Target = LINUX, judge: Judge | None = None, **more: Any) -> Diagnosis:
-    return diagnose(Problem(read(*lines), target, **more), MemoryIndex(table), judge=judge)
+    return diagnose(Manifest(read(*lines), target, **more), MemoryIndex(table), judge=judge)
 
 
 def _cores(found: Diagnosis) -> list[list[str]]:
@@ -333,7 +333,7 @@ def test_a_line_installed_without_its_dependencies_is_not_the_first_to_give() ->
         "protobuf": {"3.19.6": {}, "4.25": {}},
     }
     lines = [replace(r, no_deps=r.name == "onnx") for r in read("tools", "onnx==1.16.0")]
-    found = diagnose(Problem(tuple(lines), LINUX), MemoryIndex(table))
+    found = diagnose(Manifest(tuple(lines), LINUX), MemoryIndex(table))
     assert _cores(found) == [["tools", "onnx==1.16.0"]]
     assert _pins(found.repairs[0]) == ["protobuf==4.25"]
 
@@ -341,13 +341,13 @@ def test_a_line_installed_without_its_dependencies_is_not_the_first_to_give() ->
 def test_explain_says_who_wants_it_and_what_shuts_newer_versions_out() -> None:
     found = _diagnose(XTTS, "coqui-tts==0.24.2")
     assert found.resolution is not None
-    assert found.universe is not None
-    explanation = explain(found.resolution, found.universe, "tokenizers")
+    assert found.graph is not None
+    explanation = explain(found.resolution, found.graph, "tokenizers")
     assert explanation.chains == (("coqui-tts", "transformers", "tokenizers"),)
     assert [(str(n.version), [str(r.origin) for r in n.excluded_by]) for n in explanation.newer] == [
         ("0.21.0", ["transformers 4.42.4"])
     ]
-    assert explain(found.resolution, found.universe, "torch").package is None
+    assert explain(found.resolution, found.graph, "torch").package is None
 
 
 def test_yanked_versions_need_a_persons_exact_pin() -> None:

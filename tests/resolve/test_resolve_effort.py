@@ -5,7 +5,7 @@ from __future__ import annotations
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.resolve.diagnosis import diagnose
-from envdoctor.resolve.manifest import Limits, Problem
+from envdoctor.resolve.manifest import Limits, Manifest
 
 
 def test_only_the_newest_versions_are_looked_at_without_a_conflict() -> None:
@@ -15,7 +15,7 @@ def test_only_the_newest_versions_are_looked_at_without_a_conflict() -> None:
         "stranger": {"1": {}},
     }
     index = MemoryIndex(table)
-    diagnose(Problem(read("app"), LINUX), index)
+    diagnose(Manifest(read("app"), LINUX), index)
     assert index.asked == {"app 29", "library 29"}
 
 
@@ -25,7 +25,7 @@ def test_a_pin_keeps_the_search_away_from_other_versions() -> None:
         "library": {str(v): {} for v in range(1, 30)},
     }
     index = MemoryIndex(table)
-    diagnose(Problem(read("app==7", "library"), LINUX), index)
+    diagnose(Manifest(read("app==7", "library"), LINUX), index)
     assert index.asked == {"app 7", "library 7"}
 
 
@@ -37,7 +37,7 @@ def test_a_conflict_of_two_lines_leaves_the_rest_alone() -> None:
         "far": {str(v): {} for v in range(1, 30)},
     }
     index = MemoryIndex(table)
-    found = diagnose(Problem(read("app", "library==2", "other"), LINUX), index)
+    found = diagnose(Manifest(read("app", "library==2", "other"), LINUX), index)
     assert len(found.conflicts) == 1
     assert not {"other 28", "far 28"} & index.asked
 
@@ -45,18 +45,18 @@ def test_a_conflict_of_two_lines_leaves_the_rest_alone() -> None:
 def test_many_conflicts_are_cut_off_and_said() -> None:
     table = {f"p{n}": {"1": {}} for n in range(6)}
     lines = read(*(f"p{n}==2" for n in range(6)))
-    found = diagnose(Problem(lines, LINUX, limits=Limits(conflicts=32)), MemoryIndex(table))
+    found = diagnose(Manifest(lines, LINUX, limits=Limits(conflicts=32)), MemoryIndex(table))
     assert len(found.conflicts) == 6
     assert not found.conflicts_truncated
     table = {"hub": {str(v): {} for v in range(1, 9)}}
     lines = read(*(f"hub=={v}" for v in range(1, 9)))
-    found = diagnose(Problem(lines, LINUX, limits=Limits(conflicts=5)), MemoryIndex(table))
+    found = diagnose(Manifest(lines, LINUX, limits=Limits(conflicts=5)), MemoryIndex(table))
     assert len(found.conflicts) == 5
     assert found.conflicts_truncated
 
 
 def test_a_search_that_gives_up_is_incomplete() -> None:
     table = {"app": {str(v): [f"library=={v}"] for v in range(1, 30)}, "library": {str(v): {} for v in range(1, 30)}}
-    found = diagnose(Problem(read("app", "library"), LINUX, limits=Limits(rounds=2)), MemoryIndex(table))
+    found = diagnose(Manifest(read("app", "library"), LINUX, limits=Limits(rounds=2)), MemoryIndex(table))
     assert found.conflicts_truncated
     assert any("gave up" in reason for reason in found.incomplete)

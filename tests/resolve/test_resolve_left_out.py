@@ -14,7 +14,7 @@ from envdoctor.model.profile import Exclusion, ProfileOverride
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.manifest import Manifest
 
 TABLE: dict[str, dict[str, Any]] = {
     "voice": {
@@ -30,7 +30,7 @@ NO_DECODER = Exclusion(canonicalize_name("decoder"), "nothing imports it")
 
 
 def _diagnose(*lines: str, table: Any = None, **more: Any) -> Diagnosis:
-    return diagnose(Problem(read(*lines), WINDOWS, **more), MemoryIndex(table or TABLE))
+    return diagnose(Manifest(read(*lines), WINDOWS, **more), MemoryIndex(table or TABLE))
 
 
 def _overrides(repair: Repair) -> list[tuple[str, list[str], str]]:

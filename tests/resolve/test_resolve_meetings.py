@@ -20,8 +20,8 @@ from envdoctor.resolve.clash_search import Meetings
 from envdoctor.resolve.conflicts import Oracle, minimal_cores
 from envdoctor.resolve.dependency_graph import base_name
 from envdoctor.resolve.diagnosis import diagnose
-from envdoctor.resolve.manifest import Problem
-from envdoctor.resolve.resolver import Ground
+from envdoctor.resolve.manifest import Manifest
+from envdoctor.resolve.resolver import Resolver
 from envdoctor.verbs.check import CheckRequest, check
 
 CLONE: dict[str, dict[str, Any]] = {
@@ -60,10 +60,10 @@ def _asks(table: Mapping[str, Mapping[str, Sequence[str]]], owner: str, name: st
 @given(universes())
 def test_without_the_demand_that_is_named_the_lines_hold_together(given_: tuple[Table, list[str]]) -> None:
     table, texts = given_
-    ground = Ground(Problem(read(*texts), LINUX), MemoryIndex(table), None)
-    meetings = Meetings(ground.universe, ground.solver)
-    for core in minimal_cores(Oracle(ground), 32, 400).cores:
-        members = [ground.lines[number] for number in sorted(core)]
+    resolver = Resolver(Manifest(read(*texts), LINUX), MemoryIndex(table), None)
+    meetings = Meetings(resolver.graph, resolver.solver)
+    for core in minimal_cores(Oracle(resolver), 32, 400).cores:
+        members = [resolver.lines[number] for number in sorted(core)]
         meeting = meetings.of(members)
         if meeting is None:
             continue
@@ -81,7 +81,7 @@ def test_without_the_demand_that_is_named_the_lines_hold_together(given_: tuple[
 
 
 def test_three_lines_meet_where_the_versions_that_are_left_disagree() -> None:
-    found = diagnose(Problem(read("torch==2.1.1", "coqui-tts==0.24.2", "whisperx"), LINUX), MemoryIndex(CLONE))
+    found = diagnose(Manifest(read("torch==2.1.1", "coqui-tts==0.24.2", "whisperx"), LINUX), MemoryIndex(CLONE))
     (conflict,) = found.conflicts
     assert len(conflict.core) == 3
     line, end = conflict.clash.sides
@@ -94,12 +94,14 @@ def test_three_lines_meet_where_the_versions_that_are_left_disagree() -> None:
 
 
 def test_asking_ends_where_it_gets_too_dear_and_the_proof_tells_the_clash() -> None:
-    ground = Ground(Problem(read("torch==2.1.1", "coqui-tts==0.24.2", "whisperx"), LINUX), MemoryIndex(CLONE), None)
+    resolver = Resolver(
+        Manifest(read("torch==2.1.1", "coqui-tts==0.24.2", "whisperx"), LINUX), MemoryIndex(CLONE), None
+    )
     for solves in range(5):
-        meetings = Meetings(ground.universe, ground.solver, solves)
-        assert meetings.of(ground.lines) is None
-        assert meetings.of(ground.lines) is None
-    assert Meetings(ground.universe, ground.solver).of(ground.lines) is not None
+        meetings = Meetings(resolver.graph, resolver.solver, solves)
+        assert meetings.of(resolver.lines) is None
+        assert meetings.of(resolver.lines) is None
+    assert Meetings(resolver.graph, resolver.solver).of(resolver.lines) is not None
 
 
 def test_where_no_single_demand_bears_the_conflict_none_is_named() -> None:
@@ -109,8 +111,8 @@ def test_where_no_single_demand_bears_the_conflict_none_is_named() -> None:
         "right": {"1": ["hub>2"]},
         "bridge": {"1": ["hub<3"]},
     }
-    ground = Ground(Problem(read("hub==3", "left", "right"), LINUX), MemoryIndex(table), None)
-    assert Meetings(ground.universe, ground.solver).of([ground.lines[0], ground.lines[1]]) is None
+    resolver = Resolver(Manifest(read("hub==3", "left", "right"), LINUX), MemoryIndex(table), None)
+    assert Meetings(resolver.graph, resolver.solver).of([resolver.lines[0], resolver.lines[1]]) is None
 
 
 def _checked(*lines: str, locked: LockedProject | None) -> dict[str, bool]:

@@ -12,7 +12,7 @@ from resolve_universe import MemoryIndex, read
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.resolve.diagnosis import resolve
-from envdoctor.resolve.manifest import Policy, Problem
+from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.pubgrub import PubGrub
 from envdoctor.resolve.solver import Solver
 from envdoctor.resolve.verification import Backtracking
@@ -31,7 +31,7 @@ if not SCENARIOS:
     pytest.skip("the scenarios are not beside this checkout", allow_module_level=True)
 
 
-def _problem(scenario: dict[str, Any], stem: str) -> tuple[Problem, MemoryIndex]:
+def _manifest(scenario: dict[str, Any], stem: str) -> tuple[Manifest, MemoryIndex]:
     options = scenario.get("resolver_options", {})
     python = options.get("python") or scenario.get("environment", {}).get("python") or PYTHONS.get(stem, "3.12")
     major, minor, *patch = (int(part) for part in python.split("."))
@@ -52,7 +52,7 @@ def _problem(scenario: dict[str, Any], stem: str) -> tuple[Problem, MemoryIndex]
         }
         for name, project in scenario.get("packages", {}).items()
     }
-    return Problem(read(*scenario["root"]["requires"]), target, policy=policy), MemoryIndex(table)
+    return Manifest(read(*scenario["root"]["requires"]), target, policy=policy), MemoryIndex(table)
 
 
 @pytest.mark.parametrize("engine", [PubGrub, Backtracking])
@@ -62,7 +62,7 @@ def test_scenario(path: Path, engine: type[PubGrub | Backtracking]) -> None:
     if path.stem == "backtracking__wrong-backtracking-basic" and engine is Backtracking:
         pytest.skip("the second engine only checks; it walks back as pip does")
     solver: Solver = engine()
-    outcome = resolve(*_problem(scenario, path.stem), solver=solver)
+    outcome = resolve(*_manifest(scenario, path.stem), solver=solver)
     expected = scenario["expected"]
     assert isinstance(outcome, Resolution) == expected["satisfiable"]
     if isinstance(outcome, Resolution) and "packages" in expected:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement as Pep508
 from resolve_universe import LINUX, MemoryIndex, read
 
-from envdoctor.resolve.dependency_graph import Universe
+from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.diagnosis import diagnose
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.pubgrub import PubGrub
 from envdoctor.resolve.solver import GaveUp, Solved, Unsolvable, View, lines_of, roots_of
 from envdoctor.resolve.verification import Backtracking
@@ -126,17 +126,17 @@ thorough = settings(max_examples=1000, deadline=None, suppress_health_check=list
 @given(universes())
 def test_engines_agree_with_brute_force(given_: tuple[Table, list[str]]) -> None:
     table, texts = given_
-    universe = Universe(Problem(read(*texts), LINUX), MemoryIndex(table))
-    roots = roots_of(universe, lines_of(universe))
+    graph = DependencyGraph(Manifest(read(*texts), LINUX), MemoryIndex(table))
+    roots = roots_of(graph, lines_of(graph))
     expected = _possible(table, texts)
     for solver in (PubGrub(), Backtracking(rounds=2000)):
-        outcome = solver.solve(roots, View(universe))
+        outcome = solver.solve(roots, View(graph))
         if isinstance(solver, Backtracking) and not isinstance(outcome, Solved):
             continue  # resolvelib misses some answers and goes round in circles in others; see the next tests
         assert isinstance(outcome, Solved if expected else Unsolvable), solver
         if isinstance(outcome, Solved):
             world = {
-                name: str(universe.candidates(name).versions[position])  # type: ignore[arg-type]
+                name: str(graph.candidates(name).versions[position])  # type: ignore[arg-type]
                 for name, position in outcome.positions.items()
             }
             assert _sound(world, table, frozenset())
@@ -145,37 +145,37 @@ def test_engines_agree_with_brute_force(given_: tuple[Table, list[str]]) -> None
 
 def test_where_the_second_engine_goes_round_in_circles_it_says_so_and_the_first_has_the_answer() -> None:
     table: Table = {"a": {"1": ["b==2"], "2": ["b==1"]}, "b": {"1": ["a==1"], "2": ["a==2"]}}
-    universe = Universe(Problem(read("a"), LINUX), MemoryIndex(table))
-    roots = roots_of(universe, lines_of(universe))
-    assert isinstance(PubGrub().solve(roots, View(universe)), Unsolvable)
-    assert isinstance(Backtracking(rounds=2000).solve(roots, View(universe)), GaveUp)
+    graph = DependencyGraph(Manifest(read("a"), LINUX), MemoryIndex(table))
+    roots = roots_of(graph, lines_of(graph))
+    assert isinstance(PubGrub().solve(roots, View(graph)), Unsolvable)
+    assert isinstance(Backtracking(rounds=2000).solve(roots, View(graph)), GaveUp)
 
 
 def test_where_the_second_engine_returns_what_does_not_agree_that_is_no_answer() -> None:
     # c=1 wants b=1, and is returned beside b=2.
     table: Table = {"a": {"1": ["b==2"], "2": ["b"]}, "b": {"1": ["a==1", "c==2"], "2": ["c==1"]}}
     table["c"] = {"1": ["b==1"], "2": []}
-    universe = Universe(Problem(read("a"), LINUX), MemoryIndex(table))
-    roots = roots_of(universe, lines_of(universe))
+    graph = DependencyGraph(Manifest(read("a"), LINUX), MemoryIndex(table))
+    roots = roots_of(graph, lines_of(graph))
     assert not _possible(table, ["a"])
-    assert isinstance(PubGrub().solve(roots, View(universe)), Unsolvable)
-    assert isinstance(Backtracking(rounds=2000).solve(roots, View(universe)), GaveUp)
+    assert isinstance(PubGrub().solve(roots, View(graph)), Unsolvable)
+    assert isinstance(Backtracking(rounds=2000).solve(roots, View(graph)), GaveUp)
 
 
 def test_where_the_second_engine_jumps_over_an_answer_the_first_finds_it() -> None:
     # It walks past the choice of b, since nothing that b=2 asks for is named by the clash behind it.
     table: Table = {"a": {"1": ["b==9"]}, "b": {"1": [], "2": ["d==2"]}, "c": {"1": ["b"]}, "d": {"1": [], "2": ["a"]}}
-    universe = Universe(Problem(read("c"), LINUX), MemoryIndex(table))
-    roots = roots_of(universe, lines_of(universe))
-    assert isinstance(PubGrub().solve(roots, View(universe)), Solved)
-    assert isinstance(Backtracking(rounds=2000).solve(roots, View(universe)), Unsolvable)
+    graph = DependencyGraph(Manifest(read("c"), LINUX), MemoryIndex(table))
+    roots = roots_of(graph, lines_of(graph))
+    assert isinstance(PubGrub().solve(roots, View(graph)), Solved)
+    assert isinstance(Backtracking(rounds=2000).solve(roots, View(graph)), Unsolvable)
 
 
 @thorough
 @given(universes())
 def test_conflicts_are_exactly_the_minimal_impossible_sets(given_: tuple[Table, list[str]]) -> None:
     table, texts = given_
-    found = diagnose(Problem(read(*texts), LINUX), MemoryIndex(table))
+    found = diagnose(Manifest(read(*texts), LINUX), MemoryIndex(table))
     assert not found.conflicts_truncated
     assert {frozenset(str(r) for r in c.core) for c in found.conflicts} == _minimal_cores(table, texts)
     for conflict in found.conflicts:
@@ -189,7 +189,7 @@ def test_conflicts_are_exactly_the_minimal_impossible_sets(given_: tuple[Table, 
 @given(universes(projects=4, versions=2))
 def test_repairs_work_and_none_is_cheaper(given_: tuple[Table, list[str]]) -> None:
     table, texts = given_
-    found = diagnose(Problem(read(*texts), LINUX), MemoryIndex(table))
+    found = diagnose(Manifest(read(*texts), LINUX), MemoryIndex(table))
     expected = _cheapest(table, texts, most=3) if found.conflicts else set()
     cost = min((len(elements) for elements in expected), default=None)
     if cost is None:
@@ -214,9 +214,9 @@ def test_repairs_work_and_none_is_cheaper(given_: tuple[Table, list[str]]) -> No
 @given(universes(), st.lists(st.sampled_from(["a<2", "b==1", "c!=2", "a==9"]), max_size=2, unique=True))
 def test_constraints_bound_only_what_is_used(given_: tuple[Table, list[str]], bounds: list[str]) -> None:
     table, texts = given_
-    problem = Problem((*read(*texts), *read(*bounds, path="constraints.txt", constraint=True)), LINUX)
-    universe = Universe(problem, MemoryIndex(table))
-    roots = roots_of(universe, lines_of(universe))
+    manifest = Manifest((*read(*texts), *read(*bounds, path="constraints.txt", constraint=True)), LINUX)
+    graph = DependencyGraph(manifest, MemoryIndex(table))
+    roots = roots_of(graph, lines_of(graph))
     expected = any(
         _sound(world, table, frozenset())
         and _holds(world, texts, frozenset())
@@ -224,4 +224,4 @@ def test_constraints_bound_only_what_is_used(given_: tuple[Table, list[str]], bo
         for world in _worlds(table)
     )
     for solver in (PubGrub(), Backtracking()):
-        assert isinstance(solver.solve(roots, View(universe)), Solved if expected else Unsolvable), solver
+        assert isinstance(solver.solve(roots, View(graph)), Solved if expected else Unsolvable), solver

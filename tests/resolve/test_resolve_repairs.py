@@ -18,13 +18,13 @@ from envdoctor.ports import IndexUnavailable
 from envdoctor.render.conflict_wording import override_text
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.failure import Failure, Judge
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.manifest import Manifest
 
 CP313 = replace(WINDOWS, python=(3, 13))
 
 
 def _diagnose(table: Any, *lines: str, target: Target = LINUX, **more: Any) -> Diagnosis:
-    return diagnose(Problem(read(*lines), target), MemoryIndex(table), **more)
+    return diagnose(Manifest(read(*lines), target), MemoryIndex(table), **more)
 
 
 def _pins(repair: Repair) -> list[str]:
@@ -209,11 +209,11 @@ def test_a_repair_that_could_not_be_looked_at_whole_is_not_called_verified(lines
         "mute": {"1": {"no_metadata": True}},
         "asks": {"1": ["lost>=1"]},
     }
-    found = diagnose(Problem(read(*lines), LINUX), PartlyDown(table))
+    found = diagnose(Manifest(read(*lines), LINUX), PartlyDown(table))
     assert found.repairs
     assert not any(repair.verified for repair in found.repairs)
     assert any(name in text for text in found.incomplete)
-    whole = diagnose(Problem(read("app==2", "lib"), LINUX), PartlyDown(table))
+    whole = diagnose(Manifest(read("app==2", "lib"), LINUX), PartlyDown(table))
     assert all(repair.verified for repair in whole.repairs)
 
 

@@ -9,7 +9,7 @@ from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.project import Project
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
-from envdoctor.resolve.manifest import Policy, Problem
+from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.verification import Backtracking
 from envdoctor.verbs.check import CheckRequest, check
 
@@ -24,7 +24,7 @@ TABLE: dict[str, dict[str, Any]] = {
 
 
 def _diagnose(*lines: str, **more: Any) -> Diagnosis:
-    return diagnose(Problem(read(*lines), LINUX, **more), MemoryIndex(TABLE))
+    return diagnose(Manifest(read(*lines), LINUX, **more), MemoryIndex(TABLE))
 
 
 def _core(found: Diagnosis) -> list[str]:
@@ -71,8 +71,8 @@ def test_only_the_lines_that_the_repair_in_use_keeps_count() -> None:
 
 
 def test_any_engine_finds_it() -> None:
-    problem = Problem(read("torch==2.1.0", "fairseq==0.12.2"), LINUX)
-    assert _core(diagnose(problem, MemoryIndex(TABLE), solver=Backtracking())) == ["fairseq==0.12.2"]
+    manifest = Manifest(read("torch==2.1.0", "fairseq==0.12.2"), LINUX)
+    assert _core(diagnose(manifest, MemoryIndex(TABLE), solver=Backtracking())) == ["fairseq==0.12.2"]
 
 
 def test_the_report_says_with_which_tool_it_can_be_installed() -> None:

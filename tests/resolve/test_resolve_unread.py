@@ -11,7 +11,7 @@ from resolve_universe import LINUX, MemoryIndex, read
 from envdoctor.model.candidate import CoreMetadata, DistributionFile
 from envdoctor.ports import ONLY_ITS_BUILD, MetadataUnavailable
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.manifest import Manifest
 
 UNREAD = {"no_metadata": True}
 
@@ -27,7 +27,7 @@ class OnlyBuilds(MemoryIndex):
 
 
 def found(table: dict[str, Any], *lines: str) -> Diagnosis:
-    return diagnose(Problem(read(*lines), LINUX), MemoryIndex(table))
+    return diagnose(Manifest(read(*lines), LINUX), MemoryIndex(table))
 
 
 def cores(diagnosis: Diagnosis) -> list[list[str]]:
@@ -74,7 +74,7 @@ def test_unread_versions_that_no_conflict_rests_on_change_nothing() -> None:
 def test_what_only_a_build_would_tell_is_unknown_and_no_conflict() -> None:
     table: dict[str, Any] = {"app": {"1": ["part<2"]}, "part": {"0.5": UNREAD, "1": UNREAD, "2": []}}
     for lines in (["app==1"], ["part<2"]):
-        diagnosis = diagnose(Problem(read(*lines), LINUX), OnlyBuilds(table))
+        diagnosis = diagnose(Manifest(read(*lines), LINUX), OnlyBuilds(table))
         assert not diagnosis.conflicts
         assert diagnosis.resolution is not None
         assert str(getattr(diagnosis.resolution.get(canonicalize_name("part")), "version", "")) == "1"
@@ -89,7 +89,7 @@ def test_a_version_that_can_be_read_is_taken_before_one_that_only_its_build_woul
         "two": {"1": ["shared>=2"]},
         "shared": {"1": [], "2": []},
     }
-    diagnosis = diagnose(Problem(read("app", "one", "two"), LINUX), OnlyBuilds(table))
+    diagnosis = diagnose(Manifest(read("app", "one", "two"), LINUX), OnlyBuilds(table))
     assert cores(diagnosis) == [["one", "two"]]
     assert diagnosis.resolution is not None
     assert str(getattr(diagnosis.resolution.get(canonicalize_name("part")), "version", "")) == "1"
@@ -97,5 +97,5 @@ def test_a_version_that_can_be_read_is_taken_before_one_that_only_its_build_woul
 
 def test_a_conflict_that_no_build_can_mend_stays_one() -> None:
     table: dict[str, Any] = {"app": {"1": ["part<1"]}, "part": {"1": UNREAD}}
-    diagnosis = diagnose(Problem(read("app==1"), LINUX), OnlyBuilds(table))
+    diagnosis = diagnose(Manifest(read("app==1"), LINUX), OnlyBuilds(table))
     assert cores(diagnosis) == [["app==1"]]

@@ -11,34 +11,34 @@ from dataclasses import replace
 
 from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.manifest import Manifest
 
 __all__ = ["holds", "meets", "unchanged"]
 
 
-def holds(problem: Problem, locked: LockedProject, choices: tuple[tuple[int, int], ...] = ()) -> bool:
+def holds(manifest: Manifest, locked: LockedProject, choices: tuple[tuple[int, int], ...] = ()) -> bool:
     """Return whether the lock is for this target and meets everything that applies there.
 
     ``choices`` are the interpreters that the target may have besides its own.
     """
-    target = problem.target
+    target = manifest.target
     pythons = {f"{major}.{minor}": (major, minor) for major, minor in (target.python, *choices)}
     if (locked.os, locked.arch) != (target.os.value, target.arch.value) or locked.python not in pythons:
         return False
     environment = replace(target, python=pythons[locked.python], python_full=None).marker_environment()
-    excluded = {item.name for item in problem.exclusions}
+    excluded = {item.name for item in manifest.exclusions}
     wanted = [
         item
-        for item in (*problem.requirements, *(override.requirement for override in problem.overrides))
+        for item in (*manifest.requirements, *(override.requirement for override in manifest.overrides))
         if item.name not in excluded and may_hold(item.marker, environment)
     ]
     return all(meets(item, locked) for item in wanted)
 
 
-def unchanged(problem: Problem, locked: LockedProject) -> bool:
+def unchanged(manifest: Manifest, locked: LockedProject) -> bool:
     """Return whether the lock knows no line that nobody writes any more; with ``holds``, it is still the lock."""
-    overriding = [override.requirement for override in problem.overrides]
-    return locked.written <= {str(item) for item in (*problem.requirements, *overriding)}
+    overriding = [override.requirement for override in manifest.overrides]
+    return locked.written <= {str(item) for item in (*manifest.requirements, *overriding)}
 
 
 def meets(requirement: Requirement, locked: LockedProject) -> bool:

@@ -14,7 +14,7 @@ from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.conflict import Clash, ClashSide
 from envdoctor.model.requirement import Requirement
 from envdoctor.resolve.clash_search import Meeting
-from envdoctor.resolve.dependency_graph import Universe, base_name, highest, positions_of
+from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest, positions_of
 from envdoctor.resolve.solver import Line, Proof
 
 __all__ = ["find_clash"]
@@ -36,44 +36,46 @@ class _Demand:
     owner_bits: int = 0
 
 
-def find_clash(universe: Universe, core: Sequence[Line], proof: Proof | None, meeting: Meeting | None = None) -> Clash:
+def find_clash(
+    graph: DependencyGraph, core: Sequence[Line], proof: Proof | None, meeting: Meeting | None = None
+) -> Clash:
     """Return where the members of a minimal core meet: at a known meeting, else from a proof that speaks of them."""
     if meeting is not None:
-        demands, chains = _known(universe, meeting)
+        demands, chains = _known(graph, meeting)
         sides = demands
     else:
-        demands = [*_line_demands(universe, core), *_edge_demands(universe, proof)]
+        demands = [*_line_demands(graph, core), *_edge_demands(graph, proof)]
         chains = _chains(core, demands)
-        sides = _meeting(universe, core, demands, chains)
+        sides = _meeting(graph, core, demands, chains)
     package = sides[0].package
-    lacking = [side for side in sides if not side.bits & universe.candidates(package).all]
-    candidates = universe.candidates(package)
+    lacking = [side for side in sides if not side.bits & graph.candidates(package).all]
+    candidates = graph.candidates(package)
     available = tuple(str(candidates.versions[p]) for p in positions_of(candidates.all)) if lacking else ()
     if candidates.opaque:
         available = ()
     return Clash(
         package=package,
-        sides=tuple(_side(universe, demand, demands, chains) for demand in sides),
+        sides=tuple(_side(graph, demand, demands, chains) for demand in sides),
         available=available,
-        rejections=_rejections(universe, package, sides, demands, chains),
+        rejections=_rejections(graph, package, sides, demands, chains),
     )
 
 
-def _known(universe: Universe, meeting: Meeting) -> tuple[list[_Demand], Chains]:
+def _known(graph: DependencyGraph, meeting: Meeting) -> tuple[list[_Demand], Chains]:
     requirement = meeting.line.requirement
-    line = _Demand(requirement.name, universe.bits(requirement.name, requirement.specifier), meeting.line)
+    line = _Demand(requirement.name, graph.bits(requirement.name, requirement.specifier), meeting.line)
     end = _Demand(requirement.name, meeting.bits, owner=meeting.node, owner_bits=meeting.owner_bits)
     sides = [line, end] if meeting.line.id < meeting.start.id else [end, line]
     return sides, {base_name(meeting.node): {meeting.start.id: meeting.chain}}
 
 
-def _line_demands(universe: Universe, core: Sequence[Line]) -> Iterable[_Demand]:
+def _line_demands(graph: DependencyGraph, core: Sequence[Line]) -> Iterable[_Demand]:
     for line in core:
         requirement = line.requirement
-        yield _Demand(requirement.name, universe.bits(requirement.name, requirement.specifier), line)
+        yield _Demand(requirement.name, graph.bits(requirement.name, requirement.specifier), line)
 
 
-def _edge_demands(universe: Universe, proof: Proof | None) -> Iterable[_Demand]:
+def _edge_demands(graph: DependencyGraph, proof: Proof | None) -> Iterable[_Demand]:
     """Yield one demand per pair of projects: whatever version of the owner is taken, it asks for one of these."""
     merged: dict[tuple[str, NormalizedName], tuple[int, int]] = {}
     for edge in proof.edges if proof else ():
@@ -83,7 +85,7 @@ def _edge_demands(universe: Universe, proof: Proof | None) -> Iterable[_Demand]:
         owner_bits, bits = merged.get((edge.owner, dependency), (0, 0))
         merged[edge.owner, dependency] = (owner_bits | edge.owner_bits, bits | edge.bits)
     for (owner, dependency), (owner_bits, bits) in merged.items():
-        known = owner_bits & universe.candidates(base_name(owner)).all
+        known = owner_bits & graph.candidates(base_name(owner)).all
         if known:
             yield _Demand(dependency, bits, owner=owner, owner_bits=known)
 
@@ -122,13 +124,13 @@ def _depth(demand: _Demand, chains: Chains) -> int:
 
 
 def _meeting(
-    universe: Universe,
+    graph: DependencyGraph,
     core: Sequence[Line],
     demands: Sequence[_Demand],
     chains: Chains,
 ) -> list[_Demand]:
     """Return the demands on one package that exclude each other, or the one that nothing can meet."""
-    lacking = [d for d in demands if not d.bits & universe.candidates(d.package).all]
+    lacking = [d for d in demands if not d.bits & graph.candidates(d.package).all]
     if len(core) == 1 and lacking:
         return [min(lacking, key=lambda d: _depth(d, chains))]
     pairs = [
@@ -174,35 +176,35 @@ def _most_contested(demands: Sequence[_Demand], chains: Chains) -> list[_Demand]
     )
 
 
-def _owner_positions(universe: Universe, demand: _Demand, demands: Sequence[_Demand]) -> int:
+def _owner_positions(graph: DependencyGraph, demand: _Demand, demands: Sequence[_Demand]) -> int:
     """Return the owner's versions that the other demands leave open, of those that make this demand."""
     bits = demand.owner_bits
     for other in demands:
         if other.package == base_name(demand.owner):
             bits = bits & other.bits or bits
-    return bits & universe.candidates(base_name(demand.owner)).all
+    return bits & graph.candidates(base_name(demand.owner)).all
 
 
 def _side(
-    universe: Universe,
+    graph: DependencyGraph,
     demand: _Demand,
     demands: Sequence[_Demand],
     chains: Chains,
 ) -> ClashSide:
     if demand.line is not None:
         return ClashSide(demand.line.requirement)
-    positions = _owner_positions(universe, demand, demands)
-    owner = universe.candidates(base_name(demand.owner))
-    requirement = _demand_of(universe, demand, highest(positions))
+    positions = _owner_positions(graph, demand, demands)
+    owner = graph.candidates(base_name(demand.owner))
+    requirement = _demand_of(graph, demand, highest(positions))
     chain = min(chains.get(base_name(demand.owner), {}).values(), key=len, default=(base_name(demand.owner),))
     versions = tuple(str(owner.versions[p]) for p in sorted(positions_of(positions)))
     return ClashSide(requirement, via=chain, versions_considered=versions)
 
 
-def _demand_of(universe: Universe, demand: _Demand, position: int) -> Requirement:
+def _demand_of(graph: DependencyGraph, demand: _Demand, position: int) -> Requirement:
     """Return the demand as one version of its owner makes it, several lines on one project taken together."""
-    edges = [e for e in universe.edges(demand.owner, position) if base_name(e.dependency) == demand.package]
-    version = universe.candidates(base_name(demand.owner)).versions[position]
+    edges = [e for e in graph.edges(demand.owner, position) if base_name(e.dependency) == demand.package]
+    version = graph.candidates(base_name(demand.owner)).versions[position]
     first = edges[0].requirement(version)
     specifier = SpecifierSet()
     for edge in edges:
@@ -211,20 +213,20 @@ def _demand_of(universe: Universe, demand: _Demand, position: int) -> Requiremen
 
 
 def _rejections(
-    universe: Universe,
+    graph: DependencyGraph,
     package: NormalizedName,
     sides: Sequence[_Demand],
     demands: Sequence[_Demand],
     chains: Chains,
 ) -> tuple[Rejection, ...]:
-    if package in universe.missing:
+    if package in graph.missing:
         return (Rejection(RejectionKind.NOT_FOUND, package),)
-    found = [rejection for (name, _), rejection in universe.unreadable.items() if name == package]
-    candidates = universe.candidates(package)
+    found = [rejection for (name, _), rejection in graph.unreadable.items() if name == package]
+    candidates = graph.candidates(package)
     if candidates.page is None:
         return tuple(found)
     for side in sides:
-        requirement = _side(universe, side, demands, chains).requirement
+        requirement = _side(graph, side, demands, chains).requirement
         usable = {candidates.versions[p] for p in positions_of(side.bits & candidates.all)}
         wanted = {
             version
@@ -233,5 +235,5 @@ def _rejections(
         }
         # A side that has versions to choose from is told only of what was shut out for it alone.
         if not usable:
-            found.extend(universe.selector.rejections(candidates.page, wanted))
+            found.extend(graph.selector.rejections(candidates.page, wanted))
     return tuple(dict.fromkeys(found))

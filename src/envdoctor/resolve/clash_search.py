@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from packaging.utils import NormalizedName
 
-from envdoctor.resolve.dependency_graph import Edge, Universe, base_name, positions_of
+from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name, positions_of
 from envdoctor.resolve.solver import Line, Root, Solved, Solver, View, background, roots_of
 
 __all__ = ["Meeting", "Meetings"]
@@ -41,7 +41,7 @@ class Meeting:
 
 
 class _Deaf(View):
-    """A universe in which one project's demands on another are not heard, binary couplings among them."""
+    """A graph in which one project's demands on another are not heard, binary couplings among them."""
 
     def _seen(self, owner: NormalizedName, edge: Edge) -> Edge | None:
         return None if (owner, base_name(edge.dependency)) in self.relaxed and not edge.structural else edge
@@ -50,8 +50,8 @@ class _Deaf(View):
 class Meetings:
     """Finds the meetings of the cores of one diagnosis."""
 
-    def __init__(self, universe: Universe, solver: Solver, solves: int = _IN_ALL) -> None:
-        self._universe = universe
+    def __init__(self, graph: DependencyGraph, solver: Solver, solves: int = _IN_ALL) -> None:
+        self._graph = graph
         self._solver = solver
         self._left = solves
 
@@ -61,7 +61,7 @@ class Meetings:
         ``core`` is minimal: with any one of its members gone the others hold together. Gives up, with None, where too
         many questions are to be asked.
         """
-        search = _Search(self._universe, self._solver, core, min(_FOR_ONE, self._left))
+        search = _Search(self._graph, self._solver, core, min(_FOR_ONE, self._left))
         lines = (line for line in core if len(line.requirement.specifier))
         found = next((meeting for line in lines if (meeting := search.against(line)) is not None), None)
         self._left = max(self._left - search.asked, 0)
@@ -69,11 +69,11 @@ class Meetings:
 
 
 class _Search:
-    def __init__(self, universe: Universe, solver: Solver, core: Sequence[Line], solves: int) -> None:
-        self._universe = universe
+    def __init__(self, graph: DependencyGraph, solver: Solver, core: Sequence[Line], solves: int) -> None:
+        self._graph = graph
         self._solver = solver
         self._core = core
-        self._background: list[Root] = background(universe)
+        self._background: list[Root] = background(graph)
         self._solves = solves
         self.asked = 0
         self._essential: dict[tuple[NormalizedName, NormalizedName], bool] = {}
@@ -81,12 +81,12 @@ class _Search:
     def against(self, line: Line) -> Meeting | None:
         """Return the demand on which it rests that nothing which a line asks for is left."""
         others = [other for other in self._core if other is not line]
-        outcome = self._solved(View(self._universe), others)
+        outcome = self._solved(View(self._graph), others)
         if outcome is None:
             return None
         name = line.requirement.name
-        wanted = self._universe.bits(name, line.requirement.specifier)
-        for node in _making(self._universe, outcome, name, wanted):
+        wanted = self._graph.bits(name, line.requirement.specifier)
+        for node in _making(self._graph, outcome, name, wanted):
             way = self._way_to(node, name, others, outcome, frozenset())
             if way is not None:
                 owner_bits, bits = self._speaking(node, name, wanted, others, outcome)
@@ -97,14 +97,14 @@ class _Search:
         if self.asked >= self._solves:
             return None
         self.asked += 1
-        outcome = self._solver.solve([*roots_of(self._universe, lines), *self._background], view)
+        outcome = self._solver.solve([*roots_of(self._graph, lines), *self._background], view)
         return outcome.positions if isinstance(outcome, Solved) else None
 
     def _rests_on(self, owner: NormalizedName, dependency: NormalizedName) -> bool:
         """Return whether the core could hold together if these demands were not heard."""
         pair = (owner, dependency)
         if pair not in self._essential:
-            self._essential[pair] = self._solved(_Deaf(self._universe, {pair: None}), self._core) is not None
+            self._essential[pair] = self._solved(_Deaf(self._graph, {pair: None}), self._core) is not None
         return self._essential[pair]
 
     def _way_to(
@@ -122,7 +122,7 @@ class _Search:
         start = next((line for line in others if line.requirement.name == owner and not line.constraint), None)
         if start is not None:
             return start, (str(owner),)
-        for above in _making(self._universe, positions, owner):
+        for above in _making(self._graph, positions, owner):
             if above not in seen and above != node:
                 way = self._way_to(above, owner, others, positions, seen | {node})
                 if way is not None:
@@ -139,35 +139,37 @@ class _Search:
     ) -> tuple[int, int]:
         """Return the versions of a node that the others leave and that speak against the line, and what they want."""
         owner = base_name(node)
-        left = self._universe.candidates(owner).all
+        left = self._graph.candidates(owner).all
         for line in others:
             if line.requirement.name == owner:
-                left &= self._universe.bits(owner, line.requirement.specifier)
-        for above in _making(self._universe, positions, owner):
-            for edge in self._universe.edges(above, positions[above]):
+                left &= self._graph.bits(owner, line.requirement.specifier)
+        for above in _making(self._graph, positions, owner):
+            for edge in self._graph.edges(above, positions[above]):
                 left &= edge.bits if base_name(edge.dependency) == owner else -1
         owner_bits = bits = 0
         for position in positions_of(left):
-            if self._universe.loaded(owner, position):
-                for edge in _excluding(self._universe, node, position, name, wanted):
+            if self._graph.loaded(owner, position):
+                for edge in _excluding(self._graph, node, position, name, wanted):
                     owner_bits |= 1 << position
                     bits |= edge.bits
         return owner_bits, bits
 
 
 def _making(
-    universe: Universe, positions: Mapping[str, int], name: NormalizedName, wanted: int | None = None
+    graph: DependencyGraph, positions: Mapping[str, int], name: NormalizedName, wanted: int | None = None
 ) -> Iterator[str]:
     """Yield the nodes of a solution that ask for versions of a project; with ``wanted``: for none of these."""
     for node in sorted(positions):
-        if base_name(node) != name and _excluding(universe, node, positions[node], name, wanted):
+        if base_name(node) != name and _excluding(graph, node, positions[node], name, wanted):
             yield node
 
 
-def _excluding(universe: Universe, node: str, position: int, name: NormalizedName, wanted: int | None) -> list[Edge]:
+def _excluding(
+    graph: DependencyGraph, node: str, position: int, name: NormalizedName, wanted: int | None
+) -> list[Edge]:
     return [
         edge
-        for edge in universe.edges(node, position)
+        for edge in graph.edges(node, position)
         if base_name(edge.dependency) == name
         and not edge.structural
         and (not edge.bits & wanted if wanted is not None else True)

@@ -101,7 +101,7 @@ _MOST = 400
 
 
 class Lessons:
-    """Learned clauses of one universe."""
+    """Learned clauses of one graph."""
 
     def __init__(self) -> None:
         self._clauses: dict[object, tuple[Clause, frozenset[Pair]]] = {}

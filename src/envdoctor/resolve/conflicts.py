@@ -12,25 +12,25 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.hitting_sets import MinimalHittingSets
-from envdoctor.resolve.resolver import Ground
+from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import GaveUp, Outcome, Proof, Solved, Solver, Unsolvable, View, background, roots_of
 
 __all__ = ["CoreSet", "Oracle", "minimal_cores", "strict_core"]
 
 
 def strict_core(
-    ground: Ground, resolution: Resolution | None, repair: Repair | None, lenient: Oracle, solver: Solver | None
+    resolver: Resolver, resolution: Resolution | None, repair: Repair | None, lenient: Oracle, solver: Solver | None
 ) -> tuple[Requirement, ...]:
     """Return a minimal set of lines that such a tool cannot meet and others can, in the order of the files.
 
     Empty where the resolution in use needs no mended metadata, or can do without. The lines that ``repair`` sets aside
-    for it do not count. ``lenient`` is the oracle of the same problem as we read it.
+    for it do not count. ``lenient`` is the oracle of the same manifest as we read it.
     """
     if resolution is None or not any(package.mended for package in resolution.packages):
         return ()
     aside = {requirement for override in (repair.overrides if repair else ()) for requirement in override.sets_aside}
-    problem = replace(ground.problem, policy=replace(ground.problem.policy, mended=False))
-    strict = Oracle(Ground(problem, ground.index, solver))
+    manifest = replace(resolver.manifest, policy=replace(resolver.manifest.policy, mended=False))
+    strict = Oracle(Resolver(manifest, resolver.index, solver))
     members = frozenset(line.id for line in strict.lines if line.requirement not in aside)
     if strict.possible(members):
         return ()
@@ -46,14 +46,14 @@ _HITTING_SETS = 2_000
 class Oracle:
     """Answers whether a set of lines can hold together, and remembers."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.universe = ground.universe
-        self.lines = tuple(ground.lines)
+    def __init__(self, resolver: Resolver) -> None:
+        self.graph = resolver.graph
+        self.lines = tuple(resolver.lines)
         self.solves = 0
         self.gave_up: list[str] = []
-        self._ground = ground
-        self._view = View(ground.universe)
-        self._background = background(ground.universe)
+        self._resolver = resolver
+        self._view = View(resolver.graph)
+        self._background = background(resolver.graph)
         self._possible: list[frozenset[int]] = []
         self._impossible: dict[frozenset[int], Proof | None] = {}
         self._phase: dict[str, int] = {}
@@ -70,10 +70,10 @@ class Oracle:
         """Solve for these lines, leaning on what earlier solves chose: any answer will do here."""
         self.solves += 1
         if len(members) == len(self.lines):
-            outcome = self._ground.as_written()
+            outcome = self._resolver.as_written()
         else:
-            roots = roots_of(self.universe, (line for line in self.lines if line.id in members))
-            outcome = self._ground.solver.solve([*roots, *self._background], self._view, self._phase)
+            roots = roots_of(self.graph, (line for line in self.lines if line.id in members))
+            outcome = self._resolver.solver.solve([*roots, *self._background], self._view, self._phase)
         if isinstance(outcome, Solved):
             self._phase.update(outcome.positions)
             self._possible.append(members)
@@ -146,8 +146,8 @@ def _empty_lines(oracle: Oracle) -> Iterable[frozenset[int]]:
     """Yield the lines that no version answers: conflicts of one that need no search."""
     for line in oracle.lines:
         requirement = line.requirement
-        candidates = oracle.universe.candidates(requirement.name)
-        bits = oracle.universe.bits(requirement.name, requirement.specifier)
+        candidates = oracle.graph.candidates(requirement.name)
+        bits = oracle.graph.bits(requirement.name, requirement.specifier)
         if not line.constraint and not bits & candidates.all:
             oracle.solve(frozenset({line.id}))
             yield frozenset({line.id})

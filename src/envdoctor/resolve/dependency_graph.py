@@ -21,10 +21,10 @@ from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 from envdoctor.resolve.candidates import CandidateList, Selector
 from envdoctor.resolve.couplings import Couplings
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.requires_dist import MetadataLines
 
-__all__ = ["Edge", "Universe", "base_name", "highest", "nodes_of", "positions_of"]
+__all__ = ["DependencyGraph", "Edge", "base_name", "highest", "nodes_of", "positions_of"]
 
 
 def highest(bits: int) -> int:
@@ -76,19 +76,19 @@ class Edge:
         return Requirement(base_name(self.dependency), origin, self.specifier, extras=self.extras)
 
 
-class Universe:
-    """Reads an index for one problem and remembers everything.
+class DependencyGraph:
+    """Reads an index for one manifest and remembers everything.
 
     Candidates, sets of positions and edges do not depend on which requirements a solve takes in, so conflicts
-    that differ only in what they leave out are compared on the same ground.
+    that differ only in what they leave out are compared on the same resolver.
     """
 
-    def __init__(self, problem: Problem, index: Index) -> None:
-        self.problem = problem
+    def __init__(self, manifest: Manifest, index: Index) -> None:
+        self.manifest = manifest
         self.index = index
-        self.couplings = Couplings(problem.couplings) if problem.policy.couplings else Couplings.none()
-        self.excluded = frozenset(exclusion.name for exclusion in problem.exclusions)
-        self.selector = Selector(problem.target, problem.policy)
+        self.couplings = Couplings(manifest.couplings) if manifest.policy.couplings else Couplings.none()
+        self.excluded = frozenset(exclusion.name for exclusion in manifest.exclusions)
+        self.selector = Selector(manifest.target, manifest.policy)
         self.incomplete: dict[str, None] = {}
         """What could not be checked, in the order it was met."""
         self.missing: set[NormalizedName] = set()
@@ -99,12 +99,12 @@ class Universe:
         """Those of them whose page could not be fetched."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
         """Versions without metadata."""
-        written = (*problem.requirements, *problem.constraints, *(o.requirement for o in problem.overrides))
+        written = (*manifest.requirements, *manifest.constraints, *(o.requirement for o in manifest.overrides))
         self._written: dict[NormalizedName, list[Requirement]] = {}
         for requirement in written:
             self._written.setdefault(requirement.name, []).append(requirement)
-        self._environment = problem.target.marker_environment()
-        self.metadata_lines = MetadataLines(problem.target, self.incomplete)
+        self._environment = manifest.target.marker_environment()
+        self.metadata_lines = MetadataLines(manifest.target, self.incomplete)
         self._candidates: dict[NormalizedName, CandidateList] = {}
         self._bits: dict[tuple[NormalizedName, str], int] = {}
         self._eligible: dict[NormalizedName, tuple[int, int]] = {}
@@ -185,7 +185,7 @@ class Universe:
             if guarded >> position & 1 and any(_pins(specifier, version) for specifier in written):
                 every |= 1 << position
         stable = every
-        if not (self.problem.policy.prereleases or any(s.prereleases for s in written)):
+        if not (self.manifest.policy.prereleases or any(s.prereleases for s in written)):
             stable &= sum(1 << p for p, v in enumerate(candidates.versions) if not v.is_prerelease)
         self._eligible[name] = known = (stable or every, every)
         return known
@@ -232,13 +232,13 @@ class Universe:
             return True
         metadata = self.metadata(name, position)
         if metadata is not None:
-            return self.problem.policy.mended or not metadata.mended
+            return self.manifest.policy.mended or not metadata.mended
         version = candidates.versions[position]
         return any(_pins(r.specifier, version) for r in self._written.get(name, ()))
 
     def hoped_for(self, name: NormalizedName, position: int) -> bool:
         """Return whether a version may be chosen in want of any that can be read."""
-        return self.problem.policy.unread and self.metadata(name, position) is None
+        return self.manifest.policy.unread and self.metadata(name, position) is None
 
     def loaded(self, name: NormalizedName, position: int) -> bool:
         """Return whether the metadata of a version has been looked at."""

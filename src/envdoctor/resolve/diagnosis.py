@@ -16,14 +16,14 @@ from envdoctor.ports import Index, Progress
 from envdoctor.resolve.clash import find_clash
 from envdoctor.resolve.clash_search import Meetings
 from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores, strict_core
-from envdoctor.resolve.dependency_graph import Universe
+from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.failure import Judge
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.memory import collector_paused
 from envdoctor.resolve.offers import Offers
 from envdoctor.resolve.ranking import Offer
 from envdoctor.resolve.resolution_builder import build_resolution
-from envdoctor.resolve.resolver import Ground, go_on_from, leave
+from envdoctor.resolve.resolver import Resolver, go_on_from, leave
 from envdoctor.resolve.solver import Solved, Solver
 
 __all__ = ["BuildRiskOf", "Diagnosis", "Unsatisfiable", "diagnose", "resolve"]
@@ -60,7 +60,7 @@ class Diagnosis:
     """Requirements that cannot hold together even with the profile's overrides; empty where those work."""
     unsound: tuple[str, ...] = ()
     """What the independent check objects to in the resolution in use; empty unless there is a fault in here."""
-    universe: Universe | None = field(default=None, compare=False, repr=False)
+    graph: DependencyGraph | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +70,25 @@ class Unsatisfiable:
     core: tuple[str, ...]
 
 
-def resolve(problem: Problem, index: Index, *, solver: Solver | None = None) -> Resolution | Unsatisfiable:
-    """Resolve a problem with its overrides, without looking for conflicts or repairs.
+def resolve(manifest: Manifest, index: Index, *, solver: Solver | None = None) -> Resolution | Unsatisfiable:
+    """Resolve a manifest with its overrides, without looking for conflicts or repairs.
 
-    A ``diagnose`` of the same problem goes on from here.
+    A ``diagnose`` of the same manifest goes on from here.
     """
     with collector_paused():
-        ground = Ground(problem, index, solver)
+        resolver = Resolver(manifest, index, solver)
         if solver is None:
-            leave(ground)
-        outcome = ground.as_overridden()
+            leave(resolver)
+        outcome = resolver.as_overridden()
         if isinstance(outcome, Solved):
-            return build_resolution(ground.universe, ground.lines, outcome.positions, ground.relaxation)
+            return build_resolution(resolver.graph, resolver.lines, outcome.positions, resolver.relaxation)
         proof = getattr(outcome, "proof", None)
-        numbers = sorted(n for n in proof.lines if n >= 0) if proof else range(len(ground.lines))
-        return Unsatisfiable(tuple(str(ground.lines[number].requirement) for number in numbers))
+        numbers = sorted(n for n in proof.lines if n >= 0) if proof else range(len(resolver.lines))
+        return Unsatisfiable(tuple(str(resolver.lines[number].requirement) for number in numbers))
 
 
 def diagnose(
-    problem: Problem,
+    manifest: Manifest,
     index: Index,
     *,
     progress: Progress | None = None,
@@ -103,11 +103,11 @@ def diagnose(
     the diagnosis incomplete.
     """
     with collector_paused():
-        found = _diagnose(problem, index, progress, judge, build_risk, solver)
+        found = _diagnose(manifest, index, progress, judge, build_risk, solver)
         if not found.conflicts or not found.rejections:
             return found
         # A version that could not be read cannot be chosen: a conflict that is found without it may be no conflict.
-        hopeful = replace(problem, policy=replace(problem.policy, unread=True))
+        hopeful = replace(manifest, policy=replace(manifest.policy, unread=True))
         return _proven(found, _diagnose(hopeful, index, progress, judge, build_risk, solver))
 
 
@@ -119,7 +119,7 @@ def _proven(found: Diagnosis, hoped: Diagnosis) -> Diagnosis:
 
 
 def _diagnose(
-    problem: Problem,
+    manifest: Manifest,
     index: Index,
     progress: Progress | None,
     judge: Judge | None,
@@ -127,29 +127,29 @@ def _diagnose(
     solver: Solver | None,
 ) -> Diagnosis:
     _say(progress, "reading the index")
-    ground = go_on_from(problem, index, solver)
-    universe = ground.universe
+    resolver = go_on_from(manifest, index, solver)
+    graph = resolver.graph
     _done(progress, "reading the index")
     _say(progress, "looking for conflicts")
-    oracle = Oracle(ground)
-    cores = minimal_cores(oracle, problem.limits.conflicts, problem.limits.conflict_solves)
-    conflicts = _conflicts(ground, oracle, cores)
+    oracle = Oracle(resolver)
+    cores = minimal_cores(oracle, manifest.limits.conflicts, manifest.limits.conflict_solves)
+    conflicts = _conflicts(resolver, oracle, cores)
     _done(progress, "looking for conflicts")
     _say(progress, "looking for repairs")
-    offers = Offers(ground, conflicts, judge=judge, build_risk=build_risk)
+    offers = Offers(resolver, conflicts, judge=judge, build_risk=build_risk)
     for core in cores.cores:
         proof = oracle.proof(core)
         if proof is not None:
             offers.search.learn(proof)
     found = offers.all()
     _done(progress, "looking for repairs")
-    diagnosis = _assemble(universe, conflicts, cores, oracle, offers, found)
+    diagnosis = _assemble(graph, conflicts, cores, oracle, offers, found)
     in_use = next((r for r in diagnosis.repairs if diagnosis.resolution and r.id == diagnosis.resolution.repair), None)
-    return replace(diagnosis, strict_core=strict_core(ground, diagnosis.resolution, in_use, oracle, solver))
+    return replace(diagnosis, strict_core=strict_core(resolver, diagnosis.resolution, in_use, oracle, solver))
 
 
 def _assemble(
-    universe: Universe,
+    graph: DependencyGraph,
     conflicts: Sequence[Conflict],
     cores: CoreSet,
     oracle: Oracle,
@@ -168,53 +168,51 @@ def _assemble(
         repairs_truncated=offers.truncated,
         resolution=resolution,
         resolutions={offer.repair.id: offer.resolution for offer in found if offer.repair is not None},
-        rejections=tuple(universe.unreadable.values()),
+        rejections=tuple(graph.unreadable.values()),
         incomplete=tuple(
-            dict.fromkeys(
-                (*universe.incomplete, *_unread(universe, resolution), *_doubtful(universe, resolution), *stops)
-            )
+            dict.fromkeys((*graph.incomplete, *_unread(graph, resolution), *_doubtful(graph, resolution), *stops))
         ),
-        unknown=tuple(sorted(universe.unknown)),
-        missing=tuple(sorted(universe.missing)),
+        unknown=tuple(sorted(graph.unknown)),
+        missing=tuple(sorted(graph.missing)),
         mended=tuple(mended),
         profile_failure=offers.profile_failure,
         unsound=in_use.violations if in_use else (),
-        universe=universe,
+        graph=graph,
     )
 
 
-def _unread(universe: Universe, resolution: Resolution | None) -> list[str]:
+def _unread(graph: DependencyGraph, resolution: Resolution | None) -> list[str]:
     """Return which versions without metadata leave something open: those in use, and those passed over for it."""
     found: list[str] = []
-    for (name, position), rejection in universe.unreadable.items():
+    for (name, position), rejection in graph.unreadable.items():
         package = resolution.get(name) if resolution else None
         newer = package is None or rejection.version is None or package.version < rejection.version
-        passed_over = newer and not universe.usable(name, position)
+        passed_over = newer and not graph.usable(name, position)
         if passed_over or (package is not None and package.version == rejection.version):
             found.append(f"`{name}` {rejection.version}: {rejection.detail}")
     return found
 
 
-def _doubtful(universe: Universe, resolution: Resolution | None) -> list[str]:
+def _doubtful(graph: DependencyGraph, resolution: Resolution | None) -> list[str]:
     """Return which demands of the versions in use (without a resolution: of any) have a marker that says nothing."""
-    lines = universe.metadata_lines
+    lines = graph.metadata_lines
     if resolution is None or not lines.doubtful:
         return [f"`{line}`: its marker cannot be evaluated" for line in sorted(lines.doubtful)]
     return [
         f"`{package.name}` {package.version} requires `{line}`: its marker cannot be evaluated"
         for package in resolution.packages
-        for line in lines.doubtful_in(universe.metadata_of(package))
+        for line in lines.doubtful_in(graph.metadata_of(package))
     ]
 
 
-def _conflicts(ground: Ground, oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:
+def _conflicts(resolver: Resolver, oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:
     found: list[Conflict] = []
-    meetings = Meetings(ground.universe, ground.solver)
+    meetings = Meetings(resolver.graph, resolver.solver)
     for number, core in enumerate(cores.cores, 1):
-        members = [ground.lines[member] for member in sorted(core)]
+        members = [resolver.lines[member] for member in sorted(core)]
         # Two members meet where a proof that speaks of them alone says it.
         meeting = meetings.of(members) if len(members) > 2 else None
-        clash = find_clash(ground.universe, members, oracle.proof(core), meeting)
+        clash = find_clash(resolver.graph, members, oracle.proof(core), meeting)
         found.append(Conflict(f"C{number}", tuple(line.requirement for line in members), clash))
     return tuple(found)
 

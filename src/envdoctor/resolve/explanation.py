@@ -15,7 +15,7 @@ from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.resolve.dependency_graph import Universe, base_name, positions_of
+from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, positions_of
 
 __all__ = ["Absence", "AbsenceKind", "Explanation", "NewerVersion", "Unmet", "absence", "explain"]
 
@@ -68,21 +68,21 @@ class Explanation:
 
 def explain(
     resolution: Resolution,
-    universe: Universe,
+    graph: DependencyGraph,
     name: str,
     *,
     repair: Repair | None = None,
     too_new: Callable[[NormalizedName], Iterable[Rejection]] | None = None,
 ) -> Explanation:
-    """Explain one package of a resolution; ``universe`` is that of the diagnosis it came from.
+    """Explain one package of a resolution; ``graph`` is that of the diagnosis it came from.
 
     ``repair`` is the one in use. ``too_new`` tells the files of a project that a date has taken out of its page.
     """
     project = canonicalize_name(name)
     package = resolution.get(project)
     if package is None:
-        return Explanation(project, None, absence(universe, repair, name))
-    candidates = universe.candidates(project)
+        return Explanation(project, None, absence(graph, repair, name))
+    candidates = graph.candidates(project)
     position = candidates.versions.index(package.version)
     versions = set(candidates.page.versions) if candidates.page else set()
     dated: dict[Version, list[Rejection]] = {}
@@ -93,64 +93,64 @@ def explain(
     return Explanation(
         name=project,
         package=package,
-        chains=_chains(resolution, universe, project),
-        newer=tuple(_newer(resolution, universe, package, version, dated.get(version, ())) for version in newer),
+        chains=_chains(resolution, graph, project),
+        newer=tuple(_newer(resolution, graph, package, version, dated.get(version, ())) for version in newer),
         older=position,
     )
 
 
 def _newer(
     resolution: Resolution,
-    universe: Universe,
+    graph: DependencyGraph,
     package: ResolvedPackage,
     version: Version,
     dated: Iterable[Rejection],
 ) -> NewerVersion:
-    candidates = universe.candidates(package.name)
+    candidates = graph.candidates(package.name)
     excluded = tuple(r for r in package.wanted_by if not r.specifier.contains(version, prereleases=True))
     if version not in candidates.versions:
         page = candidates.page
-        shut_out = universe.selector.rejections(page, (version,)) if page else ()
+        shut_out = graph.selector.rejections(page, (version,)) if page else ()
         return NewerVersion(version, excluded, rejections=(*dated, *shut_out))
     position = candidates.versions.index(version)
-    rejections = tuple(_guards(universe, package.name, position))
-    open_to_all = bool(universe.bits(package.name, SpecifierSet()) >> position & 1)
+    rejections = tuple(_guards(graph, package.name, position))
+    open_to_all = bool(graph.bits(package.name, SpecifierSet()) >> position & 1)
     return NewerVersion(
         version,
         excluded,
-        tuple(_unmet(resolution, universe, package.name, position)),
+        tuple(_unmet(resolution, graph, package.name, position)),
         rejections,
         prerelease=version.is_prerelease and not open_to_all,
     )
 
 
-def _guards(universe: Universe, name: NormalizedName, position: int) -> Iterator[Rejection]:
+def _guards(graph: DependencyGraph, name: NormalizedName, position: int) -> Iterator[Rejection]:
     """Yield what keeps a version with usable files from being taken unasked."""
-    candidates = universe.candidates(name)
+    candidates = graph.candidates(name)
     version, file = candidates.versions[position], candidates.files[position][0]
     if candidates.yanked >> position & 1:
         yield Rejection(RejectionKind.YANKED, name, version, file.filename, file.yanked or "")
     if candidates.capped >> position & 1:
         detail = f"needs Python {file.requires_python}"
         yield Rejection(RejectionKind.REQUIRES_PYTHON, name, version, file.filename, detail)
-    unreadable = universe.unreadable.get((name, position))
+    unreadable = graph.unreadable.get((name, position))
     if unreadable is not None:
         yield unreadable
 
 
-def _unmet(resolution: Resolution, universe: Universe, name: NormalizedName, position: int) -> Iterator[Unmet]:
-    if not universe.loaded(name, position):
+def _unmet(resolution: Resolution, graph: DependencyGraph, name: NormalizedName, position: int) -> Iterator[Unmet]:
+    if not graph.loaded(name, position):
         return
-    version = universe.candidates(name).versions[position]
-    for edge in universe.edges(name, position):
+    version = graph.candidates(name).versions[position]
+    for edge in graph.edges(name, position):
         dependency = base_name(edge.dependency)
         other = resolution.get(dependency)
-        usable = edge.bits & universe.candidates(dependency).all
-        if other is None and not usable and dependency not in universe.unknown:
+        usable = edge.bits & graph.candidates(dependency).all
+        if other is None and not usable and dependency not in graph.unknown:
             yield Unmet(edge.requirement(version), None)
         if other is None or edge.specifier.contains(other.version, prereleases=True):
             continue
-        versions = [universe.candidates(dependency).versions[found] for found in positions_of(usable)]
+        versions = [graph.candidates(dependency).versions[found] for found in positions_of(usable)]
         held = tuple(
             demand
             for demand in other.wanted_by
@@ -166,11 +166,11 @@ def _made_by(demand: Requirement, name: NormalizedName) -> bool:
     return isinstance(demand.origin, DistributionOrigin) and canonicalize_name(demand.origin.name) == name
 
 
-def _chains(resolution: Resolution, universe: Universe, project: NormalizedName) -> tuple[tuple[str, ...], ...]:
+def _chains(resolution: Resolution, graph: DependencyGraph, project: NormalizedName) -> tuple[tuple[str, ...], ...]:
     """Walk from every project that a person names, breadth first."""
     children = {p.name: tuple(dict.fromkeys(r.name for r in p.dependencies)) for p in resolution.packages}
     found: list[tuple[str, ...]] = []
-    for start in dict.fromkeys(r.name for r in universe.problem.requirements if universe.applies(r)):
+    for start in dict.fromkeys(r.name for r in graph.manifest.requirements if graph.applies(r)):
         queue: list[tuple[NormalizedName, ...]] = [(start,)] if start in children else []
         seen = {start}
         for chain in queue:
@@ -208,28 +208,28 @@ class Absence:
     asked_by: tuple[Requirement, ...] = ()
 
 
-def absence(universe: Universe, repair: Repair | None, name: str) -> Absence | None:
+def absence(graph: DependencyGraph, repair: Repair | None, name: str) -> Absence | None:
     """Return why a project is not there with the repair in use, None where nobody has heard of it."""
     project = canonicalize_name(name)
     override = next((o for o in repair.overrides if o.requirement.name == project), None) if repair else None
     asked = override.sets_aside if override else ()
-    exclusion = next((item for item in universe.problem.exclusions if item.name == project), None)
+    exclusion = next((item for item in graph.manifest.exclusions if item.name == project), None)
     if exclusion is not None:
         return Absence(AbsenceKind.PROFILE, exclusion.because, asked)
     if override is not None:
-        return Absence(_kind(universe, project, by_profile=override.from_profile), override.because, asked)
-    written = tuple(line for line in universe.problem.requirements if line.name == project)
-    if project in universe.unknown:
-        reason = next((text for text in universe.incomplete if text.startswith(f"`{project}`: ")), "")
+        return Absence(_kind(graph, project, by_profile=override.from_profile), override.because, asked)
+    written = tuple(line for line in graph.manifest.requirements if line.name == project)
+    if project in graph.unknown:
+        reason = next((text for text in graph.incomplete if text.startswith(f"`{project}`: ")), "")
         return Absence(AbsenceKind.UNKNOWN, reason.partition(": ")[2], written)
-    if written and not any(universe.counts(line) for line in written):
+    if written and not any(graph.counts(line) for line in written):
         return Absence(AbsenceKind.OTHER_TARGETS, "", written)
     return None
 
 
-def _kind(universe: Universe, project: NormalizedName, *, by_profile: bool) -> AbsenceKind:
+def _kind(graph: DependencyGraph, project: NormalizedName, *, by_profile: bool) -> AbsenceKind:
     if by_profile:
         return AbsenceKind.PROFILE
-    if project in universe.missing:
+    if project in graph.missing:
         return AbsenceKind.NO_SUCH_PROJECT
-    return AbsenceKind.NO_FILE if not universe.candidates(project).all else AbsenceKind.REPAIR
+    return AbsenceKind.NO_FILE if not graph.candidates(project).all else AbsenceKind.REPAIR

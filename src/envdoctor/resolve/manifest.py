@@ -12,7 +12,7 @@ from envdoctor.model.profile import Coupling, Exclusion, ProfileOverride
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Target
 
-__all__ = ["Limits", "Policy", "Problem"]
+__all__ = ["Limits", "Manifest", "Policy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Manifest:
     """The whole input of a diagnosis."""
 
     requirements: tuple[Requirement, ...]

@@ -12,7 +12,7 @@ from envdoctor.model.conflict import Conflict
 from envdoctor.model.repair import Override, Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.resolve.dependency_graph import Universe
+from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.failure import Judge
 from envdoctor.resolve.ranking import Offer, blamed, lowered, rank
 from envdoctor.resolve.relaxations import (
@@ -25,7 +25,7 @@ from envdoctor.resolve.relaxations import (
 )
 from envdoctor.resolve.repairs import Found, RepairSearch, working_repair
 from envdoctor.resolve.resolution_builder import build_resolution
-from envdoctor.resolve.resolver import Ground
+from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Line, Solved, Unsolvable
 from envdoctor.resolve.verification import violations
 
@@ -34,13 +34,13 @@ __all__ = ["Offers", "cautions_of"]
 _MOST_FAILURES = 3
 
 
-def cautions_of(universe: Universe, offer: Offer, offers: Sequence[Offer]) -> tuple[str, ...]:
+def cautions_of(graph: DependencyGraph, offer: Offer, offers: Sequence[Offer]) -> tuple[str, ...]:
     """Return the cautions of one offer among all: first what fails, then what is left out, old, or must be built."""
     if offer.repair is None:
         return ()
     overrides, resolution = offer.repair.overrides, offer.resolution
-    found = [*_failures(offer), *_left_out(universe, overrides, resolution), *_older(overrides, resolution)]
-    return tuple(dict.fromkeys([*found, *_builds(offer, offers), *_on_trust(universe)]))
+    found = [*_failures(offer), *_left_out(graph, overrides, resolution), *_older(overrides, resolution)]
+    return tuple(dict.fromkeys([*found, *_builds(offer, offers), *_on_trust(graph)]))
 
 
 def _failures(offer: Offer) -> Iterator[str]:
@@ -51,15 +51,15 @@ def _failures(offer: Offer) -> Iterator[str]:
         yield f"known to fail besides: {', '.join(dict.fromkeys(more))}"
 
 
-def _left_out(universe: Universe, overrides: Sequence[Override], resolution: Resolution) -> Iterator[str]:
+def _left_out(graph: DependencyGraph, overrides: Sequence[Override], resolution: Resolution) -> Iterator[str]:
     """Yield what is left out because it cannot be had: nobody decided that it is not needed."""
     for override in overrides:
         name = override.requirement.name
-        if override.from_profile or override.because or resolution.get(name) is not None or name in universe.unknown:
+        if override.from_profile or override.because or resolution.get(name) is not None or name in graph.unknown:
             continue
-        if name in universe.missing:
+        if name in graph.missing:
             yield f"no index has `{name}`, and it is left out"
-        elif not universe.candidates(name).all:
+        elif not graph.candidates(name).all:
             yield f"`{name}` has no version for this target and is left out"
         else:
             yield f"`{name}` is left out"
@@ -84,10 +84,10 @@ def _needs(package: ResolvedPackage) -> str:
     return "needs a compiler" if package.build_risk is BuildRisk.COMPILER else "must be built"
 
 
-def _on_trust(universe: Universe) -> Iterator[str]:
-    for name in sorted(universe.unknown - universe.unreached):
+def _on_trust(graph: DependencyGraph) -> Iterator[str]:
+    for name in sorted(graph.unknown - graph.unreached):
         yield f"`{name}` is a direct reference: what it requires is not known"
-    for name in sorted(universe.unreached):
+    for name in sorted(graph.unreached):
         yield f"`{name}` could not be looked up: what it requires is not known"
 
 
@@ -100,25 +100,25 @@ _EXTRA_COSTS = 2
 
 
 class Offers:
-    """Collects the repairs of one problem."""
+    """Collects the repairs of one manifest."""
 
     def __init__(
         self,
-        ground: Ground,
+        resolver: Resolver,
         conflicts: Sequence[Conflict],
         *,
         judge: Judge | None = None,
         build_risk: Callable[[DistributionFile], BuildRisk] | None = None,
     ) -> None:
-        self._ground = ground
-        self._universe = ground.universe
-        self._lines = ground.lines
+        self._resolver = resolver
+        self._graph = resolver.graph
+        self._lines = resolver.lines
         self._conflicts = conflicts
         self._judge = judge
         self._build_risk = build_risk
-        self._profile = ground.relaxation
+        self._profile = resolver.relaxation
         agreed: list[Element] = [*self._profile.lines, *self._profile.demands]
-        self.search = RepairSearch(ground.universe, ground.solver, ground.lines, agreed, ground.preferred)
+        self.search = RepairSearch(resolver.graph, resolver.solver, resolver.lines, agreed, resolver.preferred)
         self.truncated = False
         self.profile_failure: tuple[Requirement, ...] = ()
         """Lines that cannot hold together even with the profile's overrides."""
@@ -131,24 +131,24 @@ class Offers:
             found = self._cheapest()
             found.extend(self._dearer(found))
         elif profile is None:
-            outcome = self._ground.as_written()
+            outcome = self._resolver.as_written()
             if isinstance(outcome, Solved):
                 return [self._offer(Relaxation(), outcome.positions, frozenset(), repaired=False)]
         if profile is not None:
             found = [profile, *(offer for offer in found if offer.elements != profile.elements)]
         ranked = self._ranked(found)
         if self._conflicts and ranked and all(offer.at_fault for offer in ranked):
-            working = working_repair(self._universe, ranked, self.search.without, self._found)
+            working = working_repair(self._graph, ranked, self.search.without, self._found)
             ranked = self._ranked([*ranked, working]) if working else ranked
         offers = [_numbered(offer, number) for number, offer in enumerate(ranked, 1)]
-        return [_cautioned(self._universe, offer, offers) for offer in offers]
+        return [_cautioned(self._graph, offer, offers) for offer in offers]
 
     def _ranked(self, offers: Sequence[Offer]) -> list[Offer]:
-        return sorted(blamed(self._universe, offers), key=lambda offer: rank(self._universe, self._lines, offer))
+        return sorted(blamed(self._graph, offers), key=lambda offer: rank(self._graph, self._lines, offer))
 
     def _cheapest(self) -> list[Offer]:
         """Return the cheapest repairs; go on to dearer ones while all end in something known to be broken."""
-        limits = self._universe.problem.limits
+        limits = self._graph.manifest.limits
         found: list[Offer] = []
         least = 0
         for _ in range(_EXTRA_COSTS + 1):
@@ -172,33 +172,33 @@ class Offers:
             return []
         dropped = frozenset.intersection(*(offer.elements for offer in found))
         lines = sorted(element for element in dropped if isinstance(element, int))
-        limits = self._universe.problem.limits
+        limits = self._graph.manifest.limits
         for line in lines[:1]:
             search = self.search.cheapest(limit=_DEARER, most=1, solves=limits.repair_solves // 2, forbidden={line})
             return [self._found(one) for one in search]
         return []
 
     def _from_profile(self) -> Offer | None:
-        problem = self._universe.problem
-        if not problem.overrides and (self._conflicts or not problem.exclusions):
+        manifest = self._graph.manifest
+        if not manifest.overrides and (self._conflicts or not manifest.exclusions):
             return None
-        outcome = self._ground.as_overridden()
+        outcome = self._resolver.as_overridden()
         if not isinstance(outcome, Solved):
             proof = outcome.proof if isinstance(outcome, Unsolvable) else None
             numbers = sorted(n for n in proof.lines if n >= 0) if proof else [line.id for line in self._lines]
             self.profile_failure = self._failing([self._lines[number] for number in numbers])
             return None
         offer = self._offer(self._profile, outcome.positions, frozenset(), from_profile=True)
-        needed = problem.overrides or (offer.repair and offer.repair.overrides)
+        needed = manifest.overrides or (offer.repair and offer.repair.overrides)
         return offer if needed else None
 
     def _failing(self, lines: Sequence[Line]) -> tuple[Requirement, ...]:
         """Return the fewest of some lines that the profile's overrides do not help, without those that it overrides."""
-        view = self._profile.view(self._universe)
+        view = self._profile.view(self._graph)
         kept = list(lines)
         for line in lines[:_LEFT_OUT]:
             fewer = [other for other in kept if other is not line]
-            if isinstance(self._ground.solver.solve(self._profile.roots(self._universe, fewer), view), Unsolvable):
+            if isinstance(self._resolver.solver.solve(self._profile.roots(self._graph, fewer), view), Unsolvable):
                 kept = fewer
         told = [line for line in kept if line.id not in self._profile.lines]
         return tuple(line.requirement for line in told or kept)
@@ -215,13 +215,13 @@ class Offers:
         repaired: bool = True,
         from_profile: bool = False,
     ) -> Offer:
-        resolution = build_resolution(self._universe, self._lines, positions, relaxation, build_risk=self._build_risk)
+        resolution = build_resolution(self._graph, self._lines, positions, relaxation, build_risk=self._build_risk)
         failures = tuple(self._judge(resolution)) if self._judge else ()
         objections = self._check(resolution, relaxation)
         if not repaired:
             return Offer(None, resolution, objections, failures, elements)
         overrides = overrides_of(self._lines, resolution, relaxation)
-        left_out = overrides_of_exclusions(self._universe, resolution)
+        left_out = overrides_of_exclusions(self._graph, resolution)
         if from_profile:
             elements = effective(self._lines, resolution, relaxation)
         repair = Repair(
@@ -237,30 +237,30 @@ class Offers:
 
     def _unseen(self, resolution: Resolution) -> bool:
         """Return whether a part of a resolution could not be looked at: metadata, or a page, that cannot be read."""
-        universe = self._universe
+        graph = self._graph
         asked = {requirement.name for package in resolution.packages for requirement in package.dependencies}
         asked.update(line.requirement.name for line in self._lines)
-        return not asked.isdisjoint(universe.unreached) or any(
-            universe.metadata_of(package) is None for package in resolution.packages
+        return not asked.isdisjoint(graph.unreached) or any(
+            graph.metadata_of(package) is None for package in resolution.packages
         )
 
     def _check(self, resolution: Resolution, relaxation: Relaxation) -> tuple[str, ...]:
-        universe = self._universe
+        graph = self._graph
         in_force = [line.requirement for line in self._lines if line.id not in relaxation.lines]
-        in_force.extend(r for r in universe.problem.constraints if universe.applies(r))
+        in_force.extend(r for r in graph.manifest.constraints if graph.applies(r))
         in_force.extend(
             replace(override.requirement, kind=RequirementKind.CONSTRAINT)
             for override in relaxation.overrides.values()
-            if universe.applies(override.requirement)
+            if graph.applies(override.requirement)
         )
         return violations(
             resolution,
             in_force,
-            universe.problem.target,
-            universe.index,
-            universe.couplings,
+            graph.manifest.target,
+            graph.index,
+            graph.couplings,
             ignored=relaxation.sets_aside,
-            absent=universe.excluded | frozenset(universe.unknown),
+            absent=graph.excluded | frozenset(graph.unknown),
         )
 
 
@@ -269,10 +269,10 @@ def _count(overrides: Sequence[Override]) -> int:
     return sum(len(set(map(str, override.sets_aside))) for override in overrides)
 
 
-def _cautioned(universe: Universe, offer: Offer, offers: Sequence[Offer]) -> Offer:
+def _cautioned(graph: DependencyGraph, offer: Offer, offers: Sequence[Offer]) -> Offer:
     if offer.repair is None:
         return offer
-    return replace(offer, repair=replace(offer.repair, cautions=cautions_of(universe, offer, offers)))
+    return replace(offer, repair=replace(offer.repair, cautions=cautions_of(graph, offer, offers)))
 
 
 def _numbered(offer: Offer, number: int) -> Offer:

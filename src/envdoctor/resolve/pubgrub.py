@@ -13,7 +13,7 @@ from nab_resolver.root import ROOT
 from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequirement, Term
 
 from envdoctor.resolve.clauses import Lessons, Positions
-from envdoctor.resolve.dependency_graph import Universe, base_name, highest, positions_of
+from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest, positions_of
 from envdoctor.resolve.solver import GaveUp, Outcome, Proof, ProofEdge, Root, Solved, Unsolvable, View
 
 if TYPE_CHECKING:
@@ -56,13 +56,13 @@ class PubGrub:
 
     def __init__(self, rounds: int = 20_000) -> None:
         self._rounds = rounds
-        self._lessons: weakref.WeakKeyDictionary[Universe, Lessons] = weakref.WeakKeyDictionary()
+        self._lessons: weakref.WeakKeyDictionary[DependencyGraph, Lessons] = weakref.WeakKeyDictionary()
 
     def solve(self, roots: Sequence[Root], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
         """Find a consistent choice; see ``Solver``."""
         provider = _Provider(view, prefer or {}, roots)
         engine = _Engine(provider, max_iterations=self._rounds, range_type=Positions)
-        lessons = self._lessons.setdefault(view.universe, Lessons())
+        lessons = self._lessons.setdefault(view.graph, Lessons())
         engine.known = lessons.under(view.relaxed)
         required = [RootRequirement(r.node, Positions(r.bits), r.line) for r in roots if not r.constraint]
         try:
@@ -78,11 +78,11 @@ class PubGrub:
 
 
 class _Provider(BaseProvider[str, int]):
-    """Answers the engine from a view of the universe."""
+    """Answers the engine from a view of the graph."""
 
     def __init__(self, view: View, prefer: Mapping[str, int], roots: Sequence[Root]) -> None:
         self._view = view
-        self._universe = view.universe
+        self._graph = view.graph
         self._prefer = prefer
         self._pending = [_constraint_clause(root) for root in roots if root.constraint]
         self._ranges: Mapping[str, RangeProtocol[int]] = {}
@@ -105,7 +105,7 @@ class _Provider(BaseProvider[str, int]):
             given[node] = left = given.get(node, -1) & bits
             if left and not left & (left - 1) and node not in followed:
                 name, position = base_name(node), highest(left)
-                if left & self._universe.candidates(name).all and self._universe.usable(name, position):
+                if left & self._graph.candidates(name).all and self._graph.usable(name, position):
                     followed.add(node)
                     queue.extend((found, p.bits) for found, p in self.get_dependencies(node, position).items())
         return given
@@ -120,19 +120,19 @@ class _Provider(BaseProvider[str, int]):
     def choose_version(self, package: str, version_range: RangeProtocol[int]) -> int | None:
         """Take the preferred, else the newest version that has metadata, else one that is hoped for."""
         name = base_name(package)
-        bits = _bits(version_range) & self._universe.candidates(name).all
+        bits = _bits(version_range) & self._graph.candidates(name).all
         if not bits:
             return None
         if name != package and name in self._ranges:
             bits = bits & _bits(self._ranges[name]) or bits
         preferred = self._prefer.get(package)
-        if preferred is not None and bits >> preferred & 1 and self._universe.usable(name, preferred):
+        if preferred is not None and bits >> preferred & 1 and self._graph.usable(name, preferred):
             if not self._refused(package, preferred):
                 return preferred
             bits ^= 1 << preferred
         visit = self._visits[package] = self._visits.get(package, -1) + 1
-        self._universe.prefetch(name, bits, _LOOKAHEAD[min(visit, len(_LOOKAHEAD) - 1)])
-        open_to = (self._universe.usable, self._universe.hoped_for)
+        self._graph.prefetch(name, bits, _LOOKAHEAD[min(visit, len(_LOOKAHEAD) - 1)])
+        open_to = (self._graph.usable, self._graph.hoped_for)
         found = (p for may_take in open_to for p in positions_of(bits) if may_take(name, p))
         return next((position for position in found if not self._refused(package, position)), None)
 
@@ -201,9 +201,9 @@ class _Provider(BaseProvider[str, int]):
                 merged[edge.dependency] = edge.bits
             else:
                 both = known & edge.bits
-                merged[edge.dependency] = both or self._universe.candidates(base_name(edge.dependency)).ghost
+                merged[edge.dependency] = both or self._graph.candidates(base_name(edge.dependency)).ghost
         for node, bits in merged.items():
-            self._universe.prefetch(base_name(node), bits & self._given.get(node, -1))
+            self._graph.prefetch(base_name(node), bits & self._given.get(node, -1))
         return {node: Positions(bits) for node, bits in merged.items()}
 
     def prioritize(

@@ -14,7 +14,7 @@ from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Override, Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.resolve.dependency_graph import Universe, highest
+from envdoctor.resolve.dependency_graph import DependencyGraph, highest
 from envdoctor.resolve.failure import Failure, shared_by_all
 from envdoctor.resolve.relaxations import Element
 from envdoctor.resolve.solver import Line
@@ -22,7 +22,7 @@ from envdoctor.resolve.solver import Line
 __all__ = ["Offer", "another_series", "blamed", "lowered", "rank"]
 
 
-def blamed(universe: Universe, offers: Sequence[Offer]) -> list[Offer]:
+def blamed(graph: DependencyGraph, offers: Sequence[Offer]) -> list[Offer]:
     """Return the offers with the failures that each is at fault for, and those that it could have avoided.
 
     Where anything is known to fail, a repair works that has none of these and gives no distribution an older major
@@ -31,7 +31,7 @@ def blamed(universe: Universe, offers: Sequence[Offer]) -> list[Offer]:
     shared = shared_by_all(offer.failures for offer in offers)
     found = []
     for offer in offers:
-        moved = _dragged(universe, offer) if offer.failures else frozenset()
+        moved = _dragged(graph, offer) if offer.failures else frozenset()
         at_fault = tuple(failure for failure in offer.failures if not failure.packages.isdisjoint(moved))
         avoidable = tuple(f for f in offer.failures if f in at_fault or f.key not in shared)
         found.append(replace(offer, at_fault=at_fault, avoidable=avoidable))
@@ -44,19 +44,19 @@ def _too_old(offer: Offer) -> bool:
     return offer.repair is not None and another_series(offer.repair.overrides, offer.resolution)
 
 
-def _dragged(universe: Universe, offer: Offer) -> frozenset[NormalizedName]:
+def _dragged(graph: DependencyGraph, offer: Offer) -> frozenset[NormalizedName]:
     """Return what a repair moves, and what that keeps from its newest version in turn."""
     found = set(offer.moved)
     grown = True
     while grown:
-        new = {p.name for p in offer.resolution.packages if p.name not in found and _held(universe, p, found)}
+        new = {p.name for p in offer.resolution.packages if p.name not in found and _held(graph, p, found)}
         found |= new
         grown = bool(new)
     return frozenset(found)
 
 
-def _held(universe: Universe, package: ResolvedPackage, by: set[NormalizedName]) -> bool:
-    newest = universe.candidates(package.name).versions[highest(universe.newest(package.name))]
+def _held(graph: DependencyGraph, package: ResolvedPackage, by: set[NormalizedName]) -> bool:
+    newest = graph.candidates(package.name).versions[highest(graph.newest(package.name))]
     return any(
         _maker(demand) in by and not demand.specifier.contains(newest, prereleases=True) for demand in package.wanted_by
     )
@@ -146,7 +146,7 @@ class Offer:
                 yield package
 
 
-def rank(universe: Universe, lines: Sequence[Line], offer: Offer) -> tuple[object, ...]:
+def rank(graph: DependencyGraph, lines: Sequence[Line], offer: Offer) -> tuple[object, ...]:
     """Return what sorts offers, best first."""
     edges = sum(not _of_project(lines, element) for element in offer.elements)
     numbers = sorted(-element for element in offer.elements if isinstance(element, int))
@@ -159,9 +159,9 @@ def rank(universe: Universe, lines: Sequence[Line], offer: Offer) -> tuple[objec
         not (offer.repair and offer.repair.from_profile),
         edges,
         len(offer.avoidable),
-        _below(universe, lines, offer),
+        _below(graph, lines, offer),
         sum(1 for _ in offer.hard_builds()),
-        _away(universe, lines, offer),
+        _away(graph, lines, offer),
         numbers,
         demands,
     )
@@ -175,40 +175,40 @@ def _of_project(lines: Sequence[Line], element: Element) -> bool:
     return isinstance(element, int) and not lines[element].requirement.no_deps
 
 
-def _below(universe: Universe, lines: Sequence[Line], offer: Offer) -> int:
+def _below(graph: DependencyGraph, lines: Sequence[Line], offer: Offer) -> int:
     """Return how many of the replaced demands end below what they asked for."""
-    return sum(position < (bits & -bits).bit_length() - 1 for _, position, bits in _ended(universe, lines, offer))
+    return sum(position < (bits & -bits).bit_length() - 1 for _, position, bits in _ended(graph, lines, offer))
 
 
-def _away(universe: Universe, lines: Sequence[Line], offer: Offer) -> int:
+def _away(graph: DependencyGraph, lines: Sequence[Line], offer: Offer) -> int:
     """Return how many versions away from what they asked for the replaced lines end."""
     return sum(
         abs(position - highest(bits))
-        for element, position, bits in _ended(universe, lines, offer)
+        for element, position, bits in _ended(graph, lines, offer)
         if isinstance(element, int)
     )
 
 
-def _ended(universe: Universe, lines: Sequence[Line], offer: Offer) -> Iterator[tuple[Element, int, int]]:
+def _ended(graph: DependencyGraph, lines: Sequence[Line], offer: Offer) -> Iterator[tuple[Element, int, int]]:
     """Yield each replaced demand with the position it ended at and the positions it asked for."""
     for element in offer.elements:
-        name, wanted = _asked(universe, lines, offer, element)
-        candidates = universe.candidates(name)
+        name, wanted = _asked(graph, lines, offer, element)
+        candidates = graph.candidates(name)
         package = offer.resolution.get(name)
         bits = wanted & candidates.all
         if package is not None and bits:
             yield element, candidates.versions.index(package.version), bits
 
 
-def _asked(universe: Universe, lines: Sequence[Line], offer: Offer, element: Element) -> tuple[NormalizedName, int]:
+def _asked(graph: DependencyGraph, lines: Sequence[Line], offer: Offer, element: Element) -> tuple[NormalizedName, int]:
     """Return the project that an element speaks of, and the positions it asked for."""
     if isinstance(element, int):
         requirement = lines[element].requirement
-        return requirement.name, universe.bits(requirement.name, requirement.specifier)
+        return requirement.name, graph.bits(requirement.name, requirement.specifier)
     owner, name = element
     package = offer.resolution.get(owner)
     bits = -1
     for requirement in package.dependencies if package else ():
         if requirement.name == name:
-            bits &= universe.bits(name, requirement.specifier)
+            bits &= graph.bits(name, requirement.specifier)
     return name, bits

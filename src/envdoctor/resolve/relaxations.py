@@ -1,4 +1,4 @@
-"""Requirements set aside on purpose: what a repair, or a profile, changes about a problem."""
+"""Requirements set aside on purpose: what a repair, or a profile, changes about a manifest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from envdoctor.model.profile import ProfileOverride
 from envdoctor.model.repair import NOWHERE, Override, VersionChange
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.resolve.dependency_graph import Universe, base_name
+from envdoctor.resolve.dependency_graph import DependencyGraph, base_name
 from envdoctor.resolve.solver import ANY_OWNER, Line, Proof, Root, View, any_version, background, roots_of
 
 __all__ = [
@@ -48,26 +48,26 @@ class Relaxation:
     overrides: Mapping[NormalizedName, ProfileOverride] = field(default_factory=dict)
     """A profile's overrides in use, by project."""
 
-    def roots(self, universe: Universe, lines: Sequence[Line]) -> list[Root]:
+    def roots(self, graph: DependencyGraph, lines: Sequence[Line]) -> list[Root]:
         """Return the demands of people that are left; an override bounds its project whoever else asks for it."""
-        return [*roots_of(universe, lines, self.lines), *background(universe), *self._bounds(universe)]
+        return [*roots_of(graph, lines, self.lines), *background(graph), *self._bounds(graph)]
 
-    def _bounds(self, universe: Universe) -> Iterator[Root]:
+    def _bounds(self, graph: DependencyGraph) -> Iterator[Root]:
         for number, (name, override) in enumerate(self.overrides.items()):
-            if universe.applies(override.requirement):
-                bits = universe.bits(name, override.requirement.specifier)
+            if graph.applies(override.requirement):
+                bits = graph.bits(name, override.requirement.specifier)
                 yield Root(_OVERRIDES - number, name, bits, constraint=True)
 
-    def view(self, universe: Universe) -> View:
-        """Return the universe without the demands that are set aside."""
-        return View(universe, self.demands)
+    def view(self, graph: DependencyGraph) -> View:
+        """Return the graph without the demands that are set aside."""
+        return View(graph, self.demands)
 
     def sets_aside(self, owner: NormalizedName, dependency: NormalizedName) -> bool:
         """Return whether a demand of metadata does not count (binary couplings always do)."""
         return (owner, dependency) in self.demands or (ANY_OWNER, dependency) in self.demands
 
 
-def from_elements(universe: Universe, lines: Sequence[Line], elements: Collection[Element]) -> Relaxation:
+def from_elements(graph: DependencyGraph, lines: Sequence[Line], elements: Collection[Element]) -> Relaxation:
     """Return the relaxation that leaves a bare name in place of each element.
 
     Nothing is left of a demand on a project of which the target can use no version at all.
@@ -77,13 +77,13 @@ def from_elements(universe: Universe, lines: Sequence[Line], elements: Collectio
     for element in elements:
         if isinstance(element, int):
             line = lines[element]
-            relaxed[element] = None if line.constraint else any_version(universe, line.requirement.name) or None
+            relaxed[element] = None if line.constraint else any_version(graph, line.requirement.name) or None
         else:
-            demands[element] = any_version(universe, element[1]) or None
+            demands[element] = any_version(graph, element[1]) or None
     return Relaxation(relaxed, demands)
 
 
-def from_profile(universe: Universe, lines: Sequence[Line], overrides: Sequence[ProfileOverride]) -> Relaxation:
+def from_profile(graph: DependencyGraph, lines: Sequence[Line], overrides: Sequence[ProfileOverride]) -> Relaxation:
     """Return the relaxation that a profile declares."""
     relaxed: dict[int, int | None] = {}
     demands: dict[tuple[NormalizedName, NormalizedName], int | None] = {}
@@ -92,7 +92,7 @@ def from_profile(universe: Universe, lines: Sequence[Line], overrides: Sequence[
         requirement = override.requirement
         name = requirement.name
         used[name] = override
-        bits = universe.bits(name, requirement.specifier) if universe.applies(requirement) else None
+        bits = graph.bits(name, requirement.specifier) if graph.applies(requirement) else None
         everyone = not override.replaces
         owners = [NormalizedName(owner) for owner in override.replaces if owner != PROJECT]
         if everyone or PROJECT in override.replaces:
@@ -102,12 +102,12 @@ def from_profile(universe: Universe, lines: Sequence[Line], overrides: Sequence[
     return Relaxation(relaxed, demands, used)
 
 
-def elements_of(universe: Universe, lines: Sequence[Line], proof: Proof) -> frozenset[Element]:
+def elements_of(graph: DependencyGraph, lines: Sequence[Line], proof: Proof) -> frozenset[Element]:
     """Return what could be set aside of the facts that a proof used."""
     found: set[Element] = {number for number in proof.lines if number >= 0 and lines[number].relaxable}
     for edge in proof.edges:
         owner, dependency = base_name(edge.owner), base_name(edge.dependency)
-        if owner != dependency and not universe.couplings.is_binary(owner, dependency):
+        if owner != dependency and not graph.couplings.is_binary(owner, dependency):
             found.add((owner, dependency))
     return frozenset(found)
 
@@ -117,12 +117,12 @@ def nothing_instead(asked: Requirement) -> Requirement:
     return Requirement(asked.name, asked.origin, extras=asked.extras, marker=Marker(NOWHERE))
 
 
-def overrides_of_exclusions(universe: Universe, resolution: Resolution) -> tuple[Override, ...]:
+def overrides_of_exclusions(graph: DependencyGraph, resolution: Resolution) -> tuple[Override, ...]:
     """Return one override per excluded project that a person, or a package of the resolution, asks for."""
-    if not universe.excluded:
+    if not graph.excluded:
         return ()
     asked: dict[NormalizedName, dict[Requirement, None]] = {}
-    for requirement in (*_lines(universe), *_demands(universe, resolution)):
+    for requirement in (*_lines(graph), *_demands(graph, resolution)):
         asked.setdefault(requirement.name, {})[requirement] = None
     return tuple(
         Override(
@@ -131,29 +131,29 @@ def overrides_of_exclusions(universe: Universe, resolution: Resolution) -> tuple
             exclusion.because,
             from_profile=True,
         )
-        for exclusion in {exclusion.name: exclusion for exclusion in universe.problem.exclusions}.values()
+        for exclusion in {exclusion.name: exclusion for exclusion in graph.manifest.exclusions}.values()
         if exclusion.name in asked
     )
 
 
-def _lines(universe: Universe) -> Iterator[Requirement]:
-    for requirement in universe.problem.requirements:
-        asks = requirement.name in universe.excluded and requirement.kind is RequirementKind.REQUIRE
-        if asks and universe.counts(requirement):
+def _lines(graph: DependencyGraph) -> Iterator[Requirement]:
+    for requirement in graph.manifest.requirements:
+        asks = requirement.name in graph.excluded and requirement.kind is RequirementKind.REQUIRE
+        if asks and graph.counts(requirement):
             yield requirement
 
 
-def _demands(universe: Universe, resolution: Resolution) -> Iterator[Requirement]:
+def _demands(graph: DependencyGraph, resolution: Resolution) -> Iterator[Requirement]:
     for package in resolution.packages:
         for extra in ("", *sorted(package.extras)):
-            yield from _of_package(universe, package, extra)
+            yield from _of_package(graph, package, extra)
 
 
-def _of_package(universe: Universe, package: ResolvedPackage, extra: str) -> Iterator[Requirement]:
-    metadata = universe.metadata_of(package)
-    for parsed in universe.metadata_lines.wanted(metadata, extra) if metadata else ():
+def _of_package(graph: DependencyGraph, package: ResolvedPackage, extra: str) -> Iterator[Requirement]:
+    metadata = graph.metadata_of(package)
+    for parsed in graph.metadata_lines.wanted(metadata, extra) if metadata else ():
         name = canonicalize_name(parsed.name)
-        if name in universe.excluded:
+        if name in graph.excluded:
             origin = DistributionOrigin(package.name, str(package.version))
             extras = frozenset(canonicalize_name(asked) for asked in parsed.extras)
             yield Requirement(name, origin, parsed.specifier, extras=extras)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from envdoctor.resolve.dependency_graph import Universe
+from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.failure import Failure
 from envdoctor.resolve.hitting_sets import cheapest_hitting_sets
 from envdoctor.resolve.ranking import Offer, blamed
@@ -35,18 +35,18 @@ class Found:
 
 
 class RepairSearch:
-    """Searches repairs of one problem; keeps every proof, so a second question is cheaper than the first."""
+    """Searches repairs of one manifest; keeps every proof, so a second question is cheaper than the first."""
 
     def __init__(
         self,
-        universe: Universe,
+        graph: DependencyGraph,
         solver: Solver,
         lines: Sequence[Line],
         agreed: Collection[Element] = (),
         prefer: Mapping[str, int] | None = None,
         avoid: Sequence[Root] = (),
     ) -> None:
-        self._universe = universe
+        self._graph = graph
         self._solver = solver
         self._lines = lines
         self._agreed = frozenset(agreed)
@@ -61,16 +61,16 @@ class RepairSearch:
 
     def learn(self, proof: Proof) -> None:
         """Take in a proof that was found elsewhere."""
-        self._add(elements_of(self._universe, self._lines, proof))
+        self._add(elements_of(self._graph, self._lines, proof))
 
     def without(self, avoided: Mapping[NormalizedName, int]) -> RepairSearch:
         """Return a search that never takes the positions given; what was proved without that bound holds with it."""
         bounds = [
             Root(_AVOIDED - number, name, candidates.all & ~bits or candidates.ghost, constraint=True)
             for number, (name, bits) in enumerate(avoided.items())
-            for candidates in [self._universe.candidates(name)]
+            for candidates in [self._graph.candidates(name)]
         ]
-        search = RepairSearch(self._universe, self._solver, self._lines, self._agreed, self._prefer, bounds)
+        search = RepairSearch(self._graph, self._solver, self._lines, self._agreed, self._prefer, bounds)
         search._proofs = list(self._proofs)
         search.hopeless = self.hopeless
         return search
@@ -113,18 +113,18 @@ class RepairSearch:
         if known is None:
             self.solves += 1
             relaxation = self.relaxation(chosen)
-            roots = [*relaxation.roots(self._universe, self._lines), *self._avoid]
-            known = self._solver.solve(roots, relaxation.view(self._universe), self._prefer)
+            roots = [*relaxation.roots(self._graph, self._lines), *self._avoid]
+            known = self._solver.solve(roots, relaxation.view(self._graph), self._prefer)
             self._outcomes[chosen] = known
             if isinstance(known, GaveUp):
                 self.gave_up.append(known.reason)
             elif isinstance(known, Unsolvable) and known.proof is not None:
-                self._add(elements_of(self._universe, self._lines, known.proof) - chosen)
+                self._add(elements_of(self._graph, self._lines, known.proof) - chosen)
         return known
 
     def relaxation(self, chosen: Iterable[Element]) -> Relaxation:
-        """Return what setting these elements aside does to the problem."""
-        return from_elements(self._universe, self._lines, frozenset(chosen))
+        """Return what setting these elements aside does to the manifest."""
+        return from_elements(self._graph, self._lines, frozenset(chosen))
 
     def _add(self, elements: frozenset[Element]) -> None:
         if not elements:
@@ -155,7 +155,7 @@ class _Avoided:
 
 
 def working_repair(
-    universe: Universe,
+    graph: DependencyGraph,
     offers: Sequence[Offer],
     search_without: Callable[[Mapping[NormalizedName, int]], RepairSearch],
     make: Callable[[Found], Offer],
@@ -165,22 +165,22 @@ def working_repair(
     ``offers`` are the best first, all to blame. ``search_without`` makes a search that avoids positions.
     """
     avoided: dict[NormalizedName, _Avoided] = {}
-    limits = universe.problem.limits
+    limits = graph.manifest.limits
     offer = offers[0]
     for steps in _STEPS:
-        if not _avoid(universe, offer, steps, avoided):
+        if not _avoid(graph, offer, steps, avoided):
             return None
         search = search_without({name: entry.bits for name, entry in avoided.items()})
         found = next(search.cheapest(limit=limits.repair_cost, most=1, solves=limits.repair_solves // 4), None)
         if found is None:
             return None
-        offer = blamed(universe, [*offers, make(found)])[-1]
+        offer = blamed(graph, [*offers, make(found)])[-1]
         if not offer.at_fault:
             return _with_reasons(offer, avoided)
     return None
 
 
-def _avoid(universe: Universe, offer: Offer, steps: int, avoided: dict[NormalizedName, _Avoided]) -> bool:
+def _avoid(graph: DependencyGraph, offer: Offer, steps: int, avoided: dict[NormalizedName, _Avoided]) -> bool:
     """Add the versions that have a part in an offer's failures; return whether there are any."""
     grown = False
     for failure in offer.at_fault:
@@ -188,7 +188,7 @@ def _avoid(universe: Universe, offer: Offer, steps: int, avoided: dict[Normalize
             package = offer.resolution.get(name)
             if package is None:
                 continue
-            bits = _and_newer(universe.candidates(name).versions, package.version, steps)
+            bits = _and_newer(graph.candidates(name).versions, package.version, steps)
             known = avoided.get(name)
             grown = grown or known is None or bool(bits & ~known.bits)
             avoided[name] = (

@@ -14,7 +14,7 @@ from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 from envdoctor.resolve.candidates import CandidateList
-from envdoctor.resolve.dependency_graph import Edge, Universe, base_name, highest
+from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name, highest
 from envdoctor.resolve.relaxations import Relaxation
 from envdoctor.resolve.solver import Line
 
@@ -31,7 +31,7 @@ class Demands:
 
 
 def demands_of(
-    universe: Universe, lines: Sequence[Line], positions: Mapping[str, int], relaxation: Relaxation
+    graph: DependencyGraph, lines: Sequence[Line], positions: Mapping[str, int], relaxation: Relaxation
 ) -> Demands:
     """Return who demands what, given what was chosen."""
     demands = Demands()
@@ -39,14 +39,14 @@ def demands_of(
         bucket = demands.set_aside if line.id in relaxation.lines else demands.in_force
         bucket.setdefault(line.requirement.name, []).extend(line.written)
     for name, override in relaxation.overrides.items():
-        if universe.applies(override.requirement):
+        if graph.applies(override.requirement):
             demands.in_force.setdefault(name, []).append(override.requirement)
     for node, position in sorted(positions.items()):
         owner = base_name(node)
-        candidates = universe.candidates(owner)
+        candidates = graph.candidates(owner)
         if candidates.opaque:
             continue
-        for edge in _distinct(universe.edges(node, position)):
+        for edge in _distinct(graph.edges(node, position)):
             requirement = edge.requirement(candidates.versions[position])
             made = demands.made_by.setdefault(owner, [])
             if requirement not in made:
@@ -68,15 +68,15 @@ def _distinct(edges: Iterable[Edge]) -> Iterable[Edge]:
 
 
 def build_resolution(
-    universe: Universe,
+    graph: DependencyGraph,
     lines: Sequence[Line],
     positions: Mapping[str, int],
     relaxation: Relaxation,
     repair: str | None = None,
     build_risk: Callable[[DistributionFile], BuildRisk] | None = None,
 ) -> Resolution:
-    """Return the resolution; projects of which nothing is known are left out (see ``Universe.unknown``)."""
-    demands = demands_of(universe, lines, positions, relaxation)
+    """Return the resolution; projects of which nothing is known are left out (see ``DependencyGraph.unknown``)."""
+    demands = demands_of(graph, lines, positions, relaxation)
     extras: dict[NormalizedName, set[str]] = {}
     for node in positions:
         name, _, extra = node.rstrip("]").partition("[")
@@ -85,11 +85,11 @@ def build_resolution(
     packages: list[ResolvedPackage] = []
     for node in sorted(positions):
         name = base_name(node)
-        candidates = universe.candidates(name)
+        candidates = graph.candidates(name)
         if name != node or candidates.opaque:
             continue
         candidate = candidates.candidate(positions[node])
-        metadata = universe.metadata(name, positions[node])
+        metadata = graph.metadata(name, positions[node])
         graded = candidate.file.kind is FileKind.SDIST and build_risk is not None
         packages.append(
             ResolvedPackage(
@@ -105,14 +105,14 @@ def build_resolution(
                 mended=metadata.mended if metadata else (),
             )
         )
-    return Resolution(tuple(packages), repair, walked_back(universe, positions, demands.in_force))
+    return Resolution(tuple(packages), repair, walked_back(graph, positions, demands.in_force))
 
 
 _LONG = timedelta(days=365)
 
 
 def walked_back(
-    universe: Universe, positions: Mapping[str, int], in_force: Mapping[NormalizedName, Sequence[Requirement]]
+    graph: DependencyGraph, positions: Mapping[str, int], in_force: Mapping[NormalizedName, Sequence[Requirement]]
 ) -> tuple[WalkedBack, ...]:
     """Return the packages that are far behind the newest that the target could use, by name.
 
@@ -121,17 +121,17 @@ def walked_back(
     found: list[WalkedBack] = []
     for node in sorted(positions):
         name = base_name(node)
-        candidates = universe.candidates(name)
+        candidates = graph.candidates(name)
         if name != node or candidates.opaque:
             continue
-        newest = highest(universe.newest(name))
+        newest = highest(graph.newest(name))
         if not _far(candidates, positions[node], newest):
             continue
         demands = in_force.get(name, ())
         excluding = [r for r in demands if not r.specifier.contains(candidates.versions[newest], prereleases=True)]
         if any(written_by_a_person(r.origin) or _exact(r) for r in excluding):
             continue
-        forced = tuple(excluding) or tuple(_failing(universe, positions, name, newest, in_force))
+        forced = tuple(excluding) or tuple(_failing(graph, positions, name, newest, in_force))
         if forced:
             found.append(WalkedBack(name, candidates.versions[positions[node]], candidates.versions[newest], forced))
     return tuple(found)
@@ -165,7 +165,7 @@ def _uploaded(candidates: CandidateList, position: int) -> datetime | None:
 
 
 def _failing(
-    universe: Universe,
+    graph: DependencyGraph,
     positions: Mapping[str, int],
     name: NormalizedName,
     newest: int,
@@ -175,18 +175,18 @@ def _failing(
 
     Not what is there for the sake of the version in use alone: the newest one would bring another.
     """
-    if not universe.loaded(name, newest):
+    if not graph.loaded(name, newest):
         return
-    version = universe.candidates(name).versions[newest]
-    for edge in universe.edges(name, newest):
-        usable = edge.bits & universe.candidates(base_name(edge.dependency)).all
+    version = graph.candidates(name).versions[newest]
+    for edge in graph.edges(name, newest):
+        usable = edge.bits & graph.candidates(base_name(edge.dependency)).all
         chosen = positions.get(edge.dependency)
         if usable and (chosen is None or edge.bits >> chosen & 1):
             continue
         against = [
             demand
             for demand in in_force.get(base_name(edge.dependency), ())
-            if not universe.bits(demand.name, demand.specifier) & usable
+            if not graph.bits(demand.name, demand.specifier) & usable
         ]
         if not usable or not against or not all(_made_by(demand, name) for demand in against):
             yield edge.requirement(version)

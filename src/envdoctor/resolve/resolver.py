@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from packaging.utils import NormalizedName
 
 from envdoctor.ports import Index
-from envdoctor.resolve.dependency_graph import Universe, base_name, highest, nodes_of
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest, nodes_of
+from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.relaxations import Relaxation, from_profile
 from envdoctor.resolve.solver import Line, Outcome, Solver, lines_of
 
-__all__ = ["Ground", "go_on_from", "leave", "warm"]
+__all__ = ["Resolver", "go_on_from", "leave", "warm"]
 
 
-def warm(universe: Universe, lines: Sequence[Line]) -> None:
+def warm(graph: DependencyGraph, lines: Sequence[Line]) -> None:
     """Fetch the pages and metadata that a search will look at first.
 
     Per project only the newest version that all demands met so far admit; no version is looked at here that a
     search without conflicts would not look at.
     """
-    universe.index.prefetch_pages({line.requirement.name for line in lines})
+    graph.index.prefetch_pages({line.requirement.name for line in lines})
     allowed: dict[str, int] = {}
     frontier: list[str] = []
     for line in lines:
         requirement = line.requirement
-        bits = universe.bits(requirement.name, requirement.specifier)
+        bits = graph.bits(requirement.name, requirement.specifier)
         for node in nodes_of(requirement.name, requirement.extras):
             allowed[node] = allowed.get(node, bits) & bits or allowed.get(node, bits)
             if not line.constraint and node not in frontier:
@@ -37,12 +37,12 @@ def warm(universe: Universe, lines: Sequence[Line]) -> None:
         pinned = [node for node in frontier if not allowed[node] & (allowed[node] - 1)]
         turn = pinned or frontier
         frontier = [node for node in frontier if node not in turn] if pinned else []
-        chosen = [(node, bits) for node in turn if (bits := _newest(universe, node, allowed[node]))]
+        chosen = [(node, bits) for node in turn if (bits := _newest(graph, node, allowed[node]))]
         for node, bits in chosen:
-            universe.prefetch(base_name(node), bits)
-        universe.index.prefetch_pages(_names(universe, chosen))
+            graph.prefetch(base_name(node), bits)
+        graph.index.prefetch_pages(_names(graph, chosen))
         for node, bits in chosen:
-            for edge in universe.edges(node, highest(bits)):
+            for edge in graph.edges(node, highest(bits)):
                 known = allowed.get(edge.dependency, edge.bits)
                 allowed[edge.dependency] = known & edge.bits or known
                 if edge.dependency not in seen:
@@ -50,31 +50,31 @@ def warm(universe: Universe, lines: Sequence[Line]) -> None:
                     frontier.append(edge.dependency)
 
 
-def _newest(universe: Universe, node: str, bits: int) -> int:
-    candidates = universe.candidates(base_name(node))
+def _newest(graph: DependencyGraph, node: str, bits: int) -> int:
+    candidates = graph.candidates(base_name(node))
     bits &= candidates.all
     return 0 if candidates.opaque or not bits else 1 << highest(bits)
 
 
-def _names(universe: Universe, chosen: Sequence[tuple[str, int]]) -> set[NormalizedName]:
+def _names(graph: DependencyGraph, chosen: Sequence[tuple[str, int]]) -> set[NormalizedName]:
     """Return the projects that the chosen versions ask for, whose pages are wanted next."""
-    return {name for node, bits in chosen for name in universe.asks_for(node, highest(bits))}
+    return {name for node, bits in chosen for name in graph.asks_for(node, highest(bits))}
 
 
-class Ground:
-    """A problem as it looks on an index: its lines, what the profile sets aside, and the engine that has learned it."""
+class Resolver:
+    """A manifest as it looks on an index: its lines, what the profile sets aside, and an engine that has learned it."""
 
-    def __init__(self, problem: Problem, index: Index, solver: Solver | None) -> None:
-        self.problem = problem
+    def __init__(self, manifest: Manifest, index: Index, solver: Solver | None) -> None:
+        self.manifest = manifest
         self.index = index
-        self.solver = solver or _first_engine(problem)
-        self.universe = Universe(problem, index)
-        self.lines = lines_of(self.universe)
-        self.preferred = _preferred(self.universe)
+        self.solver = solver or _first_engine(manifest)
+        self.graph = DependencyGraph(manifest, index)
+        self.lines = lines_of(self.graph)
+        self.preferred = _preferred(self.graph)
         """Positions of locked versions that may be kept."""
-        self.relaxation = from_profile(self.universe, self.lines, problem.overrides)
+        self.relaxation = from_profile(self.graph, self.lines, manifest.overrides)
         """What the profile's overrides do."""
-        warm(self.universe, self.lines)
+        warm(self.graph, self.lines)
         self._as_overridden: Outcome | None = None
         self._as_written: Outcome | None = None
 
@@ -82,8 +82,8 @@ class Ground:
         """Solve for all lines with nothing set aside, once."""
         if self._as_written is None:
             nothing = Relaxation()
-            roots = nothing.roots(self.universe, self.lines)
-            self._as_written = self.solver.solve(roots, nothing.view(self.universe), self.preferred)
+            roots = nothing.roots(self.graph, self.lines)
+            self._as_written = self.solver.solve(roots, nothing.view(self.graph), self.preferred)
         return self._as_written
 
     def as_overridden(self) -> Outcome:
@@ -91,42 +91,42 @@ class Ground:
         if not self.relaxation.overrides:
             return self.as_written()
         if self._as_overridden is None:
-            roots = self.relaxation.roots(self.universe, self.lines)
-            self._as_overridden = self.solver.solve(roots, self.relaxation.view(self.universe), self.preferred)
+            roots = self.relaxation.roots(self.graph, self.lines)
+            self._as_overridden = self.solver.solve(roots, self.relaxation.view(self.graph), self.preferred)
         return self._as_overridden
 
 
-_left: list[Ground] = []
-"""The ground of the latest plain resolution, until a diagnosis goes on from it."""
+_left: list[Resolver] = []
+"""The resolver of the latest plain resolution, until a diagnosis goes on from it."""
 
 
-def leave(ground: Ground) -> None:
-    """Leave the ground of a plain resolution for a diagnosis of the same problem."""
-    _left[:] = [ground]
+def leave(resolver: Resolver) -> None:
+    """Leave the resolver of a plain resolution for a diagnosis of the same manifest."""
+    _left[:] = [resolver]
 
 
-def go_on_from(problem: Problem, index: Index, solver: Solver | None) -> Ground:
-    """Return the ground that a resolution of this very problem left, or a new one."""
+def go_on_from(manifest: Manifest, index: Index, solver: Solver | None) -> Resolver:
+    """Return the resolver that a resolution of this very manifest left, or a new one."""
     found = _left.pop() if _left else None
-    if found is not None and found.problem is problem and found.index is index and solver is None:
+    if found is not None and found.manifest is manifest and found.index is index and solver is None:
         return found
-    return Ground(problem, index, solver)
+    return Resolver(manifest, index, solver)
 
 
-def _first_engine(problem: Problem) -> Solver:
+def _first_engine(manifest: Manifest) -> Solver:
     from envdoctor.resolve.pubgrub import PubGrub  # imports the engine, which help and most verbs do without
 
-    return PubGrub(problem.limits.rounds)
+    return PubGrub(manifest.limits.rounds)
 
 
-def _preferred(universe: Universe) -> dict[str, int]:
-    problem = universe.problem
-    if ":all:" in problem.upgrade:
+def _preferred(graph: DependencyGraph) -> dict[str, int]:
+    manifest = graph.manifest
+    if ":all:" in manifest.upgrade:
         return {}
     found: dict[str, int] = {}
-    for name, version in problem.preferences.items():
-        if name not in problem.upgrade:
-            bits = universe.candidates(name).bits(version)
+    for name, version in manifest.preferences.items():
+        if name not in manifest.upgrade:
+            bits = graph.candidates(name).bits(version)
             if bits:
                 found[name] = bits.bit_length() - 1
     return found

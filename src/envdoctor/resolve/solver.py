@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.model.requirement import Requirement, RequirementKind
-from envdoctor.resolve.dependency_graph import Edge, Universe, base_name, nodes_of
+from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name, nodes_of
 
 __all__ = [
     "ANY_OWNER",
@@ -47,15 +47,15 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A universe seen with some demands of distributions set aside."""
+    """A graph seen with some demands of distributions set aside."""
 
-    universe: Universe
+    graph: DependencyGraph
     relaxed: Mapping[tuple[NormalizedName, NormalizedName], int | None] = field(default_factory=dict)
     """``(owner, dependency)`` -> the positions that count instead, None: the demand vanishes; ``*``: any owner."""
 
     def edges(self, node: str, position: int) -> tuple[Edge, ...]:
         """Return the demands in force of one version."""
-        edges = self.universe.edges(node, position)
+        edges = self.graph.edges(node, position)
         if not self.relaxed:
             return edges
         owner = base_name(node)
@@ -123,7 +123,7 @@ class Solver(Protocol):
         """Find a consistent choice for all roots.
 
         ``prefer`` names positions to take where they still fit; otherwise the newest is taken. Never raises for
-        an impossible problem; errors of the index other than a missing project or metadata pass through.
+        lines that cannot hold together; errors of the index other than a missing project or metadata pass through.
         """
         ...
 
@@ -156,27 +156,29 @@ class Line:
         return (self.requirement, *self.twins)
 
 
-def lines_of(universe: Universe) -> tuple[Line, ...]:
+def lines_of(graph: DependencyGraph) -> tuple[Line, ...]:
     """Return the requirements that count on the target, in the order of the files."""
     groups: dict[tuple[object, ...], list[Requirement]] = {}
-    for requirement in universe.problem.requirements:
-        if universe.applies(requirement):
+    for requirement in graph.manifest.requirements:
+        if graph.applies(requirement):
             key = (requirement.name, str(requirement.specifier), requirement.extras, requirement.url, requirement.kind)
             groups.setdefault(key, []).append(requirement)
-    universe.index.prefetch_pages({first.name for first, *_ in groups.values()})
+    graph.index.prefetch_pages({first.name for first, *_ in groups.values()})
     return tuple(
-        Line(number, first, tuple(twins), absent=not any_version(universe, first.name))
+        Line(number, first, tuple(twins), absent=not any_version(graph, first.name))
         for number, (first, *twins) in enumerate(groups.values())
     )
 
 
-def roots_of(universe: Universe, lines: Iterable[Line], relaxed: Mapping[int, int | None] | None = None) -> list[Root]:
+def roots_of(
+    graph: DependencyGraph, lines: Iterable[Line], relaxed: Mapping[int, int | None] | None = None
+) -> list[Root]:
     """Return the demands of lines; ``relaxed`` gives the positions that count instead, None where nothing does."""
     relaxed = relaxed or {}
     roots: list[Root] = []
     for line in lines:
         requirement = line.requirement
-        bits = universe.bits(requirement.name, requirement.specifier) if line.id not in relaxed else relaxed[line.id]
+        bits = graph.bits(requirement.name, requirement.specifier) if line.id not in relaxed else relaxed[line.id]
         if bits is None:
             continue
         extras = () if line.constraint else requirement.extras
@@ -184,15 +186,15 @@ def roots_of(universe: Universe, lines: Iterable[Line], relaxed: Mapping[int, in
     return roots
 
 
-def background(universe: Universe) -> list[Root]:
+def background(graph: DependencyGraph) -> list[Root]:
     """Return the bounds that nothing sets aside; their line numbers are negative."""
     return [
-        Root(-1 - number, requirement.name, universe.bits(requirement.name, requirement.specifier), constraint=True)
-        for number, requirement in enumerate(universe.problem.constraints)
-        if universe.applies(requirement)
+        Root(-1 - number, requirement.name, graph.bits(requirement.name, requirement.specifier), constraint=True)
+        for number, requirement in enumerate(graph.manifest.constraints)
+        if graph.applies(requirement)
     ]
 
 
-def any_version(universe: Universe, name: NormalizedName) -> int:
+def any_version(graph: DependencyGraph, name: NormalizedName) -> int:
     """Return the positions that the bare name admits, 0 where the target can use none."""
-    return universe.bits(name, SpecifierSet()) & universe.candidates(name).all
+    return graph.bits(name, SpecifierSet()) & graph.candidates(name).all

@@ -205,14 +205,14 @@ class _Provider(AbstractProvider[_Demand, _Choice, str]):
     ) -> Iterable[_Choice]:
         """Return what all demands admit, the preferred version first and then the newest."""
         name = base_name(identifier)
-        universe = self._view.universe
-        bits = universe.candidates(name).all & self._bounds.get(identifier, -1)
+        graph = self._view.graph
+        bits = graph.candidates(name).all & self._bounds.get(identifier, -1)
         for requirement in requirements[identifier]:
             bits &= requirement.bits
         for choice in incompatibilities[identifier]:
             bits &= ~(1 << choice.position)
-        found = [position for position in positions_of(bits) if universe.usable(name, position)]
-        found = found or [position for position in positions_of(bits) if universe.hoped_for(name, position)]
+        found = [position for position in positions_of(bits) if graph.usable(name, position)]
+        found = found or [position for position in positions_of(bits) if graph.hoped_for(name, position)]
         preferred = self._prefer.get(identifier)
         if preferred in found:
             found.remove(preferred)

@@ -19,7 +19,7 @@ from envdoctor.resolve.memory import collector_paused
 from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.failures import failures_of
 from envdoctor.verbs.host import cards_were_asked
-from envdoctor.verbs.resolver_input import choose_python, problem_of
+from envdoctor.verbs.resolver_input import choose_python, manifest_of
 from envdoctor.verbs.settings import Settings
 from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, waive
 from envdoctor.verbs.without_profile import changes_anything, found_as_they_stand, found_without_bounds
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from envdoctor.model.target import Target
     from envdoctor.ports import ArchiveReader, Index, Progress
     from envdoctor.resolve.failure import Failure
-    from envdoctor.resolve.manifest import Problem
+    from envdoctor.resolve.manifest import Manifest
 
 __all__ = ["CheckRequest", "Phases", "Prescription", "check", "prescribe", "report_of"]
 
@@ -160,13 +160,13 @@ def prescribe(request: CheckRequest, *, repair: int | None = None) -> Prescripti
 
 def _prescribe(request: CheckRequest, repair: str, phases: Phases) -> Prescription:
     examination = _examination(request)
-    problem = _problem(request)
+    manifest = _manifest(request)
     diagnosis = None
-    if problem is not None and request.index is not None:
-        examination = replace(examination, target=problem.target)
-        diagnosis = _diagnose(request, problem, request.index, examination)
+    if manifest is not None and request.index is not None:
+        examination = replace(examination, target=manifest.target)
+        diagnosis = _diagnose(request, manifest, request.index, examination)
         diagnosis = replace(diagnosis, resolution=diagnosis.resolutions.get(repair, diagnosis.resolution))
-    unread = _left_to_lock(request, problem, diagnosis)
+    unread = _left_to_lock(request, manifest, diagnosis)
     if unread:
         diagnosis = Diagnosis()
         examination = replace(examination, by_lock=unread, project=_without_set_aside(request))
@@ -183,12 +183,12 @@ def _prescribe(request: CheckRequest, repair: str, phases: Phases) -> Prescripti
             override_failure=diagnosis.profile_failure,
         )
     findings = examine(examination)
-    if problem is not None and diagnosis is not None and not unread and changes_anything(request.profile):
+    if manifest is not None and diagnosis is not None and not unread and changes_anything(request.profile):
         if not diagnosis.conflicts:
-            findings = (*findings, *_as_they_stand(request, problem, examination, findings))
-        findings = (*findings, *_without_bounds(request, problem, examination, findings))
+            findings = (*findings, *_as_they_stand(request, manifest, examination, findings))
+        findings = (*findings, *_without_bounds(request, manifest, examination, findings))
     phases.end("rules_s")
-    target = problem.target if problem else request.target
+    target = manifest.target if manifest else request.target
     return Prescription(target, diagnosis, findings, phases.timings(), by_lock=unread)
 
 
@@ -201,45 +201,45 @@ def _without_set_aside(request: CheckRequest) -> Project | None:
 
 
 def _left_to_lock(
-    request: CheckRequest, problem: Problem | None, diagnosis: Diagnosis | None
+    request: CheckRequest, manifest: Manifest | None, diagnosis: Diagnosis | None
 ) -> tuple[NormalizedName, ...]:
     """Return the projects that the cache does not know, where the lock shows that the requirements hold all the same.
 
     Empty where everything was known, where the lock does not tell, and where a conflict was found without them.
     """
-    if not request.offline or request.locked is None or problem is None or diagnosis is None:
+    if not request.offline or request.locked is None or manifest is None or diagnosis is None:
         return ()
     if not diagnosis.incomplete or diagnosis.conflicts or request.upgrade:
         return ()
-    return diagnosis.unknown if holds(problem, request.locked, request.python_choices) else ()
+    return diagnosis.unknown if holds(manifest, request.locked, request.python_choices) else ()
 
 
 def _as_they_stand(
-    request: CheckRequest, problem: Problem, examination: Examination, findings: tuple[Finding, ...]
+    request: CheckRequest, manifest: Manifest, examination: Examination, findings: tuple[Finding, ...]
 ) -> tuple[Finding, ...]:
     index = request.plain_index or request.index
     archives = request.plain_archives or request.archives
     if request.project is None or index is None:
         return ()
-    return found_as_they_stand(problem, len(request.project.requirements), examination, findings, index, archives)
+    return found_as_they_stand(manifest, len(request.project.requirements), examination, findings, index, archives)
 
 
 def _without_bounds(
-    request: CheckRequest, problem: Problem, examination: Examination, findings: tuple[Finding, ...]
+    request: CheckRequest, manifest: Manifest, examination: Examination, findings: tuple[Finding, ...]
 ) -> tuple[Finding, ...]:
     # With a lock the profile is accepted; a hook need not look once more.
     if request.profile is None or request.index is None or examination.resolution is None or request.locked:
         return ()
-    return found_without_bounds(problem, request.profile, examination, findings, request.index, request.archives)
+    return found_without_bounds(manifest, request.profile, examination, findings, request.index, request.archives)
 
 
-def _problem(request: CheckRequest) -> Problem | None:
+def _manifest(request: CheckRequest) -> Manifest | None:
     if request.project is None or request.index is None:
         return None
-    problem = problem_of(
+    manifest = manifest_of(
         request.project, request.target, profile=request.profile, locked=request.locked, upgrade=request.upgrade
     )
-    return choose_python(problem, request.python_choices, request.index) if request.python_choices else problem
+    return choose_python(manifest, request.python_choices, request.index) if request.python_choices else manifest
 
 
 def _examination(request: CheckRequest) -> Examination:
@@ -257,11 +257,11 @@ def _examination(request: CheckRequest) -> Examination:
     )
 
 
-def _diagnose(request: CheckRequest, problem: Problem, index: Index, examination: Examination) -> Diagnosis:
+def _diagnose(request: CheckRequest, manifest: Manifest, index: Index, examination: Examination) -> Diagnosis:
     def known(resolution: Resolution) -> tuple[Failure, ...]:
         return failures_of(breakages(replace(examination, resolution=resolution)), resolution)
 
-    found = diagnose(problem, index, progress=request.progress, judge=known, build_risk=request.build_risk)
+    found = diagnose(manifest, index, progress=request.progress, judge=known, build_risk=request.build_risk)
     return replace(found, incomplete=(*found.incomplete, *_taken_on_trust(found)))
 
 

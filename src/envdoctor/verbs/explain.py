@@ -18,7 +18,7 @@ from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
-from envdoctor.resolve.dependency_graph import Universe
+from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.resolve.explanation import Explanation, explain
 from envdoctor.verbs.check import CheckRequest, prescribe, report_of
@@ -72,17 +72,17 @@ def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
         return Explained(replace(report, conflicts=chosen, repairs=repairs, findings=findings))
     name = canonicalize_name(topic)
     about = replace(report, findings=tuple(item for item in report.findings if canonicalize_name(item.subject) == name))
-    if diagnosis.resolution is None or diagnosis.universe is None:
+    if diagnosis.resolution is None or diagnosis.graph is None:
         return Explained(about)
     repair = _in_use(diagnosis)
     too_new = request.index.too_new if isinstance(request.index, _Dated) else None
-    explanation = explain(diagnosis.resolution, diagnosis.universe, name, repair=repair, too_new=too_new)
+    explanation = explain(diagnosis.resolution, diagnosis.graph, name, repair=repair, too_new=too_new)
     if explanation.package is None:
         return Explained(about, explanation, unknown_topic=explanation.absence is None)
     return Explained(
         about,
         explanation,
-        tuple(_other_wishes(diagnosis, diagnosis.universe, explanation)),
+        tuple(_other_wishes(diagnosis, diagnosis.graph, explanation)),
         tuple(_not_of_its_index(request, explanation.package)),
         _reason(repair, explanation.package),
     )
@@ -106,7 +106,7 @@ def _not_of_its_index(request: CheckRequest, package: ResolvedPackage) -> Iterat
     yield from (version for version in reversed(versions) if version > newest and not version.is_prerelease)
 
 
-def _other_wishes(diagnosis: Diagnosis, universe: Universe, explanation: Explanation) -> Iterator[OtherWish]:
+def _other_wishes(diagnosis: Diagnosis, graph: DependencyGraph, explanation: Explanation) -> Iterator[OtherWish]:
     """Yield what the pins that the repair moved would have asked of the package."""
     package = explanation.package
     repair = _in_use(diagnosis)
@@ -114,11 +114,11 @@ def _other_wishes(diagnosis: Diagnosis, universe: Universe, explanation: Explana
         return
     for aside in (item for override in repair.overrides for item in override.sets_aside):
         pin = _pinned(aside.specifier)
-        candidates = universe.candidates(aside.name)
+        candidates = graph.candidates(aside.name)
         if pin is None or pin not in candidates.versions or aside.name == package.name:
             continue
         position = candidates.versions.index(pin)
-        for edge in universe.edges(aside.name, position):
+        for edge in graph.edges(aside.name, position):
             demand = edge.requirement(candidates.versions[position])
             if demand.name == package.name and not demand.specifier.contains(package.version, prereleases=True):
                 yield OtherWish(demand, aside)

@@ -23,7 +23,7 @@ from envdoctor.verbs.check import CheckRequest, prescribe, report_of
 from envdoctor.verbs.lock_notes import lock_notes
 from envdoctor.verbs.lock_obstacles import obstacles
 from envdoctor.verbs.profile_environments import together
-from envdoctor.verbs.resolver_input import problem_of
+from envdoctor.verbs.resolver_input import manifest_of
 from envdoctor.verbs.waivers import accepted_by_lock
 
 __all__ = ["LockChoice", "LockOutcome", "lock", "lock_all"]
@@ -120,8 +120,8 @@ def _still_the_lock(request: CheckRequest) -> bool:
     """Return whether, where no index may be asked, the lock on disk is for what is written now."""
     if request.project is None or request.locked is None or not request.offline or request.upgrade:
         return False
-    problem = problem_of(request.project, request.target, profile=request.profile, locked=request.locked)
-    return unchanged(problem, request.locked) and holds(problem, request.locked, request.python_choices)
+    manifest = manifest_of(request.project, request.target, profile=request.profile, locked=request.locked)
+    return unchanged(manifest, request.locked) and holds(manifest, request.locked, request.python_choices)
 
 
 def _file_names(request: CheckRequest) -> tuple[str, str, str]:

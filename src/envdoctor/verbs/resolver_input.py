@@ -1,4 +1,4 @@
-"""From a project and a profile to the problem that the resolver takes."""
+"""From a project and a profile to the manifest that the resolver takes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Target
 from envdoctor.ports import Index
 from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.manifest import Manifest
 
-__all__ = ["choose_python", "problem_of"]
+__all__ = ["choose_python", "manifest_of"]
 
 
-def problem_of(
+def manifest_of(
     project: Project,
     target: Target,
     *,
@@ -30,8 +30,8 @@ def problem_of(
     locked: LockedProject | None = None,
     upgrade: frozenset[str] = frozenset(),
     keep_overrides: bool = True,
-) -> Problem:
-    """Return the problem: the project's lines, then the profile's; versions of an existing lock are preferred.
+) -> Manifest:
+    """Return the manifest: the project's lines, then the profile's; versions of an existing lock are preferred.
 
     ``keep_overrides``: what the lock set aside stays set aside, where the profile does not speak of that project and
     did not do so when the lock was written.
@@ -44,7 +44,7 @@ def problem_of(
         overrides = tuple(_chosen(locked, excluded, declared))
     elif locked is not None and keep_overrides:
         overrides = (*overrides, *_kept(locked, {*excluded, *declared}))
-    return Problem(
+    return Manifest(
         requirements=(*project.requirements, *added),
         target=target,
         overrides=overrides,
@@ -88,12 +88,12 @@ def _recorded(locked: LockedProject) -> Iterator[tuple[AcceptedOverride, Profile
         yield entry, ProfileOverride(requirement, entry.because, entry.replaces)
 
 
-def choose_python(problem: Problem, choices: tuple[tuple[int, int], ...], index: Index) -> Problem:
-    """Return the problem for the first interpreter, in the order of ``choices``, on which it resolves.
+def choose_python(manifest: Manifest, choices: tuple[tuple[int, int], ...], index: Index) -> Manifest:
+    """Return the manifest for the first interpreter, in the order of ``choices``, on which it resolves.
 
     Where it resolves on none, the first is kept: its diagnosis says why.
     """
-    candidates = [replace(problem, target=replace(problem.target, python=python)) for python in choices]
+    candidates = [replace(manifest, target=replace(manifest.target, python=python)) for python in choices]
     for candidate in candidates[1:] and candidates:
         if not isinstance(resolve(candidate, index), Unsatisfiable):
             return candidate

@@ -17,7 +17,7 @@ from envdoctor.model.requirement import RequirementKind
 from envdoctor.model.resolution import Resolution
 from envdoctor.ports import ArchiveReader, Index
 from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
-from envdoctor.resolve.manifest import Problem
+from envdoctor.resolve.manifest import Manifest
 from envdoctor.verbs.failures import packages_in
 
 __all__ = ["AS_THEY_STAND", "WITHOUT_BOUNDS", "changes_anything", "found_as_they_stand", "found_without_bounds"]
@@ -38,7 +38,7 @@ def changes_anything(profile: Profile | None) -> bool:
 
 
 def found_as_they_stand(
-    problem: Problem,
+    manifest: Manifest,
     project_lines: int,
     examination: Examination,
     applied: Collection[Finding],
@@ -47,16 +47,16 @@ def found_as_they_stand(
 ) -> tuple[Finding, ...]:
     """Return the errors and warnings of the project's own resolution that the profile's resolution no longer has.
 
-    ``project_lines`` is how many of the problem's requirements are the project's; the profile's follow them.
+    ``project_lines`` is how many of the manifest's requirements are the project's; the profile's follow them.
     ``index`` is asked without the profile's bound indexes. Couplings do not count: no installer knows them.
     """
     plain = replace(
-        problem,
-        requirements=problem.requirements[:project_lines],
+        manifest,
+        requirements=manifest.requirements[:project_lines],
         overrides=(),
         exclusions=(),
         couplings=(),
-        policy=replace(problem.policy, couplings=False),
+        policy=replace(manifest.policy, couplings=False),
     )
     resolution = resolve(plain, index)
     if isinstance(resolution, Unsatisfiable):
@@ -67,7 +67,7 @@ def found_as_they_stand(
 
 
 def found_without_bounds(
-    problem: Problem,
+    manifest: Manifest,
     profile: Profile,
     examination: Examination,
     applied: Collection[Finding],
@@ -81,9 +81,9 @@ def found_without_bounds(
     bounds = {item.requirement for item in profile.requires if item.requirement.kind is RequirementKind.CONSTRAINT}
     if not bounds:
         return ()
-    kept = tuple(item for item in problem.requirements if item not in bounds)
+    kept = tuple(item for item in manifest.requirements if item not in bounds)
     # What a lock holds would stand for the bounds.
-    resolution = resolve(replace(problem, requirements=kept, preferences={}), index)
+    resolution = resolve(replace(manifest, requirements=kept, preferences={}), index)
     if isinstance(resolution, Unsatisfiable):
         return ()
     seen = _seen(examination, resolution, index, archives)
