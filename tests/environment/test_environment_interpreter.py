@@ -33,7 +33,6 @@ def test_this_interpreter_answers(clean):
     answer = Questioning(sys.executable, environment=clean).answer()
     assert answer.facts is not None
     assert tuple(answer.facts["version"]) == sys.version_info[:3]
-    assert answer.facts["extension_suffixes"]
     assert "" not in answer.facts["path"]
     assert not answer.problems
 
@@ -50,7 +49,7 @@ def test_other_versions_of_python_answer(version, clean):
 
 
 def test_an_interpreter_that_is_too_old_is_told(tmp_path, diagnose, clean):
-    facts = {"version": [2, 7, 18], "prefix": "/x", "base_prefix": "/x", "path": [], "platform": "linux2"}
+    facts = {"version": [2, 7, 18], "prefix": "/x", "path": [], "platform": "linux2"}
     answer = json.dumps({**facts, "executable": "x"})
     old = script(tmp_path / "bin" / "python", f"printf '<<envdoctor-answer\\n%s\\nenvdoctor-answer>>\\n' '{answer}'")
     environment = read_environment(old, environ=clean)

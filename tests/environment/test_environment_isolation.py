@@ -10,7 +10,7 @@ import pytest
 
 from envdoctor.adapters.probe.environment_isolation import path_programs, pip_settings, relevant_variables
 from envdoctor.adapters.probe.installed_environment import read_environment
-from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment, Venv
 from envdoctor.model.finding import Severity
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="venvs are laid out here as on POSIX systems")
@@ -20,7 +20,7 @@ def codes(findings):
     return [(finding.rule, finding.severity) for finding in findings]
 
 
-def user_environment(kind: str, root: str = "/opt/env", **details: object) -> InstalledEnvironment:
+def user_environment(kind: EnvironmentKind, root: str = "/opt/env", **details: object) -> InstalledEnvironment:
     """An environment of which the user site hides numpy."""
     user, own = "/home/u/.local/lib/python3.10/site-packages", f"{root}/lib/python3.10/site-packages"
     return InstalledEnvironment(
@@ -32,7 +32,8 @@ def user_environment(kind: str, root: str = "/opt/env", **details: object) -> In
         python=(3, 10),
         site_packages=(user, own),
         search_path=("/opt/env/lib/python310.zip", user, own),
-        details={"kind": kind, "user_site": user, "user_site_enabled": True, **details},
+        kind=kind,
+        details={"user_site": user, "user_site_enabled": True, **details},
     )
 
 
@@ -54,17 +55,17 @@ def test_the_systems_pip_beside_a_venv_without_one_is_information(venv, diagnose
 
 
 def test_the_user_site_before_a_conda_environment(diagnose):
-    findings = diagnose(user_environment("conda"), "ISO001", "ISO010")
+    findings = diagnose(user_environment(EnvironmentKind.CONDA), "ISO001", "ISO010")
     assert codes(findings) == [("ISO001", Severity.WARNING), ("ISO010", Severity.WARNING)]
     assert findings[1].message.startswith("`numpy` 1.26.4 is hidden by 2.1.0")
 
 
 def test_the_user_site_of_an_installed_python_is_information(diagnose):
-    assert codes(diagnose(user_environment("prefix"), "ISO001")) == [("ISO001", Severity.INFO)]
+    assert codes(diagnose(user_environment(EnvironmentKind.PREFIX), "ISO001")) == [("ISO001", Severity.INFO)]
 
 
 def test_the_user_site_that_is_off_or_empty_is_silent(diagnose):
-    off = user_environment("conda", user_site_enabled=False)
+    off = user_environment(EnvironmentKind.CONDA, user_site_enabled=False)
     assert diagnose(off, "ISO001") == []
     empty = InstalledEnvironment((), root="/opt/env", search_path=off.search_path, details=off.details)
     assert diagnose(empty, "ISO001") == []
@@ -79,7 +80,8 @@ def test_an_environments_own_package_before_the_systems_is_silent(diagnose):
         ),
         root="/opt/env",
         search_path=(own, system),
-        details={"kind": "venv", "system_site": True},
+        kind=EnvironmentKind.VENV,
+        venv=Venv("/usr/bin", system_site=True),
     )
     assert diagnose(environment, "ISO010") == []
     (finding,) = diagnose(environment, "ISO008")
@@ -183,11 +185,10 @@ def test_conda_in_the_way_of_a_venv(diagnose):
 
     def environment(python: str, **more: str) -> InstalledEnvironment:
         details: dict[str, object] = {
-            "kind": "venv",
             "variables": {**variables, **more},
             "path_programs": {"python": python},
         }
-        return InstalledEnvironment((), root="/home/u/env", details=details)
+        return InstalledEnvironment((), root="/home/u/env", kind=EnvironmentKind.VENV, details=details)
 
     def found(item: InstalledEnvironment) -> list[tuple[str, Severity]]:
         return codes(diagnose(item, "ISO006"))

@@ -13,6 +13,7 @@ from envdoctor.adapters.probe import environment_files
 from envdoctor.adapters.probe.environment_files import parse_record
 from envdoctor.adapters.probe.environment_metadata import parse_headers, read_egg_requires
 from envdoctor.adapters.probe.installed_environment import EnvironmentNotFound, read_environment
+from envdoctor.model.environment import EnvironmentKind
 
 
 def test_a_bare_folder_gives_names_versions_and_requirements(site):
@@ -36,7 +37,7 @@ def test_a_bare_folder_gives_names_versions_and_requirements(site):
     assert distribution.wheel_tags == ("py2-none-any", "py3-none-any")
     assert distribution.location == str(site.folder)
     assert environment.source == "folder"
-    assert environment.details["kind"] == "folder"
+    assert environment.kind is EnvironmentKind.FOLDER
 
 
 def test_nothing_of_the_description_is_taken_for_a_header():
@@ -192,7 +193,7 @@ def test_a_shim_leads_to_the_environment_behind_it(venv, venv_site, tmp_path, cl
     shim.write_text(f'#!/bin/sh\nexec "{venv}/bin/python" "$@"\n', encoding="utf-8")
     shim.chmod(0o755)
     environment = read_environment(shim, environ=clean)
-    assert environment.details["kind"] == "venv"
+    assert environment.kind is EnvironmentKind.VENV
     assert [item.name for item in environment.distributions] == ["foo"]
     assert environment.executable == str(shim)
 
@@ -208,7 +209,7 @@ def test_windows_and_conda_layouts(tmp_path):
     (windows / "Lib" / "site-packages").mkdir(parents=True)
     (windows / "pyvenv.cfg").write_text("home = C:\\Python310\nversion = 3.10.11\n", encoding="utf-8")
     environment = read_environment(windows)
-    assert environment.details["kind"] == "venv"
+    assert environment.kind is EnvironmentKind.VENV
     assert environment.python == (3, 10)
     assert environment.site_packages == (str(windows / "Lib" / "site-packages"),)
     conda = tmp_path / "conda"

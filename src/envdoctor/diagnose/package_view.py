@@ -12,6 +12,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.assumed import assumed_of
 from envdoctor.model.candidate import FileKind
+from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.requirement import may_hold
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _planned(resolution: Resolution, examination: Examination, facts: WheelFacts
 
 def _is_conda(environment: InstalledEnvironment) -> bool:
     """Conda's builds carry no label, whatever they were built for."""
-    return environment.source == "conda list" or environment.details.get("kind") == "conda"
+    return environment.source == "conda list" or environment.kind is EnvironmentKind.CONDA
 
 
 def _of_default_index(environment: InstalledEnvironment) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
+from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ class Surroundings:
     """The environment's details, those that are not there empty."""
 
     environment: InstalledEnvironment
-    kind: str
     variables: Mapping[str, str]
     programs: Mapping[str, str]
     """``python`` and ``pip`` on PATH."""
@@ -51,7 +51,7 @@ class Surroundings:
     def active(self) -> bool:
         """Return whether the shell says that this environment is the active one."""
         return self.is_here(self.variables.get("VIRTUAL_ENV", "")) or (
-            self.kind == "conda" and self.is_here(self.variables.get("CONDA_PREFIX", ""))
+            self.environment.kind is EnvironmentKind.CONDA and self.is_here(self.variables.get("CONDA_PREFIX", ""))
         )
 
 
@@ -74,7 +74,6 @@ def surroundings_of(examination: Examination) -> Surroundings | None:
     settings = details.get("pip_config")
     return Surroundings(
         environment=environment,
-        kind=str(details.get("kind") or ""),
         variables=_texts(details.get("variables")),
         programs=_texts(details.get("path_programs")),
         user_site=str(details.get("user_site") or "") if details.get("user_site_enabled") is True else "",

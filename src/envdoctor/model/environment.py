@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
-__all__ = ["EnvironmentProblem", "ImportOutcome", "InstalledDistribution", "InstalledEnvironment", "InstalledFile"]
+__all__ = [
+    "EnvironmentKind",
+    "EnvironmentProblem",
+    "ImportOutcome",
+    "InstalledDistribution",
+    "InstalledEnvironment",
+    "InstalledFile",
+    "Venv",
+]
+
+
+class EnvironmentKind(enum.Enum):
+    """What an environment is on the disk, or in a text."""
+
+    VENV = "venv"
+    CONDA = "conda"
+    PREFIX = "prefix"
+    """An installed Python."""
+    FOLDER = "folder"
+    """A bare site-packages folder."""
+    LISTING = "listing"
+    """No folder: what pip, uv, conda or collect_env wrote, or facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Venv:
+    """What ``pyvenv.cfg`` says."""
+
+    home: str
+    """The folder of the Python that it was made with; empty where it is not told."""
+    system_site: bool = False
+    """Whether the packages of that Python are let in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +128,20 @@ class InstalledEnvironment:
     site_packages: tuple[str, ...] = ()
     search_path: tuple[str, ...] = ()
     """The interpreter's ``sys.path``, in order, where a probe told."""
+    kind: EnvironmentKind = EnvironmentKind.FOLDER
+    venv: Venv | None = None
     details: dict[str, object] = field(default_factory=dict, compare=False)
     """Further answers, by key; every key may be missing.
 
-    - ``kind``: ``venv``, ``conda``, ``prefix``, ``folder``, ``listing``
     - ``markers``: the PEP 508 environment of that interpreter (``dict[str, str]``, without ``extra``)
-    - ``prefix``, ``base_prefix``, ``base_home``: folders; ``externally_managed``, ``free_threaded``: booleans
-    - ``pyvenv``: ``dict[str, str]``; ``system_site``: boolean
+    - ``prefix``: its folder; ``externally_managed``, ``free_threaded``: booleans
     - ``user_site``: its folder; ``user_site_enabled``: boolean
     - ``variables``: the environment variables that matter to isolation and are set (``dict[str, str]``)
     - ``pth``: ``(file, line number, text)`` of each line of a ``.pth`` file that runs code
     - ``pip_config``: ``(file or variable, key, value)`` of settings that move installs elsewhere
     - ``path_programs``: name to full path of ``python`` and ``pip`` on PATH
     - ``conda_packages``: ``(name, version, build, channel)`` of all conda packages, other languages' too
-    - ``extension_suffixes``, ``glibc``, ``platform``, ``machine``: of that interpreter
+    - ``glibc``, ``platform``, ``machine``: of that interpreter
     - ``wheel_platform``, ``wheel_machine``: what the wheels are for, where no interpreter told
     - ``imports``: ``dict[str, ImportOutcome]`` by module
     - ``overrides``: requirements that were set aside on purpose (PEP 508 texts; ``consumer -> requirement`` where
@@ -119,7 +151,6 @@ class InstalledEnvironment:
       this machine's own stands for it and proves nothing
     - ``patched``: of each file that a fix has patched: its path, its distribution (empty for the project's), the names
       of the patches, and ``patched``, ``reverted``, ``changed`` or ``gone``
-    - ``known``: for a listing, what it tells; its ``not-known`` problems say what it does not
     """
     problems: tuple[EnvironmentProblem, ...] = ()
 

@@ -13,6 +13,7 @@ from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.log_findings import conflicts_of_log, is_understood
 from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.report import Report
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
 from envdoctor.resolve.memory import collector_paused
@@ -62,7 +63,7 @@ def with_requirements(environment: InstalledEnvironment, index: Index) -> Instal
     and so does an environment that is no listing. Never raises for what the index lacks or when it cannot be reached:
     what stays unknown is told as before.
     """
-    if environment.details.get("kind") != "listing" or any(item.requires_dist for item in environment.distributions):
+    if environment.kind is not EnvironmentKind.LISTING or any(item.requires_dist for item in environment.distributions):
         return environment
     wanted = {item.name: version for item in environment.distributions if (version := _version(item)) is not None}
     index.prefetch_pages(wanted)
@@ -74,11 +75,8 @@ def with_requirements(environment: InstalledEnvironment, index: Index) -> Instal
     }
     if not filled:
         return environment
-    details = {**environment.details, "requirements_from_index": len(filled)}
     open_ = tuple(item.name for item in environment.distributions if item.name not in filled)
-    return replace(
-        environment, distributions=distributions, details=details, problems=tuple(_problems(environment, open_))
-    )
+    return replace(environment, distributions=distributions, problems=tuple(_problems(environment, open_)))
 
 
 def _version(item: InstalledDistribution) -> Version | None:
@@ -197,7 +195,7 @@ def _with_requirements(
     environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None, tell: Tell
 ) -> InstalledEnvironment | None:
     """Return a listing with the requirements that the index knows; anything else, and all offline, as it is."""
-    if environment is None or environment.details.get("kind") != "listing" or choice.offline:
+    if environment is None or environment.kind is not EnvironmentKind.LISTING or choice.offline:
         return environment
     from envdoctor.verbs.index_choice import open_ports
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.cards import may_have_a_card
+from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.fact import Facts, FactState
 from envdoctor.ports import UsageFault
 
@@ -106,7 +107,7 @@ def libraries(environment: InstalledEnvironment, facts: Facts, *, gpu: bool) -> 
 
     None for a listing, and where nothing compiled is installed.
     """
-    if environment.details.get("kind") == "listing" or not _has_binaries(environment):
+    if environment.kind is EnvironmentKind.LISTING or not _has_binaries(environment):
         return None
     from envdoctor.adapters.probe.binary_environment import scan_environment
 

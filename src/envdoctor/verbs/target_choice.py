@@ -172,10 +172,10 @@ def torch_of_facts(facts: Facts) -> InstalledEnvironment | None:
         return None
     from packaging.utils import canonicalize_name
 
-    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+    from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
 
     torch = InstalledDistribution(canonicalize_name("torch"), version)
-    return InstalledEnvironment((torch,), source="facts", details={"kind": "listing"})
+    return InstalledEnvironment((torch,), source="facts", kind=EnvironmentKind.LISTING)
 
 
 def _python_of_patient(patient: Patient) -> tuple[int, int] | None:

@@ -15,6 +15,7 @@ from envdoctor.adapters.probe.binary_loader import loader_libraries
 from envdoctor.adapters.probe.binary_reader import BinaryUnreadable, read_binary
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.binary import Binary, BinaryInventory
+from envdoctor.model.environment import EnvironmentKind
 
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
@@ -129,7 +130,7 @@ def _walk(folder: str) -> Iterator[str]:
 
 def _beside_interpreter(environment: InstalledEnvironment) -> Iterable[str]:
     """Return the names of the libraries that a conda environment's loader finds in its own folders."""
-    if environment.details.get("kind") != "conda" or not environment.root:
+    if environment.kind is not EnvironmentKind.CONDA or not environment.root:
         return ()
     names: list[str] = []
     for part in ("lib", "Library/bin", "bin"):

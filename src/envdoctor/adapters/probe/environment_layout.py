@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.probe.environment_metadata import read_text
-from envdoctor.model.environment import EnvironmentProblem
+from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, Venv
 
 __all__ = ["EnvironmentNotFound", "Layout", "base_problems", "find_layout", "read_pyvenv"]
 
@@ -19,7 +19,7 @@ _NAMED = re.compile(r"(?:python|pypy)(\d)\.(\d+)t?(?:\.exe)?$")
 
 def base_problems(layout: Layout, facts: Mapping[str, Any]) -> Iterator[EnvironmentProblem]:
     """Yield ``base-gone`` or ``base-changed`` for a venv; ``facts`` are its interpreter's answer, or empty."""
-    if layout.kind != "venv":
+    if layout.kind is not EnvironmentKind.VENV:
         return
     made_for = layout.python
     if facts:
@@ -75,8 +75,7 @@ class Layout:
     """What the folder of an environment tells."""
 
     root: Path
-    kind: str
-    """``venv``, ``conda``, ``prefix`` (an installed Python) or ``folder`` (a bare site-packages)."""
+    kind: EnvironmentKind
     site_packages: tuple[Path, ...] = ()
     executable: Path | None = None
     python: tuple[int, int] | None = None
@@ -87,6 +86,14 @@ class Layout:
     def runnable(self) -> bool:
         """Return whether its Python is one that this system can start at all."""
         return self.executable is not None and (self.executable.suffix != ".exe" or os.name == "nt")
+
+    @property
+    def venv(self) -> Venv | None:
+        """Return what ``pyvenv.cfg`` says, None where there is none."""
+        if self.kind is not EnvironmentKind.VENV:
+            return None
+        system_site = self.pyvenv.get("include-system-site-packages", "").lower() == "true"
+        return Venv(self.pyvenv.get("home", ""), system_site)
 
 
 def find_layout(path: Path) -> Layout:
@@ -114,7 +121,7 @@ def _of_executable(path: Path) -> Layout:
             return Layout(
                 root, layout.kind, layout.site_packages, path, layout.python, layout.python_full, layout.pyvenv
             )
-    return Layout(path.absolute().parent.parent, "prefix", executable=path)
+    return Layout(path.absolute().parent.parent, EnvironmentKind.PREFIX, executable=path)
 
 
 def _of_directory(path: Path) -> Layout:
@@ -126,13 +133,13 @@ def _of_directory(path: Path) -> Layout:
         # A venv whose base was replaced keeps one folder per version: the one it says it is for comes first.
         sites = tuple(sorted(sites, key=lambda site: _version_of((site,)) != _parse(full)))
         python = _version_of(sites) or _parse(full)
-        return Layout(path, "venv", sites, executable, python, _plain(full), pyvenv)
+        return Layout(path, EnvironmentKind.VENV, sites, executable, python, _plain(full), pyvenv)
     if os.path.isdir(path / "conda-meta"):
-        return Layout(path, "conda", sites, executable, _version_of(sites))
+        return Layout(path, EnvironmentKind.CONDA, sites, executable, _version_of(sites))
     if path.name in ("site-packages", "dist-packages") or _holds_distributions(path):
-        return Layout(path, "folder", (path,), None, _version_of((path,)))
+        return Layout(path, EnvironmentKind.FOLDER, (path,), None, _version_of((path,)))
     if sites:
-        return Layout(path, "prefix", sites, executable, _version_of(sites))
+        return Layout(path, EnvironmentKind.PREFIX, sites, executable, _version_of(sites))
     reason = "is not an environment: no `pyvenv.cfg`, `conda-meta` or site-packages, and no `.dist-info` in it"
     inner = next((name for name in (".venv", "venv", "env") if os.path.isfile(path / name / "pyvenv.cfg")), None)
     raise EnvironmentNotFound(str(path), f"{reason}; did you mean `{path / inner}`" if inner else reason)

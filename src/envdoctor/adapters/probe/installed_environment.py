@@ -28,10 +28,11 @@ from envdoctor.adapters.probe.environment_scan import (
     scan_folder,
 )
 from envdoctor.adapters.probe.interpreter import InterpreterAnswer, Questioning
-from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
+from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, InstalledDistribution, InstalledEnvironment
 
 __all__ = ["EnvironmentNotFound", "read_environment"]
 
+_OWN_PYTHON = (EnvironmentKind.VENV, EnvironmentKind.CONDA)
 _PLATFORM_SYSTEM = {"win32": "Windows", "linux": "Linux", "darwin": "Darwin"}
 
 
@@ -75,6 +76,8 @@ def read_environment(
         executable=str(layout.executable) if layout.executable else None,
         site_packages=tuple(folders),
         search_path=() if answer.degraded else tuple(str(item) for item in facts.get("path", ())),
+        kind=layout.kind,
+        venv=layout.venv,
         details=_details(layout, facts, variables, found),
         problems=(*answer.problems, *base_problems(layout, facts), *_script_problems(layout), *problems),
     )
@@ -88,7 +91,7 @@ class _Asking:
         self.questioning: Questioning | None = None
         if ask and layout.executable is not None and layout.runnable:
             self.questioning = Questioning(str(layout.executable), timeout_s=timeout_s, environment=environ)
-        elif ask and layout.kind in ("venv", "conda"):
+        elif ask and layout.kind in _OWN_PYTHON:
             detail = "its Python is for Windows" if layout.executable else "there is no Python executable in it"
             problem = EnvironmentProblem("no-interpreter", str(layout.root), detail)
             self.given = InterpreterAnswer(None, (problem,))
@@ -158,7 +161,7 @@ def _with_file_lists(
 
 
 def _script_problems(layout: Layout) -> Iterator[EnvironmentProblem]:
-    return foreign_scripts(layout.root) if layout.kind in ("venv", "conda") else iter(())
+    return foreign_scripts(layout.root) if layout.kind in _OWN_PYTHON else iter(())
 
 
 def _python_version(
@@ -173,25 +176,20 @@ def _python_version(
 def _details(
     layout: Layout, facts: Mapping[str, Any], variables: Mapping[str, str], found: _Found
 ) -> dict[str, object]:
-    details: dict[str, object] = {"kind": layout.kind, "pth": tuple(found.pth)}
-    if layout.kind == "venv":
-        details["pyvenv"] = dict(layout.pyvenv)
-        details["system_site"] = layout.pyvenv.get("include-system-site-packages", "").lower() == "true"
-        details["base_home"] = layout.pyvenv.get("home", "")
-    if layout.kind == "conda":
+    details: dict[str, object] = {"pth": tuple(found.pth)}
+    if layout.kind is EnvironmentKind.CONDA:
         details["conda_packages"] = read_conda_packages(layout.root)
     if facts:
-        for key in ("prefix", "base_prefix", "user_site", "user_site_enabled", "externally_managed", "free_threaded"):
+        for key in ("prefix", "user_site", "user_site_enabled", "externally_managed", "free_threaded"):
             details[key] = facts.get(key)
         for key in ("platform", "machine", "glibc"):
             details[key] = facts.get(key)
-        details["extension_suffixes"] = tuple(facts.get("extension_suffixes") or ())
         details["markers"] = _markers(facts)
     if any(folder.parent.name == "Lib" for folder in layout.site_packages):
         details.setdefault("platform", "win32")
     if not facts:
         details.update(platform_of_tags(found.distributions))
-    if layout.kind != "folder" and details.get("platform") in (None, sys.platform):
+    if layout.kind is not EnvironmentKind.FOLDER and details.get("platform") in (None, sys.platform):
         # What may come from another machine is not judged by this one's variables.
         details["variables"] = relevant_variables(variables)
         details["path_programs"] = path_programs(variables)

@@ -22,7 +22,6 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "version": list,
     "executable": (str, type(None)),
     "prefix": str,
-    "base_prefix": str,
     "path": list,
     "platform": str,
 }

@@ -13,23 +13,13 @@ try:
     import site
 except Exception:
     site = None
-try:
-    import _imp
-    suffixes = _imp.extension_suffixes()
-except Exception:
-    suffixes = []
 def ask(function, *arguments):
     try:
         return function(*arguments)
     except Exception:
         return None
 implementation = getattr(sys, "implementation", None)
-flags = sys.flags
 uname = ask(os.uname) if hasattr(os, "uname") else None
-mac = None
-if sys.platform == "darwin":
-    import platform
-    mac = platform.mac_ver()[0]
 machine = uname[4] if uname else (os.environ.get("PROCESSOR_ARCHITEW6432") or os.environ.get("PROCESSOR_ARCHITECTURE"))
 answer = {
     "version": list(sys.version_info[:3]),
@@ -38,24 +28,18 @@ answer = {
     "implementation_version": list(implementation.version[:3]) if implementation else [],
     "executable": sys.executable,
     "prefix": sys.prefix,
-    "base_prefix": getattr(sys, "base_prefix", getattr(sys, "real_prefix", sys.prefix)),
     "path": path,
     "platform": sys.platform,
     "os_name": os.name,
     "machine": machine,
     "system_release": uname[2] if uname else "",
     "system_version": uname[3] if uname else "",
-    "bits": 64 if sys.maxsize > 2 ** 32 else 32,
     "glibc": ask(os.confstr, "CS_GNU_LIBC_VERSION") if hasattr(os, "confstr") else None,
-    "mac": mac,
-    "extension_suffixes": suffixes,
     "free_threaded": "t" in getattr(sys, "abiflags", ""),
     "user_site_enabled": getattr(site, "ENABLE_USER_SITE", None),
     "user_site": ask(site.getusersitepackages) if site and hasattr(site, "getusersitepackages") else None,
     "site_packages": ask(site.getsitepackages) if site and hasattr(site, "getsitepackages") else None,
     "stdlib": os.path.dirname(os.__file__),
-    "no_site": bool(flags.no_site),
-    "isolated": bool(getattr(flags, "isolated", 0)),
 }
 answer["externally_managed"] = os.path.exists(os.path.join(answer["stdlib"], "EXTERNALLY-MANAGED"))
 sys.stdout.write("\n<<envdoctor-answer\n" + json.dumps(answer) + "\nenvdoctor-answer>>\n")

@@ -15,7 +15,7 @@ from envdoctor.adapters.probe.listing_pip import (
     read_pip_json,
 )
 from envdoctor.adapters.probe.listing_torch import is_collect_env, read_collect_env
-from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment
+from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, InstalledEnvironment
 
 __all__ = ["ListingError", "read_listing"]
 
@@ -83,7 +83,7 @@ def _read_json(text: str, name: str) -> Listing:
 
 
 def _environment(listing: Listing, name: str) -> InstalledEnvironment:
-    details: dict[str, object] = {"kind": "listing", **listing.details}
+    details: dict[str, object] = dict(listing.details)
     if listing.conda_packages:
         details["conda_packages"] = tuple(listing.conda_packages)
     unknown = [] if listing.has_requirements else ["what the distributions require"]
@@ -100,6 +100,7 @@ def _environment(listing: Listing, name: str) -> InstalledEnvironment:
         root=listing.root,
         python=listing.python,
         python_full=listing.python_full,
+        kind=EnvironmentKind.LISTING,
         details=details,
         problems=(*listing.problems, *(EnvironmentProblem("not-known", name, detail) for detail in unknown)),
     )

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         yield isolation_finding(
             _RULE,
             # In a venv that lets the system in, the user site comes after the venv's own packages.
-            Severity.WARNING if around.kind == "conda" else Severity.INFO,
+            Severity.WARNING if around.environment.kind is EnvironmentKind.CONDA else Severity.INFO,
             "user site",
             f"{len(there)} distribution{'s' if len(there) != 1 else ''} of the user site `{around.user_site}` "
             "can be imported here",

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         if key not in _EFFECTS or (key in ("target", "prefix") and around.is_here(value)):
             continue
         # Outside of environments, `user` is what distributions of Linux recommend.
-        mild = key == "user" and around.kind not in ("venv", "conda")
+        mild = key == "user" and around.environment.kind not in (EnvironmentKind.VENV, EnvironmentKind.CONDA)
         yield isolation_finding(
             _RULE,
             Severity.INFO if mild else Severity.WARNING,

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import Surroundings, isolation_finding, of_conda, path, surroundings_of
+from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -35,17 +36,18 @@ def find(examination: Examination) -> Iterator[Finding]:
     around = surroundings_of(examination)
     if around is None:
         return
+    kind, made_by = around.environment.kind, around.environment.venv
     venv, conda = around.variables.get("VIRTUAL_ENV", ""), around.variables.get("CONDA_PREFIX", "")
     evidence = []
-    if around.kind == "venv" and around.active and conda:
+    if kind is EnvironmentKind.VENV and around.active and conda:
         evidence += _in_the_way(around, conda)
-    if around.kind == "conda" and around.active and venv and not around.is_here(venv):
+    if kind is EnvironmentKind.CONDA and around.active and venv and not around.is_here(venv):
         evidence += _in_the_way(around, venv)
     if evidence:
         severity, message = Severity.WARNING, "A conda environment and a venv are both active, and one is in the way"
-    elif around.kind == "venv" and (of_conda(str(around.environment.details.get("base_home") or ""))):
+    elif made_by is not None and of_conda(made_by.home):
         severity, message = Severity.INFO, "This venv stands on a Python of conda"
-        evidence = [Evidence(f"home = {around.environment.details.get('base_home')}", "pyvenv.cfg")]
+        evidence = [Evidence(f"home = {made_by.home}", "pyvenv.cfg")]
     elif around.active and venv and conda:
         severity, message = Severity.INFO, "A conda environment and a venv are both active"
         evidence = [Evidence(venv, "VIRTUAL_ENV"), Evidence(conda, "CONDA_PREFIX")]

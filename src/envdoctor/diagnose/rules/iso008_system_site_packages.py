@@ -32,7 +32,7 @@ _RULE = ("ISO008", "system-site-packages")
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding where the system's packages are let in."""
     around = surroundings_of(examination)
-    if around is None or around.kind != "venv" or around.environment.details.get("system_site") is not True:
+    if around is None or around.environment.venv is None or not around.environment.venv.system_site:
         return
     outside = [item for item in around.environment.distributions if not around.inside(item.location)]
     yield isolation_finding(
