@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from envdoctor.model.build_label import LabelLife
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-__all__ = ["advisories_folder", "data_file"]
+__all__ = ["advisories_folder", "data_file", "torch_labels"]
 
 
 @lru_cache(maxsize=1)
@@ -28,3 +34,16 @@ def data_file(name: str) -> dict[str, Any]:
     """Return the contents of ``advisories/data/<name>.toml``."""
     with (advisories_folder() / "data" / f"{name}.toml").open("rb") as stream:
         return tomllib.load(stream)
+
+
+@lru_cache(maxsize=1)
+def torch_labels() -> Mapping[str, LabelLife]:
+    """Return which releases of torch PyTorch's indexes have with a label, by label."""
+    document = data_file("torch-labels")
+    newest = Version(document["newest"])
+    found: dict[str, LabelLife] = {}
+    for row in document["label"]:
+        last = Version(row["last"]) if "last" in row else None
+        unsure = tuple(SpecifierSet(item) for item in row.get("unsure", ()))
+        found[row["name"]] = LabelLife(row["name"], Version(row["first"]), last, unsure, newest)
+    return found

@@ -31,6 +31,7 @@ _REJECTED = {
     RejectionKind.TAG: "it has no file for this target",
     RejectionKind.REQUIRES_PYTHON: "not for this Python",
     RejectionKind.YANKED: "yanked, and nobody pins it",
+    RejectionKind.UNSURE: "it is not known whether the index has it, and nobody pins it",
     RejectionKind.SOURCE_ONLY: "it has only a source distribution",
     RejectionKind.TOO_NEW: "newer than the date allowed",
     RejectionKind.NO_METADATA: "its metadata could not be read",

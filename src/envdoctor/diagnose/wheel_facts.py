@@ -11,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.model.binary import GpuCode
-from envdoctor.shipped import data_file
+from envdoctor.shipped import data_file, torch_labels
 
 if TYPE_CHECKING:
     from envdoctor.model.target import Target
@@ -26,6 +26,7 @@ __all__ = [
     "builds_for",
     "code_of",
     "contains",
+    "labels_with",
     "shipped_wheel_facts",
 ]
 
@@ -196,12 +197,6 @@ def shipped_wheel_facts() -> WheelFacts:
     )
 
 
-# The first torch with builds of a label; PyTorch, "Previous versions".
-_FIRST_TORCH = {"cu118": "2.0", "cu121": "2.1", "cu124": "2.4", "cu126": "2.6", "cu128": "2.7", "cu129": "2.8",
-                "cu130": "2.9", "cu132": "2.13", "rocm5.5": "2.1", "rocm6.0": "2.3", "rocm6.2": "2.5", "rocm6.3": "2.7",
-                "rocm6.4": "2.8", "rocm7.0": "2.10"}  # fmt: skip
-
-
 def code_of(architectures: tuple[str, ...], ptx: str | None = None) -> GpuCode:
     """Return the code that a list such as ``torch.cuda.get_arch_list()`` speaks of."""
     listed_ptx = tuple(item for item in architectures if item.startswith("compute_"))
@@ -225,6 +220,12 @@ def builds_for(card: str, arch: str | None = None) -> tuple[str, ...]:
     return tuple(sorted(dict.fromkeys(fits)))
 
 
+def labels_with(torch: Version) -> tuple[str, ...]:
+    """Return the labels of PyTorch's indexes that are known to have a release of torch."""
+    release = Version(f"{torch.major}.{torch.minor}")
+    return tuple(life.name for life in torch_labels().values() if life.has(release))
+
+
 def advice_for_torch(card: str, arch: str | None = None) -> str:
     """Return what to install: ``take torch>=2.7 from the cu128 index or a newer one, and ...``."""
     labels = builds_for(card, arch)
@@ -237,6 +238,6 @@ def advice_for_torch(card: str, arch: str | None = None) -> str:
         )
     if not labels:
         return f"take a build of torch with {card}, {together}"
-    first = _FIRST_TORCH.get(labels[0])
-    which = f"torch>={first}" if first else "torch"
+    life = torch_labels().get(labels[0])
+    which = f"torch>={life.first}" if life else "torch"
     return f"take {which} from the {labels[0]} index or a newer one, {together}"

@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
 from envdoctor.model.target import Backend
 
-__all__ = ["BuildLabel", "read_label"]
+__all__ = ["BuildLabel", "LabelLife", "read_label"]
 
 _CUDA = re.compile(r"cu(\d{2,3})(?![\w])")
 _ROCM = re.compile(r"rocm(?:[-_.]?)(\d+)(?:\.(\d+))?(?:\.(\d+))?")
@@ -52,3 +55,27 @@ def read_label(label: str | None) -> BuildLabel | None:
         minor = (int(digits[-1]),) if len(digits) > 2 or int(digits) > 49 else ()
         return BuildLabel(Backend.CUDA, (int(digits[:-1]) if minor else int(digits), *minor))
     return BuildLabel(Backend.CUDA) if _NVIDIA.search(text) else None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelLife:
+    """The minor releases of torch that have builds of a label, as far as is known."""
+
+    name: str
+    first: Version
+    last: Version | None
+    """None where such builds are still made."""
+    unsure: tuple[SpecifierSet, ...]
+    """Releases of which nobody knows."""
+    newest: Version
+    """The newest torch that was looked at."""
+
+    def has(self, release: Version) -> bool | None:
+        """Return whether a minor release of torch has builds of this label; None where that is not known."""
+        if any(item.contains(release) for item in self.unsure):
+            return None
+        if release < self.first:
+            return False
+        if self.last is not None:
+            return release <= self.last
+        return True if release <= self.newest else None

@@ -161,6 +161,8 @@ class RejectionKind(enum.Enum):
     TAG = "tag"
     REQUIRES_PYTHON = "requires-python"
     YANKED = "yanked"
+    UNSURE = "unsure"
+    """Nobody knows whether the index that is out of reach has it; only a pin takes it."""
     SOURCE_ONLY = "source-only"
     TOO_NEW = "too-new"
     NO_METADATA = "no-metadata"

@@ -55,8 +55,8 @@ class FileTable:
     """Per row, an index into ``versions``."""
     kind_of: Sequence[int]
     """Per row, an index into ``kinds``."""
-    yanked: frozenset[int] = frozenset()
-    """Rows that are yanked."""
+    only_pinned: frozenset[int] = frozenset()
+    """Rows that a version must be pinned for: yanked files, and stand-ins for builds of which nobody knows."""
     _rows: dict[int, list[int]] = field(default_factory=dict, compare=False, repr=False)
 
     def rows_of(self, version: Version) -> Sequence[int]:
@@ -125,7 +125,7 @@ def table_of(files: Sequence[Listed]) -> FileTable:
         version_of=[numbers[file.version] for file in files],
         kind_of=[kinds.setdefault((tags_of(file.filename), file.requires_python), len(kinds)) for file in files],
         kinds=tuple(kinds),
-        yanked=frozenset(row for row, file in enumerate(files) if file.yanked is not None),
+        only_pinned=frozenset(row for row, file in enumerate(files) if file.yanked is not None),
     )
 
 

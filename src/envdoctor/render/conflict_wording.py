@@ -33,6 +33,7 @@ _REJECTIONS = {
     RejectionKind.TAG: "no wheel for this target",
     RejectionKind.REQUIRES_PYTHON: "not for this Python",
     RejectionKind.YANKED: "yanked",
+    RejectionKind.UNSURE: "not known to be there",
     RejectionKind.SOURCE_ONLY: "source only",
     RejectionKind.TOO_NEW: "newer than the date allowed",
     RejectionKind.NO_METADATA: "its metadata could not be read",

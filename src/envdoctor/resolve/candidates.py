@@ -40,7 +40,7 @@ class CandidateList:
     """Per position, best first."""
     page: ProjectPage | None
     yanked: int = 0
-    """Bits of positions of which every usable file is yanked."""
+    """Bits of positions of which every usable file is yanked, or stands in for one of which nobody knows."""
     capped: int = 0
     """Bits of positions that only an exact pin admits: Requires-Python ends below the target."""
     opaque: bool = False
@@ -141,7 +141,7 @@ class Selector:
                 uncapped = [entry for entry in group if table.kind_of[entry[1]] not in capped]
                 capped_bits |= (not uncapped) << position
                 group = uncapped or group
-            kept = [entry for entry in group if entry[1] not in table.yanked] if table.yanked else group
+            kept = [entry for entry in group if entry[1] not in table.only_pinned] if table.only_pinned else group
             yanked |= (not kept) << position
             rows.append(kept or group)
         versions = tuple(table.versions[number] for number in numbers)

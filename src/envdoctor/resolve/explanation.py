@@ -129,7 +129,8 @@ def _guards(graph: DependencyGraph, name: NormalizedName, position: int) -> Iter
     candidates = graph.candidates(name)
     version, file = candidates.versions[position], candidates.files[position][0]
     if candidates.yanked >> position & 1:
-        yield Rejection(RejectionKind.YANKED, name, version, file.filename, file.yanked or "")
+        kind = RejectionKind.UNSURE if file.yanked is None else RejectionKind.YANKED
+        yield Rejection(kind, name, version, file.filename, file.yanked or "")
     if candidates.capped >> position & 1:
         detail = f"needs Python {file.requires_python}"
         yield Rejection(RejectionKind.REQUIRES_PYTHON, name, version, file.filename, detail)

@@ -103,7 +103,7 @@ def decode_page(body: bytes, project: NormalizedName, index: str) -> ProjectPage
         kinds=tuple((tags, python) for tags, python in head["k"]),
         version_of=_numbers(columns[: count * 4]),
         kind_of=_numbers(columns[count * 4 :]),
-        yanked=frozenset(map(int, head["y"])),
+        only_pinned=frozenset(map(int, head["y"])),
     )
     reader = _FileReader(body, start, head, table, project, index)
     return ProjectPage(project, TabledFiles(table, reader.file), index, tuple(head["s"]))

@@ -28,7 +28,7 @@ def merged(pages: Sequence[ProjectPage]) -> ProjectPage:
     places: list[tuple[int, int]] = []
     version_of: list[int] = []
     kind_of: list[int] = []
-    yanked: set[int] = set()
+    only_pinned: set[int] = set()
     seen: set[tuple[int, str | None]] = set()
     for at, table in enumerate(tables):
         own = [numbers[version] for version in table.versions]
@@ -38,8 +38,8 @@ def merged(pages: Sequence[ProjectPage]) -> ProjectPage:
         for row, (number, kind) in enumerate(zip(table.version_of, table.kind_of, strict=True)):
             if (own[number], table.kinds[kind][0]) in seen:
                 continue
-            if row in table.yanked:
-                yanked.add(len(places))
+            if row in table.only_pinned:
+                only_pinned.add(len(places))
             places.append((at, row))
             version_of.append(own[number])
             kind_of.append(kinds.setdefault(table.kinds[kind], len(kinds)))
@@ -49,7 +49,7 @@ def merged(pages: Sequence[ProjectPage]) -> ProjectPage:
         at, own_row = places[row]
         return pages[at].files[own_row]
 
-    columns = FileTable(versions, tuple(kinds), version_of, kind_of, frozenset(yanked))
+    columns = FileTable(versions, tuple(kinds), version_of, kind_of, frozenset(only_pinned))
     skipped = tuple(dict.fromkeys(name for page in pages for name in page.skipped))
     return replace(pages[0], files=TabledFiles(columns, make), skipped=skipped)
 

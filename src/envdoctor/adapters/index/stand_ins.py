@@ -1,7 +1,6 @@
 """Which releases PyTorch's indexes carry as builds with a local label (``2.5.1+cu121``): for stand-ins alone.
 
-Sources: PyTorch's list of previous versions and its release matrix; pytorch#147383 and PR#155509 for the end of CUDA
-11.8. An index that can be reached is asked, never this table.
+``advisories/data/torch-labels.toml`` tells; an index that can be reached is asked, never the table.
 """
 
 from __future__ import annotations
@@ -14,30 +13,10 @@ from packaging.version import Version
 
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
 from envdoctor.model.file_table import FileTable, TabledFiles, table_of
+from envdoctor.shipped import torch_labels
 
 __all__ = ["built_with", "carries", "standing_in", "without_foreign_libraries"]
 
-# Label: the first release of torch with such builds, and the first without them again; None where no end is known.
-_BUILDS: dict[str, tuple[str, str | None]] = {
-    "cu113": ("1.10", "1.13"),
-    "cu116": ("1.12", "2.0"),
-    "cu117": ("1.13", "2.1"),
-    "cu118": ("2.0", "2.8"),
-    "cu121": ("2.1", "2.6"),
-    "cu124": ("2.4", "2.7"),
-    "cu126": ("2.6", None),
-    "cu128": ("2.7", None),
-    "cu129": ("2.8", None),
-    "cu130": ("2.9", None),
-    "rocm5.6": ("2.1", "2.2"),
-    "rocm5.7": ("2.2", "2.4"),
-    "rocm6.0": ("2.3", "2.5"),
-    "rocm6.1": ("2.4", "2.7"),
-    "rocm6.2": ("2.5", "2.6"),
-    "rocm6.2.4": ("2.6", "2.8"),
-    "rocm6.3": ("2.7", "2.10"),
-    "rocm6.4": ("2.8", None),
-}
 # Projects whose files there carry the index's label. Not torchdata, triton, xformers and the NVIDIA libraries: the
 # same files without a label are on the default index, so that nothing need stand in. torchtext has no GPU code.
 _CARRIED = frozenset({"torch", "torchaudio", "torchvision"})
@@ -49,27 +28,36 @@ def carries(label: str | None, project: NormalizedName | str) -> bool:
     return label is not None and project in (_CARRIED_FOR_CPU if label == "cpu" else _CARRIED)
 
 
-def built_with(label: str | None, project: NormalizedName | str, version: Version) -> bool:
-    """Return whether a release can exist with a local label: builds of a label begin and end at some release."""
-    known = _BUILDS.get(label or "")
-    release = _release_of_torch(project, version)
-    if known is None or release is None:
+def built_with(label: str | None, project: NormalizedName | str, version: Version) -> bool | None:
+    """Return whether a release exists with a local label, None where nobody here knows.
+
+    A label of which nothing is known may have everything.
+    """
+    life = torch_labels().get(label or "")
+    releases = _releases_of_torch(project, version)
+    if life is None or not releases:
         return True
-    first, ended = known
-    return Version(first) <= release and (ended is None or release < Version(ended))
+    answers = [life.has(release) for release in releases]
+    return True if True in answers else None if None in answers else False
 
 
-def _release_of_torch(project: NormalizedName | str, version: Version) -> Version | None:
-    """Return the minor release of torch that a release of torch or of a companion was built with."""
+def _releases_of_torch(project: NormalizedName | str, version: Version) -> tuple[Version, ...]:
+    """Return the minor releases of torch with which a release of torch or of a companion came out."""
     major, minor = version.major, version.minor
+    if project == "torchaudio" and (major, minor) >= (2, 11):
+        # 2.11.0 went with each torch from 2.11 on, 2.11.1 came with 2.15.
+        after = range(11, 15) if version.micro == 0 else range(15, 16)
+        return tuple(Version(f"2.{each}") for each in after)
     if project == "torch" or (project == "torchaudio" and major >= 2):
-        return Version(f"{major}.{minor}")
+        return (Version(f"{major}.{minor}"),)
     if major == 0 and project == "torchaudio":
-        return Version(f"1.{minor}")
+        return (Version(f"1.{minor}"),)
+    if project == "torchvision" and version.release == (0, 29, 2):
+        return (Version("2.15"),)
     if major == 0 and project in ("torchvision", "torchtext"):
         # torchvision 0.15 and torchtext 0.15 came with torch 2.0; 0.14 with 1.13.
-        return Version(f"2.{minor - 15}") if minor >= 15 else Version(f"1.{max(minor - 1, 0)}")
-    return None
+        return (Version(f"2.{minor - 15}" if minor >= 15 else f"1.{max(minor - 1, 0)}"),)
+    return ()
 
 
 _NVIDIA = re.compile(r"(?:nvidia|cuda)[-_.]", re.IGNORECASE)
@@ -92,7 +80,7 @@ def standing_in(page: ProjectPage, index: str, label: str | None, *, builds_alon
     rows = [
         row
         for row, number in enumerate(table.version_of)
-        if able[number]
+        if able[number] is not False
         and not (builds_alone and (table.kind_of[row] in plain or table.versions[number].local is not None))
     ]
     shown = {
@@ -112,7 +100,9 @@ def standing_in(page: ProjectPage, index: str, label: str | None, *, builds_alon
         kinds=table.kinds,
         version_of=[places[version] for version in standing],
         kind_of=[table.kind_of[row] for row in rows],
-        yanked=frozenset(number for number, row in enumerate(rows) if row in table.yanked),
+        only_pinned=frozenset(
+            number for number, row in enumerate(rows) if row in table.only_pinned or able[table.version_of[row]] is None
+        ),
     )
     return replace(page, files=TabledFiles(columns, make), index=index)
 

@@ -32,7 +32,7 @@ from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.index_account import silent
 from envdoctor.diagnose.pairing import plan_scene
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -40,6 +40,8 @@ from envdoctor.model.target import Backend, OperatingSystem, Target
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
 
 if TYPE_CHECKING:
+    from packaging.version import Version
+
     from envdoctor.diagnose.examination import Examination
     from envdoctor.diagnose.package_view import PackageView
     from envdoctor.model.resolution import ResolvedPackage
@@ -121,24 +123,26 @@ def _build_of(examination: Examination, view: PackageView, target: Target) -> _B
     return _Build(words, backends, build.backend is Backend.CPU, Evidence(f"build: {label}", source))
 
 
-def _remedy(name: str, target: Target) -> Remedy:
+def _remedy(name: str, version: Version, target: Target) -> Remedy:
     if name == "ctranslate2":
         return Remedy("there is no CUDA wheel for aarch64: place faster-whisper on the CPU, or build CTranslate2")
     if name == "torch":
-        return Remedy(_torch_for(target))
+        return Remedy(_torch_for(target, version))
     if name == "bitsandbytes":
         return Remedy(_newer_bitsandbytes(target))
     return Remedy(_IN_PLACE_OF_CUDA.get(name, {}).get(target.backend, "take the package that is for the target's GPU"))
 
 
-def _torch_for(target: Target) -> str:
+def _torch_for(target: Target, version: Version) -> str:
     three = "torch, torchaudio and torchvision"
     if target.backend is Backend.ZLUDA:
         return f"take the CUDA 11.8 builds of {three} from the cu118 index (2.7.x is the last)"
     if target.backend is Backend.ROCM and (target.os is OperatingSystem.WINDOWS or target.wsl):
         return f"take {three} of AMD's own index (repo.amd.com/rocm/whl-multi-arch), with the extra for the card"
     if target.backend is Backend.ROCM:
-        return f"take {three} from one of PyTorch's ROCm indexes (https://download.pytorch.org/whl/rocmX.Y)"
+        labels = [name for name in labels_with(version) if name.startswith("rocm")]
+        which = f"; torch {version.public} is there with {' and '.join(labels)}" if labels else ""
+        return f"take {three} from one of PyTorch's ROCm indexes (https://download.pytorch.org/whl/rocmX.Y){which}"
     if target.backend is Backend.XPU:
         return f"take {three} from PyTorch's index for Intel (https://download.pytorch.org/whl/xpu), 2.6 and later"
     if target.backend in (Backend.MPS, Backend.COREML):
@@ -171,7 +175,7 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
             f"and the target's backend is {target.backend.value}"
         ),
         evidence=(build.evidence,),
-        remedy=_remedy(view.name, target),
+        remedy=_remedy(view.name, view.version, target),
         location=chain_to(examination.resolution, view.name).location,
     )
 

@@ -1,0 +1,72 @@
+"""Builds with a label that stand in for those of an index out of reach: they exist, they do not, or nobody knows."""
+
+from __future__ import annotations
+
+import pytest
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from envdoctor.adapters.index.stand_ins import built_with, standing_in
+from envdoctor.model.candidate import DistributionFile, FileKind, ProjectPage
+from envdoctor.model.file_table import table_of
+from envdoctor.shipped import torch_labels
+
+
+@pytest.mark.parametrize(
+    ("label", "project", "version", "known"),
+    [
+        ("cu118", "torch", "2.7.1", True),
+        ("cu118", "torch", "2.8.0", False),
+        ("cu128", "torch", "2.11.0", True),
+        ("cu128", "torch", "2.12.1", None),
+        ("cu128", "torch", "2.13.0", False),
+        ("cu126", "torch", "2.14.1", True),
+        ("cu126", "torch", "2.15.0", False),
+        ("cu129", "torch", "2.14.0", False),
+        ("cu130", "torch", "2.15.0", True),
+        ("cu132", "torch", "2.15.0", True),
+        ("cu132", "torch", "2.11.0", False),
+        ("cu132", "torch", "2.16.0", None),
+        ("rocm6.4", "torch", "2.10.0", False),
+        ("rocm7.2", "torch", "2.14.0", None),
+        ("rocm7.14", "torch", "2.15.0", None),
+        ("rocm99.9", "torch", "2.15.0", True),
+        ("cu128", "torchaudio", "2.11.0", True),
+        ("cu128", "torchaudio", "2.11.1", False),
+        ("cu129", "torchaudio", "2.11.0", True),
+        ("cu132", "torchaudio", "2.11.1", True),
+        ("cu126", "torchvision", "0.29.1", True),
+        ("cu126", "torchvision", "0.29.2", False),
+        ("cu118", "torchvision", "0.22.1", True),
+        ("cu118", "numpy", "2.0.0", True),
+    ],
+)
+def test_a_label_has_three_answers(label: str, project: str, version: str, known: bool | None) -> None:
+    assert built_with(label, project, Version(version)) is known
+
+
+def test_every_label_says_from_where_it_is_known_and_ends_after_it_begins() -> None:
+    for life in torch_labels().values():
+        assert life.last is None or life.first <= life.last
+        assert life.has(life.first) in (True, None)
+        assert life.has(Version("1.0")) is False
+
+
+def test_only_a_pin_takes_a_stand_in_of_which_nobody_knows() -> None:
+    versions = ("2.11.0", "2.12.1", "2.13.0")
+    name = canonicalize_name("torch")
+    files = tuple(
+        DistributionFile(
+            name,
+            Version(version),
+            f"torch-{version}-cp312-cp312-manylinux_2_28_x86_64.whl",
+            FileKind.WHEEL,
+            f"https://index.example/torch-{version}.whl",
+        )
+        for version in versions
+    )
+    page = standing_in(ProjectPage(name, files), "extra", "cu128")
+    table = table_of(page.files)
+    assert [str(version) for version in table.versions] == ["2.11.0+cu128", "2.12.1+cu128"]
+    assert {str(page.files[row].version) for row in table.only_pinned} == {"2.12.1+cu128"}
+    assert page.files[0].yanked is None
