@@ -11,7 +11,7 @@ from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, read
 
 from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.resolution import Resolution
-from envdoctor.resolve.candidates import Selector, accepts_python
+from envdoctor.resolve.candidates import Selector
 from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.diagnosis import resolve
 from envdoctor.resolve.hitting_sets import MinimalHittingSets, cheapest_hitting_sets
@@ -94,13 +94,6 @@ def test_a_pure_wheel_above_its_python_cap_needs_an_exact_pin() -> None:
     assert isinstance(resolve(Manifest(read("app==1"), JETSON), MemoryIndex(table)), Resolution)
     strict = Policy(trust_pins_over_python_caps=False)
     assert not isinstance(resolve(Manifest(read("app==1"), JETSON, policy=strict), MemoryIndex(table)), Resolution)
-
-
-def test_requires_python_is_asked_of_the_targets_patch_release() -> None:
-    assert accepts_python(">=3.9", LINUX)
-    assert not accepts_python(">=3.11.2", LINUX)
-    assert accepts_python(">=3.11.2", replace(LINUX, python_full="3.11.7"))
-    assert accepts_python("not a specifier", LINUX)
 
 
 def test_hitting_sets() -> None:

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.tags import Tag
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.target import Target
 
-__all__ = ["Reach", "fits", "in_words", "pythons_in_words", "reach_of", "span_in_words"]
+__all__ = ["Reach", "in_words", "pythons_in_words", "reach_of", "span_in_words"]
 
 _OLDEST, _NEWEST = 8, 14
 """Minor versions of Python 3 that a target may have."""
@@ -42,20 +42,13 @@ class Reach:
     """There is a source distribution."""
 
 
-def fits(file: DistributionFile, target: Target) -> bool:
-    """Return whether a target may take a file: a wheel by its tags, an sdist always; yanked files are left out."""
-    if file.yanked is not None or not _admits_python(file, target):
-        return False
-    return file.kind is FileKind.SDIST or not _tags(file).isdisjoint(target.tag_priorities())
-
-
 def reach_of(files: Iterable[DistributionFile], target: Target) -> Reach:
     """Return what the files cover; ``target`` gives the platform for which Pythons are counted."""
     kept = list(files)
     pythons = []
     for minor in range(_OLDEST, _NEWEST + 1):
         other = replace(target, python=(3, minor), python_full=None)
-        if any(fits(file, other) for file in kept):
+        if any(can_use(file, other) for file in kept):
             pythons.append((3, minor))
     platforms = dict.fromkeys(name for file in kept if file.kind is FileKind.WHEEL for name in _platforms(file))
     source = any(file.kind is FileKind.SDIST for file in kept)
@@ -67,15 +60,6 @@ def _tags(file: DistributionFile) -> frozenset[Tag]:
         return parse_wheel_filename(file.filename)[3]
     except InvalidWheelFilename:
         return frozenset()
-
-
-def _admits_python(file: DistributionFile, target: Target) -> bool:
-    if not file.requires_python:
-        return True
-    try:
-        return SpecifierSet(file.requires_python).contains(target.python_full_version, prereleases=True)
-    except InvalidSpecifier:
-        return True
 
 
 def _platforms(file: DistributionFile) -> Iterable[str]:

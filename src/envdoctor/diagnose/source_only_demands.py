@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as ParsedRequirement
-from packaging.utils import InvalidWheelFilename, NormalizedName, canonicalize_name, parse_wheel_filename
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement, may_hold
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
-    from packaging.tags import Tag
-
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.target import Target
 
-__all__ = ["SourceOnlyDemand", "demands_of_moved_pins", "wheel_fits"]
+__all__ = ["SourceOnlyDemand", "demands_of_moved_pins"]
 
 _UNANSWERED = (IndexUnavailable, MetadataUnavailable, ProjectNotFound)
 
@@ -59,27 +58,16 @@ def _moved_pins(examination: Examination) -> Iterator[tuple[Requirement, Version
             yield requirement, version
 
 
-def wheel_fits(file: DistributionFile, tags: Iterable[Tag]) -> bool:
-    """Return whether a file is a wheel with one of the tags."""
-    if file.kind is not FileKind.WHEEL:
-        return False
-    try:
-        return not parse_wheel_filename(file.filename)[3].isdisjoint(tags)
-    except InvalidWheelFilename:
-        return False
-
-
 def _source_only(index: Index, wanted: ParsedRequirement, target: Target) -> DistributionFile | None:
     """Return the newest sdist that meets ``wanted``, None where a wheel does or nothing is known."""
-    tags = frozenset(target.tag_priorities())
     page = index.page(canonicalize_name(wanted.name))
     newest: DistributionFile | None = None
     # The newest first: it mostly has a wheel, and a large page is then not looked through.
     for version in filter(wanted.specifier.contains, reversed(page.versions)):
-        files = page.of_version(version)
-        if any(wheel_fits(item, tags) for item in files):
+        files = [item for item in page.of_version(version) if can_use(item, target)]
+        if any(item.kind is FileKind.WHEEL for item in files):
             return None
-        newest = newest or next((item for item in files if item.kind is FileKind.SDIST), None)
+        newest = newest or next(iter(files), None)
     return newest
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
-from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
-from packaging.tags import Tag, parse_tag
+from packaging.tags import parse_tag
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
@@ -19,15 +18,14 @@ from envdoctor.model.candidate import (
     Rejection,
     RejectionKind,
 )
+from envdoctor.model.compatibility import Compatibility, compatibility
 from envdoctor.model.file_table import table_of, tags_of
 from envdoctor.model.target import OperatingSystem, Target
 from envdoctor.resolve.manifest import Policy
 
-__all__ = ["CandidateList", "Selector", "accepts_python"]
+__all__ = ["CandidateList", "Selector"]
 
 _MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
-_SDIST_RANK = 1_000_000
-_UPPER_BOUNDS = ("<", "<=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,25 +109,15 @@ class Selector:
     def __init__(self, target: Target, policy: Policy) -> None:
         self._target = target
         self._policy = policy
-        self._ranks: dict[str, int | None] = {}
-        self._pythons: dict[str, bool] = {}
-        self._priorities = target.tag_priorities()
-        self._full = Version(target.python_full_version)
 
     def select(self, page: ProjectPage) -> CandidateList:
         """Return the candidates of a page."""
         table = table_of(page.files)
-        ranks: list[int | None] = []
-        capped: set[int] = set()
-        for number, (tags, python) in enumerate(table.kinds):
-            rank = self._usable_rank(page.name, tags)
-            if rank is not None and not self._python_accepts(python):
-                rank = rank if self._only_capped(tags, python) else None
-                capped.add(number)
-            ranks.append(rank)
+        found = [self._compatibility(page.name, tags, python) for tags, python in table.kinds]
+        capped = {number for number, kind in enumerate(found) if kind.rejection is RejectionKind.REQUIRES_PYTHON}
         groups: dict[int, list[tuple[int, int]]] = {}
-        for row, kind in enumerate(table.kind_of):
-            rank = ranks[kind]
+        for row, number in enumerate(table.kind_of):
+            rank = found[number].rank
             if rank is not None:
                 groups.setdefault(table.version_of[row], []).append((rank, row))
         numbers = sorted(groups)
@@ -156,53 +144,28 @@ class Selector:
 
     def _reject(self, name: NormalizedName, file: DistributionFile) -> Rejection | None:
         tags = tags_of(file.filename)
-        if self._usable_rank(name, tags) is None:
-            if tags is None:
-                return Rejection(RejectionKind.SOURCE_ONLY, name, file.version, file.filename, "builds are not allowed")
-            detail = _newer_glibc(tags, self._target) or tags
-            return Rejection(RejectionKind.TAG, name, file.version, file.filename, detail)
-        if not self._python_accepts(file.requires_python):
-            detail = f"needs Python {file.requires_python}"
-            return Rejection(RejectionKind.REQUIRES_PYTHON, name, file.version, file.filename, detail)
-        if file.yanked is not None:
+        kind = self._compatibility(name, tags, file.requires_python).rejection
+        if kind is None:
+            if file.yanked is None:
+                return None
             return Rejection(RejectionKind.YANKED, name, file.version, file.filename, file.yanked)
-        return None
+        if kind is RejectionKind.SOURCE_ONLY:
+            detail = "builds are not allowed"
+        elif kind is RejectionKind.TAG:
+            detail = _newer_glibc(tags or "", self._target) or tags or ""
+        else:
+            detail = f"needs Python {file.requires_python}"
+        return Rejection(kind, name, file.version, file.filename, detail)
 
-    def _usable_rank(self, name: NormalizedName, tags: str | None) -> int | None:
-        """Return how well the target likes files of these tags (None: an sdist), None where it cannot use them."""
-        if tags is None:
-            banned = self._policy.no_build
-            return None if banned and (":all:" in banned or name in banned) else _SDIST_RANK
-        if tags not in self._ranks:
-            self._ranks[tags] = self._rank(tags)
-        return self._ranks[tags]
-
-    def _rank(self, tags: str) -> int | None:
-        parts = tags.split("-")
-        if len(parts) != 3:
-            return None
-        best: int | None = None
-        for python in parts[0].split("."):
-            for abi in parts[1].split("."):
-                for platform in parts[2].split("."):
-                    rank = self._priorities.get(Tag(python, abi, platform))
-                    if rank is not None and (best is None or rank < best):
-                        best = rank
-        return best
-
-    def _python_accepts(self, text: str | None) -> bool:
-        if not text:
-            return True
-        if text not in self._pythons:
-            self._pythons[text] = accepts_python(text, self._target)
-        return self._pythons[text]
-
-    def _only_capped(self, tags: str | None, python: str | None) -> bool:
-        """Return whether a file is a pure wheel that only an upper bound of Requires-Python shuts out."""
-        if not self._policy.trust_pins_over_python_caps or tags is None or not tags.endswith("-none-any"):
-            return False
-        lower = [s for s in _specifiers(python or "") if s.operator not in _UPPER_BOUNDS]
-        return all(s.contains(self._full, prereleases=True) for s in lower)
+    def _compatibility(self, name: NormalizedName, tags: str | None, python: str | None) -> Compatibility:
+        banned = self._policy.no_build
+        return compatibility(
+            tags,
+            python,
+            self._target,
+            builds=not banned or (":all:" not in banned and name not in banned),
+            pins_outrank_python_caps=self._policy.trust_pins_over_python_caps,
+        )
 
 
 def _newer_glibc(tags: str, target: Target) -> str:
@@ -214,18 +177,3 @@ def _newer_glibc(tags: str, target: Target) -> str:
     if parse_tag(tags).isdisjoint(replace(target, glibc=needed).tag_priorities()):
         return ""
     return "needs glibc {}.{}, the target is taken to have {}.{}".format(*needed, *target.glibc)
-
-
-def accepts_python(text: str, target: Target) -> bool:
-    """Return whether a Requires-Python admits the target; what cannot be read admits it, as pip does.
-
-    Where the target's patch release is unknown, its first one is assumed, as for markers.
-    """
-    return all(s.contains(target.python_full_version, prereleases=True) for s in _specifiers(text))
-
-
-def _specifiers(text: str) -> tuple[Specifier, ...]:
-    try:
-        return tuple(SpecifierSet(text))
-    except InvalidSpecifier:
-        return ()

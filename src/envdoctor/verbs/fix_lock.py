@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 from packaging.pylock import Pylock
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.tags import Tag
-from packaging.utils import InvalidWheelFilename, NormalizedName, canonicalize_name, parse_wheel_filename
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.undeclared_imports import Undeclared, undeclared_imports
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject, planned_files, tomllib
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.plan import PlannedFile
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import BuildState
@@ -59,7 +59,7 @@ def _override(file: PlannedFile, document: Pylock, index: Index, target: Target)
         files = index.page(file.name).files
     except (IndexUnavailable, ProjectNotFound):
         return None
-    version = _with_wheel(files, Version(file.version), frozenset(target.tag_priorities()))
+    version = _with_wheel(files, Version(file.version), target)
     if version is None:
         return None
     against = [(text, origin) for text, origin in demands if not _admits(text, version)]
@@ -85,26 +85,16 @@ def _demands(name: NormalizedName, document: Pylock) -> list[tuple[str, str]]:
     return [(match["requirement"], match["origin"]) for match in matches if match]
 
 
-def _with_wheel(files: Iterable[DistributionFile], current: Version, tags: frozenset[Tag]) -> Version | None:
+def _with_wheel(files: Iterable[DistributionFile], current: Version, target: Target) -> Version | None:
     """Return the lowest version above with a wheel for the target, else the highest below."""
     versions = {
         file.version
         for file in files
-        if file.kind is FileKind.WHEEL
-        and file.yanked is None
-        and not file.version.is_prerelease
-        and not _tags(file.filename).isdisjoint(tags)
+        if file.kind is FileKind.WHEEL and not file.version.is_prerelease and can_use(file, target)
     }
     above = [version for version in versions if version > current]
     below = [version for version in versions if version < current]
     return min(above, default=None) or max(below, default=None)
-
-
-def _tags(filename: str) -> frozenset[Tag]:
-    try:
-        return parse_wheel_filename(filename)[3]
-    except InvalidWheelFilename:
-        return frozenset()
 
 
 def _admits(text: str, version: Version) -> bool:

@@ -30,10 +30,11 @@ from packaging.version import Version
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.file_reach import Reach, fits, in_words, pythons_in_words, reach_of, span_in_words
+from envdoctor.diagnose.file_reach import Reach, in_words, pythons_in_words, reach_of, span_in_words
 from envdoctor.diagnose.module_owners import meant_by
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import DistributionFile, RejectionKind
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Target
@@ -73,12 +74,12 @@ def _read(examination: Examination, conflict: Conflict) -> _Files | None:
         by_version.setdefault(file.version, []).append(file)
     specifiers = [side.requirement.specifier for side in clash.sides]
     asked = sorted(item for item in by_version if all(one.contains(item, prereleases=True) for one in specifiers))
-    if not asked or any(fits(file, target) for version in asked for file in by_version[version]):
+    if not asked or any(can_use(file, target) for version in asked for file in by_version[version]):
         return None
     usable = sorted(
         version
         for version, of_version in by_version.items()
-        if not version.is_prerelease and any(fits(file, target) for file in of_version)
+        if not version.is_prerelease and any(can_use(file, target) for file in of_version)
     )
     above = [item for item in usable if item > asked[-1]]
     below = [item for item in usable if item < asked[0]]

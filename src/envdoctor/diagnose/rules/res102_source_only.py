@@ -29,11 +29,12 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.file_reach import fits, pythons_in_words, reach_of
+from envdoctor.diagnose.file_reach import pythons_in_words, reach_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_only_demands import demands_of_moved_pins
 from envdoctor.diagnose.wheel_facts import BuildNeed, shipped_wheel_facts
 from envdoctor.model.candidate import BuildRisk, FileKind
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
@@ -88,7 +89,7 @@ def _finding(
 
 def _usable(page: ProjectPage, version: Version, target: Target) -> bool:
     wheels = (item for item in page.of_version(version) if item.kind is FileKind.WHEEL)
-    return not version.is_prerelease and any(fits(item, target) for item in wheels)
+    return not version.is_prerelease and any(can_use(item, target) for item in wheels)
 
 
 def _wheels(examination: Examination, name: NormalizedName, version: Version, *, helps: bool = True) -> str:

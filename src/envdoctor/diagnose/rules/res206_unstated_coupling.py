@@ -30,10 +30,10 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.file_reach import fits
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.candidate import FileKind
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
@@ -92,7 +92,7 @@ def _with_wheels(package: ResolvedPackage, examination: Examination) -> frozense
         files = examination.index.page(package.name).files
     except (IndexUnavailable, ProjectNotFound):
         return frozenset()
-    return frozenset(item.version for item in files if item.kind is FileKind.WHEEL and fits(item, target))
+    return frozenset(item.version for item in files if item.kind is FileKind.WHEEL and can_use(item, target))
 
 
 def _held_companion(resolution: Resolution, torch: ResolvedPackage, examination: Examination) -> Iterator[Finding]:
