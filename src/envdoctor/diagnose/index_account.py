@@ -8,8 +8,10 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.candidate import CoreMetadata, DistributionFile
+    from envdoctor.ports import Index
 
-__all__ = ["Outbid", "Silent", "notes_on", "outbid", "silent"]
+__all__ = ["Outbid", "Silent", "notes_on", "outbid", "silent", "stated"]
 
 
 class Silent(NamedTuple):
@@ -42,3 +44,9 @@ def outbid(examination: Examination) -> tuple[Outbid, ...]:
 def notes_on(examination: Examination, index: str) -> tuple[str, ...]:
     """Return what the index has to say of one of those that it asks."""
     return tuple(text for text in getattr(examination.index, "notes", ()) if f"`{index}`" in text)
+
+
+def stated(index: Index, file: DistributionFile) -> CoreMetadata:
+    """Return a file's metadata as it stands, with what the project's settings set aside. Raises as ``Index`` does."""
+    found: CoreMetadata = getattr(index, "stated", index.metadata)(file)
+    return found

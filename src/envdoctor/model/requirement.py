@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from envdoctor.model.origin import Origin
 
-__all__ = ["GroupKind", "GroupName", "Requirement", "RequirementKind", "holds", "may_hold"]
+__all__ = ["GroupKind", "GroupName", "Requirement", "RequirementKind", "both_markers", "holds", "may_hold"]
 
 
 def holds(
@@ -61,6 +61,15 @@ class GroupName:
 
     def __str__(self) -> str:
         return f"{self.kind.value} `{self.name}`"
+
+
+def both_markers(first: Marker | None, second: Marker | None) -> Marker | None:
+    """Return the marker that holds where both do; none where neither says anything."""
+    if first is None or second is None:
+        return first or second
+    from packaging.markers import Marker
+
+    return Marker(f"({first}) and ({second})")
 
 
 class RequirementKind(enum.Enum):

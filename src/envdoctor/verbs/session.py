@@ -15,6 +15,7 @@ from envdoctor.verbs import project_inputs
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patient import Patient
+from envdoctor.verbs.project_index import as_the_project_says
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.target_choice import fitted, system_of
 
@@ -89,6 +90,7 @@ def open_session(
     index = project_inputs.open_ports(index_choice, chosen, read, progress)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
+    as_said = as_the_project_says(index, read, target)
     request = CheckRequest(
         target=target,
         today=datetime.now(tz=timezone.utc).date(),
@@ -98,9 +100,9 @@ def open_session(
         profile=chosen,
         settings=settings,
         locked=_lock(lock_folder or project, chosen, patient),
-        index=index,
+        index=as_said,
         archives=index,
-        plain_index=plain,
+        plain_index=as_said if plain is index else as_the_project_says(plain, read, target),
         plain_archives=plain,
         build_risk=index.build_risk,
         environment=_beside(patient, project, chosen) if patient else None,

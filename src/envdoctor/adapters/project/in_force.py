@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from packaging.utils import NormalizedName
 
-from envdoctor.model.requirement import Requirement, RequirementKind
+from envdoctor.model.requirement import Requirement, RequirementKind, both_markers
 
-__all__ = ["duplicates", "separate_superseded", "several_places"]
+__all__ = ["duplicates", "overridden", "separate_superseded", "several_places"]
 
 _MOST_PAIRS = 100
 """Pairs of repeated lines that are told one by one."""
@@ -29,6 +30,30 @@ def separate_superseded(
         tuple(requirement for requirement in requirements if not gone(requirement)),
         tuple(requirement for requirement in requirements if gone(requirement)),
     )
+
+
+def overridden(requirements: Iterable[Requirement], overrides: Sequence[Requirement]) -> tuple[Requirement, ...]:
+    """Return people's lines with the project's overrides in the place of what they replace; bounds stay."""
+    names = {override.name for override in overrides}
+    found: list[Requirement] = []
+    for line in requirements:
+        if line.name not in names or line.kind is RequirementKind.CONSTRAINT:
+            found.append(line)
+            continue
+        found += [
+            replace(
+                line,
+                origin=override.origin,
+                specifier=override.specifier,
+                marker=both_markers(line.marker, override.marker),
+                url=override.url,
+                text=override.text,
+                hashes=(),
+            )
+            for override in overrides
+            if override.name == line.name
+        ]
+    return tuple(found)
 
 
 def duplicates(requirements: Iterable[Requirement]) -> tuple[tuple[tuple[Requirement, Requirement], ...], int]:

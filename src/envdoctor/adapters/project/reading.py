@@ -15,7 +15,7 @@ from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject,
 from envdoctor.adapters.project.folder import read_directory
 from envdoctor.adapters.project.forms import read_one, read_setuptools
 from envdoctor.adapters.project.group_choice import Wanted
-from envdoctor.adapters.project.in_force import duplicates, separate_superseded, several_places
+from envdoctor.adapters.project.in_force import duplicates, overridden, separate_superseded, several_places
 from envdoctor.adapters.project.limits import bounded
 from envdoctor.adapters.project.local_places import settle_local_places
 from envdoctor.adapters.project.pyproject import read_pyproject
@@ -205,7 +205,7 @@ def _finished(draft: Draft) -> Project:
     return Project(
         root=str(draft.root),
         name=draft.name,
-        requirements=in_force,
+        requirements=overridden(in_force, draft.overrides),
         problems=bounded(problems),
         files=tuple(dict.fromkeys(draft.files)),
         index_options=tuple(dict.fromkeys(draft.index_options)),
@@ -221,7 +221,7 @@ def _finished(draft: Draft) -> Project:
         superseded=superseded,
         left_out=tuple(draft.left_out),
         groups=tuple(
-            Group(name, tuple(apart.requirements), tuple(apart.index_options), apart.alone)
+            Group(name, overridden(apart.requirements, draft.overrides), tuple(apart.index_options), apart.alone)
             for name, apart in draft.apart.items()
             if apart.requirements
         ),

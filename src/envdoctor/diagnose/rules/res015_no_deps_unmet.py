@@ -1,0 +1,116 @@
+"""A package that is installed without its dependencies asks for something else than is there.
+
+## What it does
+
+Looks at the packages that the project installs with `--no-deps`, and compares what they ask for with what the rest of
+the requirements brings.
+
+## Why is this bad
+
+`--no-deps` leaves the demands of a package aside on purpose, and `pip check` complains of them ever after. Mostly that
+is known to work; where it does not, the package fails at its first import or call.
+
+## Example
+
+`pip install --no-deps onnx==1.16.0`, which asks for `protobuf>=3.20.2`, beside one that keeps protobuf below 3.20.
+
+## References
+
+- pip install, `--no-deps`: https://pip.pypa.io/en/stable/cli/pip_install/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as Pep508
+from packaging.utils import canonicalize_name
+
+from envdoctor.diagnose.index_account import stated
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.requirement import RequirementKind, may_hold
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.requirement import Requirement
+    from envdoctor.model.resolution import ResolvedPackage
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    resolution, project, target = examination.resolution, examination.project, examination.target
+    if resolution is None or project is None or target is None:
+        return
+    environment = target.marker_environment()
+    seen: set[str] = set()
+    for line in project.requirements:
+        package = resolution.get(line.name)
+        bare = line.no_deps and line.kind is RequirementKind.REQUIRE and line.name not in seen
+        if package is None or not bare or package.dependencies or not may_hold(line.marker, environment):
+            continue
+        seen.add(line.name)
+        yield from _compared(examination, line, package)
+
+
+def _compared(examination: Examination, line: Requirement, package: ResolvedPackage) -> Iterator[Finding]:
+    assert examination.resolution is not None  # noqa: S101 - asked for before
+    other: list[Evidence] = []
+    missing: list[Evidence] = []
+    for asked in _demands(examination, package):
+        there = examination.resolution.get(canonicalize_name(asked.name))
+        if there is None:
+            missing.append(Evidence(f"asks for `{asked}`", "nothing brings it"))
+        elif not asked.specifier.contains(there.version, prereleases=True):
+            other.append(Evidence(f"asks for `{asked}`", f"{there.name} {there.version}"))
+    if other or missing:
+        yield _finding(line, package, other, missing)
+
+
+def _demands(examination: Examination, package: ResolvedPackage) -> Iterator[Pep508]:
+    assert examination.index is not None  # noqa: S101 - the rule needs it
+    environment = {**examination.target.marker_environment(), "extra": ""} if examination.target else None
+    try:
+        lines = stated(examination.index, package.file).requires_dist
+    except (IndexUnavailable, MetadataUnavailable):
+        return
+    for text in lines:
+        try:
+            asked = Pep508(text)
+        except InvalidRequirement:
+            continue
+        if may_hold(asked.marker, environment):
+            yield asked
+
+
+def _finding(line: Requirement, package: ResolvedPackage, other: list[Evidence], missing: list[Evidence]) -> Finding:
+    parts = []
+    if other:
+        parts.append(", ".join(f"{one.what.replace('asks for', 'its')} is not met by {one.where}" for one in other))
+    if missing:
+        names = ", ".join(one.what.removeprefix("asks for ") for one in missing)
+        parts.append(f"nothing brings {names}")
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity if other else Severity.INFO,
+        subject=package.name,
+        message=f"`{package.name}` {package.version} is installed with `--no-deps`: {'; '.join(parts)}",
+        evidence=(Evidence(f"{line} with --no-deps", str(line.origin)), *other, *missing),
+        remedy=Remedy("make sure that it works so: installers look at none of this"),
+        location=line.origin if isinstance(line.origin, FileOrigin) else None,
+    )
+
+
+RULE = Rule(
+    code="RES015",
+    name="no-deps-unmet",
+    severity=Severity.WARNING,
+    summary="A package that is installed without its dependencies asks for something else than is there",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"project", "resolution", "index"}),
+)
