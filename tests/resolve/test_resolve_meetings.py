@@ -16,7 +16,7 @@ from test_resolve_properties import Table, _possible, universes
 
 from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject
 from envdoctor.model.project import Project
-from envdoctor.resolve.clash_search import Meetings
+from envdoctor.resolve.clash_search import ClashSearch
 from envdoctor.resolve.conflicts import Oracle, minimal_cores
 from envdoctor.resolve.dependency_graph import base_name
 from envdoctor.resolve.diagnosis import diagnose
@@ -61,21 +61,25 @@ def _asks(table: Mapping[str, Mapping[str, Sequence[str]]], owner: str, name: st
 def test_without_the_demand_that_is_named_the_lines_hold_together(given_: tuple[Table, list[str]]) -> None:
     table, texts = given_
     resolver = Resolver(Manifest(read(*texts), LINUX), MemoryIndex(table), None)
-    meetings = Meetings(resolver.graph, resolver.solver)
+    search = ClashSearch(resolver.graph, resolver.solver)
     for core in minimal_cores(Oracle(resolver), 32, 400).cores:
-        members = [resolver.lines[number] for number in sorted(core)]
-        meeting = meetings.of(members)
-        if meeting is None:
+        members = {number: resolver.lines[number] for number in sorted(core)}
+        found = search.of(list(members.values()))
+        if found is None:
             continue
-        lines = [str(line.requirement) for line in members]
-        assert meeting.line in members
-        assert meeting.start in members
-        assert meeting.start is not meeting.line
-        assert meeting.chain[0] == meeting.start.requirement.name
-        assert meeting.chain[-1] == base_name(meeting.node)
-        assert meeting.owner_bits
-        links = [*meeting.chain, meeting.line.requirement.name]
-        for owner, name in pairwise(links):
+        sides, chains = found
+        lines = [str(line.requirement) for line in members.values()]
+        (line,) = (side for side in sides if side.line is not None)
+        (end,) = (side for side in sides if side.line is None)
+        ((start, chain),) = chains[base_name(end.owner)].items()
+        assert line.line in members
+        assert start in members
+        assert start != line.line
+        assert chain[0] == members[start].requirement.name
+        assert chain[-1] == base_name(end.owner)
+        assert end.owner_bits
+        assert not end.bits & line.bits
+        for owner, name in pairwise([*chain, line.package]):
             assert _asks(table, owner, name)
             assert _possible(_without(table, owner, name), lines)
 
@@ -98,10 +102,10 @@ def test_asking_ends_where_it_gets_too_dear_and_the_proof_tells_the_clash() -> N
         Manifest(read("torch==2.1.1", "coqui-tts==0.24.2", "whisperx"), LINUX), MemoryIndex(CLONE), None
     )
     for solves in range(5):
-        meetings = Meetings(resolver.graph, resolver.solver, solves)
-        assert meetings.of(resolver.lines) is None
-        assert meetings.of(resolver.lines) is None
-    assert Meetings(resolver.graph, resolver.solver).of(resolver.lines) is not None
+        search = ClashSearch(resolver.graph, resolver.solver, solves)
+        assert search.of(resolver.lines) is None
+        assert search.of(resolver.lines) is None
+    assert ClashSearch(resolver.graph, resolver.solver).of(resolver.lines) is not None
 
 
 def test_where_no_single_demand_bears_the_conflict_none_is_named() -> None:
@@ -112,7 +116,7 @@ def test_where_no_single_demand_bears_the_conflict_none_is_named() -> None:
         "bridge": {"1": ["hub<3"]},
     }
     resolver = Resolver(Manifest(read("hub==3", "left", "right"), LINUX), MemoryIndex(table), None)
-    assert Meetings(resolver.graph, resolver.solver).of([resolver.lines[0], resolver.lines[1]]) is None
+    assert ClashSearch(resolver.graph, resolver.solver).of([resolver.lines[0], resolver.lines[1]]) is None
 
 
 def _checked(*lines: str, locked: LockedProject | None) -> dict[str, bool]:

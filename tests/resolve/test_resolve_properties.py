@@ -16,7 +16,7 @@ from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.diagnosis import diagnose
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.pubgrub import PubGrub
-from envdoctor.resolve.solver import GaveUp, Solved, Unsolvable, View, lines_of, roots_of
+from envdoctor.resolve.solver import GaveUp, Solved, Unsolvable, View, demands_of_lines, lines_of
 from envdoctor.resolve.verification import Backtracking
 
 NAMES = "abcde"
@@ -127,10 +127,10 @@ thorough = settings(max_examples=1000, deadline=None, suppress_health_check=list
 def test_engines_agree_with_brute_force(given_: tuple[Table, list[str]]) -> None:
     table, texts = given_
     graph = DependencyGraph(Manifest(read(*texts), LINUX), MemoryIndex(table))
-    roots = roots_of(graph, lines_of(graph))
+    demands = demands_of_lines(graph, lines_of(graph))
     expected = _possible(table, texts)
     for solver in (PubGrub(), Backtracking(rounds=2000)):
-        outcome = solver.solve(roots, View(graph))
+        outcome = solver.solve(demands, View(graph))
         if isinstance(solver, Backtracking) and not isinstance(outcome, Solved):
             continue  # resolvelib misses some answers and goes round in circles in others; see the next tests
         assert isinstance(outcome, Solved if expected else Unsolvable), solver
@@ -146,9 +146,9 @@ def test_engines_agree_with_brute_force(given_: tuple[Table, list[str]]) -> None
 def test_where_the_second_engine_goes_round_in_circles_it_says_so_and_the_first_has_the_answer() -> None:
     table: Table = {"a": {"1": ["b==2"], "2": ["b==1"]}, "b": {"1": ["a==1"], "2": ["a==2"]}}
     graph = DependencyGraph(Manifest(read("a"), LINUX), MemoryIndex(table))
-    roots = roots_of(graph, lines_of(graph))
-    assert isinstance(PubGrub().solve(roots, View(graph)), Unsolvable)
-    assert isinstance(Backtracking(rounds=2000).solve(roots, View(graph)), GaveUp)
+    demands = demands_of_lines(graph, lines_of(graph))
+    assert isinstance(PubGrub().solve(demands, View(graph)), Unsolvable)
+    assert isinstance(Backtracking(rounds=2000).solve(demands, View(graph)), GaveUp)
 
 
 def test_where_the_second_engine_returns_what_does_not_agree_that_is_no_answer() -> None:
@@ -156,19 +156,19 @@ def test_where_the_second_engine_returns_what_does_not_agree_that_is_no_answer()
     table: Table = {"a": {"1": ["b==2"], "2": ["b"]}, "b": {"1": ["a==1", "c==2"], "2": ["c==1"]}}
     table["c"] = {"1": ["b==1"], "2": []}
     graph = DependencyGraph(Manifest(read("a"), LINUX), MemoryIndex(table))
-    roots = roots_of(graph, lines_of(graph))
+    demands = demands_of_lines(graph, lines_of(graph))
     assert not _possible(table, ["a"])
-    assert isinstance(PubGrub().solve(roots, View(graph)), Unsolvable)
-    assert isinstance(Backtracking(rounds=2000).solve(roots, View(graph)), GaveUp)
+    assert isinstance(PubGrub().solve(demands, View(graph)), Unsolvable)
+    assert isinstance(Backtracking(rounds=2000).solve(demands, View(graph)), GaveUp)
 
 
 def test_where_the_second_engine_jumps_over_an_answer_the_first_finds_it() -> None:
     # It walks past the choice of b, since nothing that b=2 asks for is named by the clash behind it.
     table: Table = {"a": {"1": ["b==9"]}, "b": {"1": [], "2": ["d==2"]}, "c": {"1": ["b"]}, "d": {"1": [], "2": ["a"]}}
     graph = DependencyGraph(Manifest(read("c"), LINUX), MemoryIndex(table))
-    roots = roots_of(graph, lines_of(graph))
-    assert isinstance(PubGrub().solve(roots, View(graph)), Solved)
-    assert isinstance(Backtracking(rounds=2000).solve(roots, View(graph)), Unsolvable)
+    demands = demands_of_lines(graph, lines_of(graph))
+    assert isinstance(PubGrub().solve(demands, View(graph)), Solved)
+    assert isinstance(Backtracking(rounds=2000).solve(demands, View(graph)), Unsolvable)
 
 
 @thorough
@@ -216,7 +216,7 @@ def test_constraints_bound_only_what_is_used(given_: tuple[Table, list[str]], bo
     table, texts = given_
     manifest = Manifest((*read(*texts), *read(*bounds, path="constraints.txt", constraint=True)), LINUX)
     graph = DependencyGraph(manifest, MemoryIndex(table))
-    roots = roots_of(graph, lines_of(graph))
+    demands = demands_of_lines(graph, lines_of(graph))
     expected = any(
         _sound(world, table, frozenset())
         and _holds(world, texts, frozenset())
@@ -224,4 +224,4 @@ def test_constraints_bound_only_what_is_used(given_: tuple[Table, list[str]], bo
         for world in _worlds(table)
     )
     for solver in (PubGrub(), Backtracking()):
-        assert isinstance(solver.solve(roots, View(graph)), Solved if expected else Unsolvable), solver
+        assert isinstance(solver.solve(demands, View(graph)), Solved if expected else Unsolvable), solver

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
@@ -13,38 +11,27 @@ from packaging.utils import NormalizedName
 from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.conflict import Clash, ClashSide
 from envdoctor.model.requirement import Requirement
-from envdoctor.resolve.clash_search import Meeting
+from envdoctor.resolve.clash_search import ChainedDemands, Chains
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest, positions_of
-from envdoctor.resolve.solver import Line, Proof
+from envdoctor.resolve.solver import Demand, Line, Proof, demands_of_lines
 
 __all__ = ["find_clash"]
 
 
-Chains: TypeAlias = Mapping[NormalizedName, Mapping[int, tuple[str, ...]]]
-"""Project -> member of the core -> the shortest chain of names from the one to the other."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Demand:
-    """What a line, or all versions of a project that a proof speaks of, ask of a package."""
-
-    package: NormalizedName
-    bits: int
-    line: Line | None = None
-    owner: str = ""
-    """A node."""
-    owner_bits: int = 0
-
-
 def find_clash(
-    graph: DependencyGraph, core: Sequence[Line], proof: Proof | None, meeting: Meeting | None = None
+    graph: DependencyGraph,
+    core: Sequence[Line],
+    proof: Proof | None,
+    known: ChainedDemands | None = None,
 ) -> Clash:
-    """Return where the members of a minimal core meet: at a known meeting, else from a proof that speaks of them."""
-    if meeting is not None:
-        demands, chains = _known(graph, meeting)
+    """Return where the members of a minimal core meet: at demands known to exclude each other, else by its proof."""
+    written = {line.id: line.requirement for line in core}
+    if known is not None:
+        demands, chains = known
         sides = demands
     else:
-        demands = [*_line_demands(graph, core), *_edge_demands(graph, proof)]
+        of_lines = [demand for demand in demands_of_lines(graph, core) if demand.node == demand.package]
+        demands = [*of_lines, *_of_metadata(graph, proof)]
         chains = _chains(core, demands)
         sides = _meeting(graph, core, demands, chains)
     package = sides[0].package
@@ -53,44 +40,25 @@ def find_clash(
     available = tuple(str(candidates.versions[p]) for p in positions_of(candidates.all)) if lacking else ()
     if candidates.opaque:
         available = ()
-    return Clash(
-        package=package,
-        sides=tuple(_side(graph, demand, demands, chains) for demand in sides),
-        available=available,
-        rejections=_rejections(graph, package, sides, demands, chains),
-    )
+    told = [_side(graph, side, demands, chains, written) for side in sides]
+    return Clash(package, tuple(told), available, _rejections(graph, package, sides, told))
 
 
-def _known(graph: DependencyGraph, meeting: Meeting) -> tuple[list[_Demand], Chains]:
-    requirement = meeting.line.requirement
-    line = _Demand(requirement.name, graph.bits(requirement.name, requirement.specifier), meeting.line)
-    end = _Demand(requirement.name, meeting.bits, owner=meeting.node, owner_bits=meeting.owner_bits)
-    sides = [line, end] if meeting.line.id < meeting.start.id else [end, line]
-    return sides, {base_name(meeting.node): {meeting.start.id: meeting.chain}}
-
-
-def _line_demands(graph: DependencyGraph, core: Sequence[Line]) -> Iterable[_Demand]:
-    for line in core:
-        requirement = line.requirement
-        yield _Demand(requirement.name, graph.bits(requirement.name, requirement.specifier), line)
-
-
-def _edge_demands(graph: DependencyGraph, proof: Proof | None) -> Iterable[_Demand]:
+def _of_metadata(graph: DependencyGraph, proof: Proof | None) -> Iterable[Demand]:
     """Yield one demand per pair of projects: whatever version of the owner is taken, it asks for one of these."""
     merged: dict[tuple[str, NormalizedName], tuple[int, int]] = {}
-    for edge in proof.edges if proof else ():
-        dependency = base_name(edge.dependency)
-        if base_name(edge.owner) == dependency and edge.owner != edge.dependency:
-            continue
-        owner_bits, bits = merged.get((edge.owner, dependency), (0, 0))
-        merged[edge.owner, dependency] = (owner_bits | edge.owner_bits, bits | edge.bits)
-    for (owner, dependency), (owner_bits, bits) in merged.items():
+    for demand in proof.demands if proof else ():
+        structural = base_name(demand.owner) == demand.package and demand.owner != demand.node
+        if demand.line is None and not structural:
+            owner_bits, bits = merged.get((demand.owner, demand.package), (0, 0))
+            merged[demand.owner, demand.package] = (owner_bits | demand.owner_bits, bits | demand.bits)
+    for (owner, package), (owner_bits, bits) in merged.items():
         known = owner_bits & graph.candidates(base_name(owner)).all
         if known:
-            yield _Demand(dependency, bits, owner=owner, owner_bits=known)
+            yield Demand(package, bits, owner=owner, owner_bits=known)
 
 
-def _chains(core: Sequence[Line], demands: Sequence[_Demand]) -> Chains:
+def _chains(core: Sequence[Line], demands: Sequence[Demand]) -> Chains:
     """Return, per project, the shortest chain of names that leads there from each member of the core."""
     chains: dict[NormalizedName, dict[int, tuple[str, ...]]] = {}
     edges: dict[NormalizedName, list[NormalizedName]] = {}
@@ -111,13 +79,13 @@ def _chains(core: Sequence[Line], demands: Sequence[_Demand]) -> Chains:
     return chains
 
 
-def _members(demand: _Demand, chains: Chains) -> frozenset[int]:
+def _members(demand: Demand, chains: Chains) -> frozenset[int]:
     if demand.line is not None:
-        return frozenset({demand.line.id})
+        return frozenset({demand.line})
     return frozenset(chains.get(base_name(demand.owner), {}))
 
 
-def _depth(demand: _Demand, chains: Chains) -> int:
+def _depth(demand: Demand, chains: Chains) -> int:
     if demand.line is not None:
         return 0
     return min((len(chain) for chain in chains.get(base_name(demand.owner), {}).values()), default=99)
@@ -126,9 +94,9 @@ def _depth(demand: _Demand, chains: Chains) -> int:
 def _meeting(
     graph: DependencyGraph,
     core: Sequence[Line],
-    demands: Sequence[_Demand],
+    demands: Sequence[Demand],
     chains: Chains,
-) -> list[_Demand]:
+) -> list[Demand]:
     """Return the demands on one package that exclude each other, or the one that nothing can meet."""
     lacking = [d for d in demands if not d.bits & graph.candidates(d.package).all]
     if len(core) == 1 and lacking:
@@ -147,17 +115,17 @@ def _meeting(
     return _most_contested(demands, chains)
 
 
-def _pair_rank(pair: tuple[_Demand, _Demand], chains: Chains) -> tuple[int, int, int, str]:
+def _pair_rank(pair: tuple[Demand, Demand], chains: Chains) -> tuple[int, int, int, str]:
     first, second = (_members(demand, chains) for demand in pair)
     alone = -len(first ^ second)
     return (len(first & second), _depth(pair[0], chains) + _depth(pair[1], chains), alone, pair[0].package)
 
 
 def _others(
-    demands: Sequence[_Demand],
+    demands: Sequence[Demand],
     chains: Chains,
-    chosen: tuple[_Demand, _Demand],
-) -> Iterable[_Demand]:
+    chosen: tuple[Demand, Demand],
+) -> Iterable[Demand]:
     """Yield further demands on the same package by members whose side is not shown yet."""
     shown = _members(chosen[0], chains) | _members(chosen[1], chains)
     for demand in demands:
@@ -167,8 +135,8 @@ def _others(
             yield demand
 
 
-def _most_contested(demands: Sequence[_Demand], chains: Chains) -> list[_Demand]:
-    groups: dict[NormalizedName, list[_Demand]] = {}
+def _most_contested(demands: Sequence[Demand], chains: Chains) -> list[Demand]:
+    groups: dict[NormalizedName, list[Demand]] = {}
     for demand in demands:
         groups.setdefault(demand.package, []).append(demand)
     return max(
@@ -176,7 +144,7 @@ def _most_contested(demands: Sequence[_Demand], chains: Chains) -> list[_Demand]
     )
 
 
-def _owner_positions(graph: DependencyGraph, demand: _Demand, demands: Sequence[_Demand]) -> int:
+def _owner_positions(graph: DependencyGraph, demand: Demand, demands: Sequence[Demand]) -> int:
     """Return the owner's versions that the other demands leave open, of those that make this demand."""
     bits = demand.owner_bits
     for other in demands:
@@ -187,12 +155,13 @@ def _owner_positions(graph: DependencyGraph, demand: _Demand, demands: Sequence[
 
 def _side(
     graph: DependencyGraph,
-    demand: _Demand,
-    demands: Sequence[_Demand],
+    demand: Demand,
+    demands: Sequence[Demand],
     chains: Chains,
+    written: Mapping[int, Requirement],
 ) -> ClashSide:
     if demand.line is not None:
-        return ClashSide(demand.line.requirement)
+        return ClashSide(written[demand.line])
     positions = _owner_positions(graph, demand, demands)
     owner = graph.candidates(base_name(demand.owner))
     requirement = _demand_of(graph, demand, highest(positions))
@@ -201,7 +170,7 @@ def _side(
     return ClashSide(requirement, via=chain, versions_considered=versions)
 
 
-def _demand_of(graph: DependencyGraph, demand: _Demand, position: int) -> Requirement:
+def _demand_of(graph: DependencyGraph, demand: Demand, position: int) -> Requirement:
     """Return the demand as one version of its owner makes it, several lines on one project taken together."""
     edges = [e for e in graph.edges(demand.owner, position) if base_name(e.dependency) == demand.package]
     version = graph.candidates(base_name(demand.owner)).versions[position]
@@ -213,11 +182,7 @@ def _demand_of(graph: DependencyGraph, demand: _Demand, position: int) -> Requir
 
 
 def _rejections(
-    graph: DependencyGraph,
-    package: NormalizedName,
-    sides: Sequence[_Demand],
-    demands: Sequence[_Demand],
-    chains: Chains,
+    graph: DependencyGraph, package: NormalizedName, sides: Sequence[Demand], told: Sequence[ClashSide]
 ) -> tuple[Rejection, ...]:
     if package in graph.missing:
         return (Rejection(RejectionKind.NOT_FOUND, package),)
@@ -225,13 +190,12 @@ def _rejections(
     candidates = graph.candidates(package)
     if candidates.page is None:
         return tuple(found)
-    for side in sides:
-        requirement = _side(graph, side, demands, chains).requirement
+    for side, words in zip(sides, told, strict=True):
         usable = {candidates.versions[p] for p in positions_of(side.bits & candidates.all)}
         wanted = {
             version
             for version in candidates.page.versions
-            if version not in usable and requirement.specifier.contains(version, prereleases=True)
+            if version not in usable and words.requirement.specifier.contains(version, prereleases=True)
         }
         # A side that has versions to choose from is told only of what was shut out for it alone.
         if not usable:

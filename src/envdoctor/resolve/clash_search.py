@@ -9,14 +9,14 @@ which must find an answer once that demand is not heard. From there the chain is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from packaging.utils import NormalizedName
 
 from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name, positions_of
-from envdoctor.resolve.solver import Line, Root, Solved, Solver, View, background, roots_of
+from envdoctor.resolve.solver import Demand, Line, Solved, Solver, View, background, demands_of_lines
 
-__all__ = ["Meeting", "Meetings"]
+__all__ = ["ChainedDemands", "Chains", "ClashSearch"]
 
 _FOR_ONE = 24
 """Questions that may be asked of the solver for one core."""
@@ -24,20 +24,11 @@ _IN_ALL = 96
 """The same for all cores of a diagnosis."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """A line, and a demand against it at the end of a chain that starts at another member."""
+Chains: TypeAlias = Mapping[NormalizedName, Mapping[int, tuple[str, ...]]]
+"""Project -> member of the core -> the shortest chain of names from the one to the other."""
 
-    line: Line
-    node: str
-    """Who makes the demand."""
-    owner_bits: int
-    """Versions that the others leave of it and that speak against the line, of those that were looked at."""
-    bits: int
-    """The positions that these versions ask for."""
-    start: Line
-    chain: tuple[str, ...]
-    """Project names, from the member down to the one that makes the demand."""
+ChainedDemands: TypeAlias = tuple[Sequence[Demand], Chains]
+"""Demands that exclude each other, in the order of their lines, and how the core leads to them."""
 
 
 class _Deaf(View):
@@ -47,23 +38,23 @@ class _Deaf(View):
         return None if (owner, base_name(edge.dependency)) in self.relaxed and not edge.structural else edge
 
 
-class Meetings:
-    """Finds the meetings of the cores of one diagnosis."""
+class ClashSearch:
+    """Finds where the cores of one diagnosis meet."""
 
     def __init__(self, graph: DependencyGraph, solver: Solver, solves: int = _IN_ALL) -> None:
         self._graph = graph
         self._solver = solver
         self._left = solves
 
-    def of(self, core: Sequence[Line]) -> Meeting | None:
-        """Return a meeting on which the whole conflict rests, None where no single demand bears it.
+    def of(self, core: Sequence[Line]) -> ChainedDemands | None:
+        """Return two demands on which the whole conflict rests, None where no single demand bears it.
 
         ``core`` is minimal: with any one of its members gone the others hold together. Gives up, with None, where too
         many questions are to be asked.
         """
         search = _Search(self._graph, self._solver, core, min(_FOR_ONE, self._left))
         lines = (line for line in core if len(line.requirement.specifier))
-        found = next((meeting for line in lines if (meeting := search.against(line)) is not None), None)
+        found = next((sides for line in lines if (sides := search.against(line)) is not None), None)
         self._left = max(self._left - search.asked, 0)
         return found
 
@@ -73,13 +64,13 @@ class _Search:
         self._graph = graph
         self._solver = solver
         self._core = core
-        self._background: list[Root] = background(graph)
+        self._background: list[Demand] = background(graph)
         self._solves = solves
         self.asked = 0
         self._essential: dict[tuple[NormalizedName, NormalizedName], bool] = {}
 
-    def against(self, line: Line) -> Meeting | None:
-        """Return the demand on which it rests that nothing which a line asks for is left."""
+    def against(self, line: Line) -> ChainedDemands | None:
+        """Return a line and the demand on which it rests that nothing is left of what it asks for, with its chain."""
         others = [other for other in self._core if other is not line]
         outcome = self._solved(View(self._graph), others)
         if outcome is None:
@@ -89,15 +80,17 @@ class _Search:
         for node in _making(self._graph, outcome, name, wanted):
             way = self._way_to(node, name, others, outcome, frozenset())
             if way is not None:
-                owner_bits, bits = self._speaking(node, name, wanted, others, outcome)
-                return Meeting(line, node, owner_bits, bits, *way)
+                start, chain = way
+                end = self._speaking(node, name, wanted, others, outcome)
+                pair = [Demand(name, wanted, line.id), end]
+                return pair if line.id < start.id else pair[::-1], {base_name(node): {start.id: chain}}
         return None
 
     def _solved(self, view: View, lines: Sequence[Line]) -> Mapping[str, int] | None:
         if self.asked >= self._solves:
             return None
         self.asked += 1
-        outcome = self._solver.solve([*roots_of(self._graph, lines), *self._background], view)
+        outcome = self._solver.solve([*demands_of_lines(self._graph, lines), *self._background], view)
         return outcome.positions if isinstance(outcome, Solved) else None
 
     def _rests_on(self, owner: NormalizedName, dependency: NormalizedName) -> bool:
@@ -136,8 +129,8 @@ class _Search:
         wanted: int,
         others: Sequence[Line],
         positions: Mapping[str, int],
-    ) -> tuple[int, int]:
-        """Return the versions of a node that the others leave and that speak against the line, and what they want."""
+    ) -> Demand:
+        """Return what the versions of a node want that the others leave and that speak against the line."""
         owner = base_name(node)
         left = self._graph.candidates(owner).all
         for line in others:
@@ -152,7 +145,7 @@ class _Search:
                 for edge in _excluding(self._graph, node, position, name, wanted):
                     owner_bits |= 1 << position
                     bits |= edge.bits
-        return owner_bits, bits
+        return Demand(name, bits, owner=node, owner_bits=owner_bits)
 
 
 def _making(

@@ -13,7 +13,17 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.hitting_sets import MinimalHittingSets
 from envdoctor.resolve.resolver import Resolver
-from envdoctor.resolve.solver import GaveUp, Outcome, Proof, Solved, Solver, Unsolvable, View, background, roots_of
+from envdoctor.resolve.solver import (
+    GaveUp,
+    Outcome,
+    Proof,
+    Solved,
+    Solver,
+    Unsolvable,
+    View,
+    background,
+    demands_of_lines,
+)
 
 __all__ = ["CoreSet", "Oracle", "minimal_cores", "strict_core"]
 
@@ -72,8 +82,8 @@ class Oracle:
         if len(members) == len(self.lines):
             outcome = self._resolver.as_written()
         else:
-            roots = roots_of(self.graph, (line for line in self.lines if line.id in members))
-            outcome = self._resolver.solver.solve([*roots, *self._background], self._view, self._phase)
+            demands = demands_of_lines(self.graph, (line for line in self.lines if line.id in members))
+            outcome = self._resolver.solver.solve([*demands, *self._background], self._view, self._phase)
         if isinstance(outcome, Solved):
             self._phase.update(outcome.positions)
             self._possible.append(members)
@@ -91,7 +101,7 @@ class Oracle:
         proof = self._impossible.get(smallest)
         if proof is None:
             return smallest
-        return frozenset(line for line in proof.lines if line >= 0)
+        return frozenset(proof.lines)
 
     def proof(self, core: frozenset[int]) -> Proof | None:
         """Return a proof that speaks of a core alone."""

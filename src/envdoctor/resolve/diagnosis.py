@@ -14,7 +14,7 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.ports import Index, Progress
 from envdoctor.resolve.clash import find_clash
-from envdoctor.resolve.clash_search import Meetings
+from envdoctor.resolve.clash_search import ClashSearch
 from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores, strict_core
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.failure import Judge
@@ -83,7 +83,7 @@ def resolve(manifest: Manifest, index: Index, *, solver: Solver | None = None) -
         if isinstance(outcome, Solved):
             return build_resolution(resolver.graph, resolver.lines, outcome.positions, resolver.relaxation)
         proof = getattr(outcome, "proof", None)
-        numbers = sorted(n for n in proof.lines if n >= 0) if proof else range(len(resolver.lines))
+        numbers = proof.lines if proof else range(len(resolver.lines))
         return Unsatisfiable(tuple(str(resolver.lines[number].requirement) for number in numbers))
 
 
@@ -207,12 +207,12 @@ def _doubtful(graph: DependencyGraph, resolution: Resolution | None) -> list[str
 
 def _conflicts(resolver: Resolver, oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:
     found: list[Conflict] = []
-    meetings = Meetings(resolver.graph, resolver.solver)
+    search = ClashSearch(resolver.graph, resolver.solver)
     for number, core in enumerate(cores.cores, 1):
         members = [resolver.lines[member] for member in sorted(core)]
         # Two members meet where a proof that speaks of them alone says it.
-        meeting = meetings.of(members) if len(members) > 2 else None
-        clash = find_clash(resolver.graph, members, oracle.proof(core), meeting)
+        known = search.of(members) if len(members) > 2 else None
+        clash = find_clash(resolver.graph, members, oracle.proof(core), known)
         found.append(Conflict(f"C{number}", tuple(line.requirement for line in members), clash))
     return tuple(found)
 

@@ -185,7 +185,7 @@ class Offers:
         outcome = self._resolver.as_overridden()
         if not isinstance(outcome, Solved):
             proof = outcome.proof if isinstance(outcome, Unsolvable) else None
-            numbers = sorted(n for n in proof.lines if n >= 0) if proof else [line.id for line in self._lines]
+            numbers = proof.lines if proof else [line.id for line in self._lines]
             self.profile_failure = self._failing([self._lines[number] for number in numbers])
             return None
         offer = self._offer(self._profile, outcome.positions, frozenset(), from_profile=True)
@@ -198,7 +198,8 @@ class Offers:
         kept = list(lines)
         for line in lines[:_LEFT_OUT]:
             fewer = [other for other in kept if other is not line]
-            if isinstance(self._resolver.solver.solve(self._profile.roots(self._graph, fewer), view), Unsolvable):
+            demands = self._profile.demands_of_people(self._graph, fewer)
+            if isinstance(self._resolver.solver.solve(demands, view), Unsolvable):
                 kept = fewer
         told = [line for line in kept if line.id not in self._profile.lines]
         return tuple(line.requirement for line in told or kept)

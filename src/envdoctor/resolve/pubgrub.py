@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nab_resolver.errors import ResolutionError, ResolutionTerminatedError
@@ -14,7 +14,7 @@ from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequir
 
 from envdoctor.resolve.clauses import Lessons, Positions
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest, positions_of
-from envdoctor.resolve.solver import GaveUp, Outcome, Proof, ProofEdge, Root, Solved, Unsolvable, View
+from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Proof, Solved, Unsolvable, View
 
 if TYPE_CHECKING:
     from nab_resolver.types import RangeProtocol
@@ -58,13 +58,13 @@ class PubGrub:
         self._rounds = rounds
         self._lessons: weakref.WeakKeyDictionary[DependencyGraph, Lessons] = weakref.WeakKeyDictionary()
 
-    def solve(self, roots: Sequence[Root], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
+    def solve(self, demands: Sequence[Demand], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
         """Find a consistent choice; see ``Solver``."""
-        provider = _Provider(view, prefer or {}, roots)
+        provider = _Provider(view, prefer or {}, demands)
         engine = _Engine(provider, max_iterations=self._rounds, range_type=Positions)
         lessons = self._lessons.setdefault(view.graph, Lessons())
         engine.known = lessons.under(view.relaxed)
-        required = [RootRequirement(r.node, Positions(r.bits), r.line) for r in roots if not r.constraint]
+        required = [RootRequirement(d.node, Positions(d.bits), d.line) for d in demands if not d.constraint]
         try:
             return Solved(engine.solve(required).pins)
         except ResolutionTerminatedError as error:
@@ -72,7 +72,7 @@ class PubGrub:
         except ResolutionError as error:
             if error.incompatibility is None:
                 return GaveUp("the search stopped without a proof")
-            return Unsolvable(_proof(error.incompatibility))
+            return Unsolvable(_proof(error.incompatibility, demands))
         finally:
             lessons.take(engine.incompatibilities, view.relaxed)
 
@@ -80,26 +80,26 @@ class PubGrub:
 class _Provider(BaseProvider[str, int]):
     """Answers the engine from a view of the graph."""
 
-    def __init__(self, view: View, prefer: Mapping[str, int], roots: Sequence[Root]) -> None:
+    def __init__(self, view: View, prefer: Mapping[str, int], demands: Sequence[Demand]) -> None:
         self._view = view
         self._graph = view.graph
         self._prefer = prefer
-        self._pending = [_constraint_clause(root) for root in roots if root.constraint]
+        self._pending = [_constraint_clause(demand) for demand in demands if demand.constraint]
         self._ranges: Mapping[str, RangeProtocol[int]] = {}
         self._visits: dict[str, int] = {}
-        self._order = {node: number for number, node in enumerate(dict.fromkeys(root.node for root in roots))}
+        self._order = {node: number for number, node in enumerate(dict.fromkeys(demand.node for demand in demands))}
         self._dependencies: dict[tuple[str, int], dict[str, Positions]] = {}
         self._alike: dict[tuple[str, frozenset[tuple[str, int]]], int] = {}
         self._conflicts: Mapping[str, int] = {}
         self._passed_over: list[tuple[str, str]] = []
         self._told: set[tuple[str, int]] = set()
         self._given: Mapping[str, int] = {}
-        self._given = self._consequences(roots)
+        self._given = self._consequences(demands)
 
-    def _consequences(self, roots: Sequence[Root]) -> dict[str, int]:
-        """Return what the roots leave open, followed through every project that has one version left."""
+    def _consequences(self, demands: Sequence[Demand]) -> dict[str, int]:
+        """Return what the demands of people leave open, followed through every project that has one version left."""
         given: dict[str, int] = {}
-        queue = [(root.node, root.bits) for root in roots if not root.constraint]
+        queue = [(demand.node, demand.bits) for demand in demands if not demand.constraint]
         followed: set[str] = set()
         for node, bits in queue:
             given[node] = left = given.get(node, -1) & bits
@@ -237,31 +237,26 @@ class _Provider(BaseProvider[str, int]):
         return pending
 
 
-def _constraint_clause(root: Root) -> Incompatibility[str, int]:
+def _constraint_clause(demand: Demand) -> Incompatibility[str, int]:
     terms: list[Term[Any, int]] = [
         Term(ROOT, Positions.singleton(1), positive=True),
-        Term(root.node, ~Positions(root.bits), positive=True),
+        Term(demand.node, ~Positions(demand.bits), positive=True),
     ]
     # The engine's own report wants one term of a CONSTRAINT clause; as a dependency of the root it may have two.
-    return Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY, origin=root.line)
+    return Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY, origin=demand.line)
 
 
-def _proof(incompatibility: Incompatibility[Any, Any]) -> Proof:
-    lines: set[int] = set()
-    edges: dict[ProofEdge, None] = {}
+def _proof(incompatibility: Incompatibility[Any, Any], asked: Iterable[Demand]) -> Proof:
+    of_people = {(demand.line, demand.node): demand for demand in asked}
+    found: dict[Demand, None] = {}
     for clause in incompatibility.walk():
         if clause.origin is not None:
-            lines.add(clause.origin)
-        elif clause.cause is IncompatibilityCause.DEPENDENCY and len(clause.terms) > 1:
-            owner, dependency = clause.terms
-            bits = _bits(owner.constraint)
-            edges[ProofEdge(owner.package, bits, dependency.package, _bits(dependency.constraint))] = None
+            found[of_people[clause.origin, clause.terms[1].package]] = None
         elif clause.cause is IncompatibilityCause.DEPENDENCY:
-            (owner,) = clause.terms
-            edges[ProofEdge(owner.package, _bits(owner.constraint), owner.package, _bits(clause.dependency_range))] = (
-                None
-            )
-    return Proof(frozenset(lines), tuple(edges))
+            owner, wanted = clause.terms[0], clause.terms[-1]
+            bits = clause.dependency_range if wanted is owner else wanted.constraint
+            found[Demand(wanted.package, _bits(bits), owner=owner.package, owner_bits=_bits(owner.constraint))] = None
+    return Proof(tuple(found))
 
 
 def _bits(positions: object) -> int:

@@ -16,7 +16,7 @@ from envdoctor.model.repair import NOWHERE, Override, VersionChange
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name
-from envdoctor.resolve.solver import ANY_OWNER, Line, Proof, Root, View, any_version, background, roots_of
+from envdoctor.resolve.solver import ANY_OWNER, Demand, Line, Proof, View, any_version, background, demands_of_lines
 
 __all__ = [
     "Element",
@@ -48,15 +48,15 @@ class Relaxation:
     overrides: Mapping[NormalizedName, ProfileOverride] = field(default_factory=dict)
     """A profile's overrides in use, by project."""
 
-    def roots(self, graph: DependencyGraph, lines: Sequence[Line]) -> list[Root]:
+    def demands_of_people(self, graph: DependencyGraph, lines: Sequence[Line]) -> list[Demand]:
         """Return the demands of people that are left; an override bounds its project whoever else asks for it."""
-        return [*roots_of(graph, lines, self.lines), *background(graph), *self._bounds(graph)]
+        return [*demands_of_lines(graph, lines, self.lines), *background(graph), *self._bounds(graph)]
 
-    def _bounds(self, graph: DependencyGraph) -> Iterator[Root]:
+    def _bounds(self, graph: DependencyGraph) -> Iterator[Demand]:
         for number, (name, override) in enumerate(self.overrides.items()):
             if graph.applies(override.requirement):
                 bits = graph.bits(name, override.requirement.specifier)
-                yield Root(_OVERRIDES - number, name, bits, constraint=True)
+                yield Demand(name, bits, _OVERRIDES - number, constraint=True)
 
     def view(self, graph: DependencyGraph) -> View:
         """Return the graph without the demands that are set aside."""
@@ -104,11 +104,11 @@ def from_profile(graph: DependencyGraph, lines: Sequence[Line], overrides: Seque
 
 def elements_of(graph: DependencyGraph, lines: Sequence[Line], proof: Proof) -> frozenset[Element]:
     """Return what could be set aside of the facts that a proof used."""
-    found: set[Element] = {number for number in proof.lines if number >= 0 and lines[number].relaxable}
-    for edge in proof.edges:
-        owner, dependency = base_name(edge.owner), base_name(edge.dependency)
-        if owner != dependency and not graph.couplings.is_binary(owner, dependency):
-            found.add((owner, dependency))
+    found: set[Element] = {number for number in proof.lines if lines[number].relaxable}
+    for demand in proof.demands:
+        owner = base_name(demand.owner)
+        if demand.line is None and owner != demand.package and not graph.couplings.is_binary(owner, demand.package):
+            found.add((owner, demand.package))
     return frozenset(found)
 
 

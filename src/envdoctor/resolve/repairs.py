@@ -18,7 +18,7 @@ from envdoctor.resolve.failure import Failure
 from envdoctor.resolve.hitting_sets import cheapest_hitting_sets
 from envdoctor.resolve.ranking import Offer, blamed
 from envdoctor.resolve.relaxations import Element, Relaxation, elements_of, from_elements
-from envdoctor.resolve.solver import GaveUp, Line, Outcome, Proof, Root, Solved, Solver, Unsolvable
+from envdoctor.resolve.solver import Demand, GaveUp, Line, Outcome, Proof, Solved, Solver, Unsolvable
 
 __all__ = ["Found", "RepairSearch", "working_repair"]
 
@@ -44,7 +44,7 @@ class RepairSearch:
         lines: Sequence[Line],
         agreed: Collection[Element] = (),
         prefer: Mapping[str, int] | None = None,
-        avoid: Sequence[Root] = (),
+        avoid: Sequence[Demand] = (),
     ) -> None:
         self._graph = graph
         self._solver = solver
@@ -66,7 +66,7 @@ class RepairSearch:
     def without(self, avoided: Mapping[NormalizedName, int]) -> RepairSearch:
         """Return a search that never takes the positions given; what was proved without that bound holds with it."""
         bounds = [
-            Root(_AVOIDED - number, name, candidates.all & ~bits or candidates.ghost, constraint=True)
+            Demand(name, candidates.all & ~bits or candidates.ghost, _AVOIDED - number, constraint=True)
             for number, (name, bits) in enumerate(avoided.items())
             for candidates in [self._graph.candidates(name)]
         ]
@@ -113,8 +113,8 @@ class RepairSearch:
         if known is None:
             self.solves += 1
             relaxation = self.relaxation(chosen)
-            roots = [*relaxation.roots(self._graph, self._lines), *self._avoid]
-            known = self._solver.solve(roots, relaxation.view(self._graph), self._prefer)
+            demands = [*relaxation.demands_of_people(self._graph, self._lines), *self._avoid]
+            known = self._solver.solve(demands, relaxation.view(self._graph), self._prefer)
             self._outcomes[chosen] = known
             if isinstance(known, GaveUp):
                 self.gave_up.append(known.reason)

@@ -18,10 +18,10 @@ from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name,
 from envdoctor.resolve.relaxations import Relaxation
 from envdoctor.resolve.solver import Line
 
-__all__ = ["Demands", "build_resolution", "demands_of", "walked_back"]
+__all__ = ["build_resolution", "walked_back"]
 
 
-class Demands:
+class _Wanted:
     """Every demand on every project of a resolution, in force and set aside."""
 
     def __init__(self) -> None:
@@ -30,11 +30,11 @@ class Demands:
         self.made_by: dict[NormalizedName, list[Requirement]] = {}
 
 
-def demands_of(
+def _wanted(
     graph: DependencyGraph, lines: Sequence[Line], positions: Mapping[str, int], relaxation: Relaxation
-) -> Demands:
+) -> _Wanted:
     """Return who demands what, given what was chosen."""
-    demands = Demands()
+    demands = _Wanted()
     for line in lines:
         bucket = demands.set_aside if line.id in relaxation.lines else demands.in_force
         bucket.setdefault(line.requirement.name, []).extend(line.written)
@@ -76,7 +76,7 @@ def build_resolution(
     build_risk: Callable[[DistributionFile], BuildRisk] | None = None,
 ) -> Resolution:
     """Return the resolution; projects of which nothing is known are left out (see ``DependencyGraph.unknown``)."""
-    demands = demands_of(graph, lines, positions, relaxation)
+    demands = _wanted(graph, lines, positions, relaxation)
     extras: dict[NormalizedName, set[str]] = {}
     for node in positions:
         name, _, extra = node.rstrip("]").partition("[")

@@ -82,8 +82,8 @@ class Resolver:
         """Solve for all lines with nothing set aside, once."""
         if self._as_written is None:
             nothing = Relaxation()
-            roots = nothing.roots(self.graph, self.lines)
-            self._as_written = self.solver.solve(roots, nothing.view(self.graph), self.preferred)
+            demands = nothing.demands_of_people(self.graph, self.lines)
+            self._as_written = self.solver.solve(demands, nothing.view(self.graph), self.preferred)
         return self._as_written
 
     def as_overridden(self) -> Outcome:
@@ -91,8 +91,8 @@ class Resolver:
         if not self.relaxation.overrides:
             return self.as_written()
         if self._as_overridden is None:
-            roots = self.relaxation.roots(self.graph, self.lines)
-            self._as_overridden = self.solver.solve(roots, self.relaxation.view(self.graph), self.preferred)
+            demands = self.relaxation.demands_of_people(self.graph, self.lines)
+            self._as_overridden = self.solver.solve(demands, self.relaxation.view(self.graph), self.preferred)
         return self._as_overridden
 
 

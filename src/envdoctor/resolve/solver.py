@@ -14,35 +14,44 @@ from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name,
 
 __all__ = [
     "ANY_OWNER",
+    "Demand",
     "GaveUp",
     "Line",
     "Outcome",
     "Proof",
-    "ProofEdge",
-    "Root",
     "Solved",
     "Solver",
     "Unsolvable",
     "View",
     "any_version",
     "background",
+    "demands_of_lines",
     "lines_of",
-    "roots_of",
 ]
 
 ANY_OWNER = NormalizedName("*")
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
-    """One demand of a person on one node."""
+class Demand:
+    """What a person's line, or versions of a project, ask of a node."""
 
-    line: int
-    """Which requirement it comes from; negative for demands that belong to the background."""
     node: str
     bits: int
+    """The positions that meet it."""
+    line: int | None = None
+    """The number of the line; negative for what belongs to the background, None for what metadata asks for."""
+    owner: str = ""
+    """The node whose versions ask for it, where no line does."""
+    owner_bits: int = 0
+    """Versions of the owner that all ask for it."""
     constraint: bool = False
     """It bounds the node only if something else asks for it."""
+
+    @property
+    def package(self) -> NormalizedName:
+        """The project of the node."""
+        return base_name(self.node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +84,15 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class ProofEdge:
-    """A fact of metadata that a proof used: these versions of the owner all make this demand."""
-
-    owner: str
-    owner_bits: int
-    dependency: str
-    bits: int
-
-
-@dataclass(frozen=True, slots=True)
 class Proof:
-    """Why nothing holds together: the requirements and the facts that the argument used (rarely the fewest)."""
+    """Why nothing holds together: the demands that the argument used (rarely the fewest)."""
 
-    lines: frozenset[int]
-    edges: tuple[ProofEdge, ...]
+    demands: tuple[Demand, ...]
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The numbers of the lines among them, in the order of the files; the background's are left out."""
+        return tuple(sorted({demand.line for demand in self.demands if demand.line is not None and demand.line >= 0}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +122,8 @@ Outcome: TypeAlias = Solved | Unsolvable | GaveUp
 class Solver(Protocol):
     """A search engine."""
 
-    def solve(self, roots: Sequence[Root], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
-        """Find a consistent choice for all roots.
+    def solve(self, demands: Sequence[Demand], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
+        """Find a consistent choice that meets all demands.
 
         ``prefer`` names positions to take where they still fit; otherwise the newest is taken. Never raises for
         lines that cannot hold together; errors of the index other than a missing project or metadata pass through.
@@ -170,26 +173,28 @@ def lines_of(graph: DependencyGraph) -> tuple[Line, ...]:
     )
 
 
-def roots_of(
+def demands_of_lines(
     graph: DependencyGraph, lines: Iterable[Line], relaxed: Mapping[int, int | None] | None = None
-) -> list[Root]:
+) -> list[Demand]:
     """Return the demands of lines; ``relaxed`` gives the positions that count instead, None where nothing does."""
     relaxed = relaxed or {}
-    roots: list[Root] = []
+    found: list[Demand] = []
     for line in lines:
         requirement = line.requirement
         bits = graph.bits(requirement.name, requirement.specifier) if line.id not in relaxed else relaxed[line.id]
         if bits is None:
             continue
         extras = () if line.constraint else requirement.extras
-        roots.extend(Root(line.id, node, bits, line.constraint) for node in nodes_of(requirement.name, extras))
-    return roots
+        found.extend(
+            Demand(node, bits, line.id, constraint=line.constraint) for node in nodes_of(requirement.name, extras)
+        )
+    return found
 
 
-def background(graph: DependencyGraph) -> list[Root]:
+def background(graph: DependencyGraph) -> list[Demand]:
     """Return the bounds that nothing sets aside; their line numbers are negative."""
     return [
-        Root(-1 - number, requirement.name, graph.bits(requirement.name, requirement.specifier), constraint=True)
+        Demand(requirement.name, graph.bits(requirement.name, requirement.specifier), -1 - number, constraint=True)
         for number, requirement in enumerate(graph.manifest.constraints)
         if graph.applies(requirement)
     ]

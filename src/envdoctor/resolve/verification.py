@@ -24,7 +24,7 @@ from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable
 from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.dependency_graph import base_name, positions_of
 from envdoctor.resolve.requires_dist import may_count
-from envdoctor.resolve.solver import GaveUp, Outcome, Root, Solved, Unsolvable, View
+from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Solved, Unsolvable, View
 
 if TYPE_CHECKING:
     from resolvelib.structs import RequirementInformation
@@ -114,12 +114,6 @@ def _parsed(line: str) -> Pep508 | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Demand:
-    node: str
-    bits: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Choice:
     node: str
     position: int
@@ -136,28 +130,28 @@ class Backtracking:
     def __init__(self, rounds: int = 20_000) -> None:
         self._rounds = rounds
 
-    def solve(self, roots: Sequence[Root], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
+    def solve(self, demands: Sequence[Demand], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
         """Find a consistent choice; see ``Solver``."""
         bounds: dict[str, int] = {}
-        for root in roots:
-            if root.constraint:
-                bounds[root.node] = bounds.get(root.node, -1) & root.bits
+        for demand in demands:
+            if demand.constraint:
+                bounds[demand.node] = bounds.get(demand.node, -1) & demand.bits
         provider = _Provider(view, bounds, prefer or {})
         # Not ``Resolver``: its filter of what nothing reaches any more recurses for ever on a cycle that a
         # backtrack has cut off from the roots.
-        engine: ResolvelibSearch[_Demand, _Choice, str] = ResolvelibSearch(provider, BaseReporter())
-        demands = [_Demand(root.node, root.bits) for root in roots if not root.constraint]
+        engine: ResolvelibSearch[Demand, _Choice, str] = ResolvelibSearch(provider, BaseReporter())
+        roots = [demand for demand in demands if not demand.constraint]
         try:
-            state = engine.resolve(demands, max_rounds=self._rounds)
+            state = engine.resolve(roots, max_rounds=self._rounds)
         except ResolutionImpossible:
             return Unsolvable(None)
         except ResolutionTooDeep:
             return GaveUp(f"no answer after {self._rounds} rounds")
-        found = _reachable({node: choice.position for node, choice in state.mapping.items()}, demands, view)
+        found = _reachable({node: choice.position for node, choice in state.mapping.items()}, roots, view)
         return Solved(found) if found is not None else GaveUp("the choices that it made do not agree")
 
 
-def _reachable(positions: Mapping[str, int], demands: Sequence[_Demand], view: View) -> dict[str, int] | None:
+def _reachable(positions: Mapping[str, int], demands: Sequence[Demand], view: View) -> dict[str, int] | None:
     """Return what the roots lead to, None where a demand on the way is not met."""
     found: dict[str, int] = {}
     queue = list(demands)
@@ -167,17 +161,17 @@ def _reachable(positions: Mapping[str, int], demands: Sequence[_Demand], view: V
             return None
         if demand.node not in found:
             found[demand.node] = position
-            queue.extend(_Demand(edge.dependency, edge.bits) for edge in view.edges(demand.node, position))
+            queue.extend(Demand(edge.dependency, edge.bits) for edge in view.edges(demand.node, position))
     return found
 
 
-class _Provider(AbstractProvider[_Demand, _Choice, str]):
+class _Provider(AbstractProvider[Demand, _Choice, str]):
     def __init__(self, view: View, bounds: Mapping[str, int], prefer: Mapping[str, int]) -> None:
         self._view = view
         self._bounds = bounds
         self._prefer = prefer
 
-    def identify(self, requirement_or_candidate: _Demand | _Choice) -> str:
+    def identify(self, requirement_or_candidate: Demand | _Choice) -> str:
         """Return the node."""
         return requirement_or_candidate.node
 
@@ -186,8 +180,8 @@ class _Provider(AbstractProvider[_Demand, _Choice, str]):
         identifier: str,
         resolutions: Mapping[str, _Choice],
         candidates: Mapping[str, Iterator[_Choice]],
-        information: Mapping[str, Iterator[RequirementInformation[_Demand, _Choice]]],
-        backtrack_causes: Sequence[RequirementInformation[_Demand, _Choice]],
+        information: Mapping[str, Iterator[RequirementInformation[Demand, _Choice]]],
+        backtrack_causes: Sequence[RequirementInformation[Demand, _Choice]],
     ) -> Any:
         """Take what caused the last failure first, then what has the fewest versions left."""
         del resolutions, candidates
@@ -200,7 +194,7 @@ class _Provider(AbstractProvider[_Demand, _Choice, str]):
     def find_matches(
         self,
         identifier: str,
-        requirements: Mapping[str, Iterator[_Demand]],
+        requirements: Mapping[str, Iterator[Demand]],
         incompatibilities: Mapping[str, Iterator[_Choice]],
     ) -> Iterable[_Choice]:
         """Return what all demands admit, the preferred version first and then the newest."""
@@ -219,10 +213,10 @@ class _Provider(AbstractProvider[_Demand, _Choice, str]):
             found.insert(0, preferred)
         return [_Choice(identifier, position) for position in found]
 
-    def is_satisfied_by(self, requirement: _Demand, candidate: _Choice) -> bool:
+    def is_satisfied_by(self, requirement: Demand, candidate: _Choice) -> bool:
         """Return whether a version is among those demanded."""
         return bool(requirement.bits >> candidate.position & 1)
 
-    def get_dependencies(self, candidate: _Choice) -> Iterable[_Demand]:
+    def get_dependencies(self, candidate: _Choice) -> Iterable[Demand]:
         """Return what a version demands."""
-        return [_Demand(e.dependency, e.bits) for e in self._view.edges(candidate.node, candidate.position)]
+        return [Demand(e.dependency, e.bits) for e in self._view.edges(candidate.node, candidate.position)]
