@@ -124,7 +124,7 @@ def _list(found: Mapping[str, list[FixEntry]], *, as_json: bool) -> None:
         ]
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")
         return
-    words = {"open": "cut short", "done": "in force", "undone": "taken back"}
+    words = {"open": "cut short", "done": "in force", "undone": "taken back", "damaged": "its journal is damaged"}
     for name, entries in found.items():
         if len(found) > 1 and entries:
             sys.stdout.write(f"{name}\n")

@@ -80,6 +80,7 @@ class Treatment:
     def plans(self, *, dry_run: bool = False) -> list[Plan]:
         """Return a plan for each environment. What was cut short before is brought back first, or said."""
         for part in parts_of(self.session.requests, self.options.project, self.options.environment):
+            self._refuse_damaged(part.environment)
             if self._cut_short(part.environment):
                 if dry_run:
                     self.refusal = (
@@ -162,6 +163,19 @@ class Treatment:
         from envdoctor.adapters.apply.journal import list_journals
 
         return any(record.state in ("open", "empty") for record in list_journals(environment))
+
+    def _refuse_damaged(self, environment: Path) -> None:
+        """Raise UsageFault where a journal is damaged: what a fix finds there is not what any of ours has left."""
+        from envdoctor.adapters.apply.journal import list_journals
+        from envdoctor.adapters.apply.reach import OutOfReach, check_reach
+        from envdoctor.ports import UsageFault
+
+        for record in list_journals(environment):
+            if record.state == "damaged":
+                try:
+                    check_reach(environment, record, self.options.project)
+                except OutOfReach as error:
+                    raise UsageFault(str(error.strerror)) from error
 
     def _recover(self, environment: Path) -> None:
         from envdoctor.adapters.apply.holding import hold_environment

@@ -14,7 +14,7 @@ class FixEntry:
 
     id: str
     state: str
-    """``done``, ``open`` (cut short), ``undone``."""
+    """``done``, ``open`` (cut short), ``undone``, ``damaged``."""
     time: str = ""
     profile: str | None = None
     summary: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ def _together(one: FixEntry, other: FixEntry) -> bool:
 
 
 def _standing(entries: Sequence[FixEntry]) -> list[FixEntry]:
-    return [entry for entry in entries if entry.state in ("done", "open")]
+    return [entry for entry in entries if entry.state in ("done", "open", "damaged")]
 
 
 def to_take_back(entries: Sequence[FixEntry], chosen: str | None = None) -> tuple[str, ...]:

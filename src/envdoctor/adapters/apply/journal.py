@@ -2,6 +2,9 @@
 
 ``<environment>/.envdoctor/journal/<id>/`` holds ``events.jsonl``, ``backups/`` by content hash, and listings of the
 environment. A journal whose last word is not ``end`` or ``undo-end`` belongs to a fix that was cut short.
+
+Each line ends with a sum over itself and all lines before it. What a cut has left of a last line counts as not written;
+any other line that does not agree with its sum makes the journal damaged, and nothing is done by a damaged journal.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -36,6 +40,7 @@ __all__ = [
 
 JOURNALS = "journal"
 _EVENTS = "events.jsonl"
+_SUM = re.compile(rb',"sum":"([0-9a-f]{16})"}$')
 
 
 def own_folder(environment: Path) -> Path:
@@ -61,6 +66,8 @@ class JournalRecord:
     id: str
     folder: Path
     events: tuple[Mapping[str, Any], ...]
+    damage: str = ""
+    """Which line says what was never written; empty where all of them agree with their sums."""
 
     @property
     def begin(self) -> Mapping[str, Any]:
@@ -69,7 +76,9 @@ class JournalRecord:
 
     @property
     def state(self) -> str:
-        """``open`` (cut short), ``done``, ``undone`` or ``empty`` (nothing was ever begun)."""
+        """``open`` (cut short), ``done``, ``undone``, ``empty`` (nothing was ever begun) or ``damaged``."""
+        if self.damage:
+            return "damaged"
         if not self.events:
             return "empty"
         last = self.events[-1]["event"]
@@ -91,7 +100,12 @@ class Journal:
         self.folder = folder
         self.id = folder.name
         self.backups = Backups(folder / "backups")
-        self._file = (folder / _EVENTS).open("ab")
+        path = folder / _EVENTS
+        whole, self._sum = _whole_lines(path)
+        self._file = path.open("ab")
+        if self._file.tell() > whole:
+            # What a cut has left of a line would spoil the next one.
+            self._file.truncate(whole)
 
     @classmethod
     def create(cls, environment: Path, begin: Mapping[str, Any]) -> Journal:
@@ -115,11 +129,13 @@ class Journal:
 
     def write(self, event: str, **values: Any) -> None:
         """Append an event; it is on disk when this returns. Raises OSError."""
-        line = json.dumps({"event": event, **values}, separators=(",", ":"), ensure_ascii=True) + "\n"
+        line = json.dumps({"event": event, **values}, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+        total = _sum_after(self._sum, line)
         planted_faults.point(writes=True)
-        self._file.write(line.encode("ascii"))
+        self._file.write(line[:-1] + f',"sum":"{total}"}}\n'.encode("ascii"))
         self._file.flush()
         os.fsync(self._file.fileno())
+        self._sum = total
         planted_faults.point()
 
     def close(self) -> None:
@@ -162,22 +178,62 @@ def _missing_folders(path: Path) -> list[str]:
     return missing
 
 
+def _sum_after(before: str, line: bytes) -> str:
+    """Return the sum of a line, without its own sum, and of all lines before it."""
+    return hashlib.sha256(before.encode("ascii") + line).hexdigest()[:16]
+
+
+def _whole_lines(path: Path) -> tuple[int, str]:
+    """Return how many bytes of a journal are whole lines, and the sum of the last one."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return 0, ""
+    whole = data.rfind(b"\n") + 1
+    last = _SUM.search(data[:whole].rstrip(b"\n"))
+    return whole, last[1].decode("ascii") if last else ""
+
+
 def read_journal(folder: Path) -> JournalRecord:
-    """Return a journal; a last line that was cut off counts as not written."""
+    """Return a journal; a last line that was cut off counts as not written.
+
+    A journal of before the sums has none in any line. One that cannot be read counts as damaged, never as empty.
+    """
     events: list[Mapping[str, Any]] = []
     try:
         data = (folder / _EVENTS).read_bytes()
-    except OSError:
+    except FileNotFoundError:
         data = b""
-    for line in data.split(b"\n")[:-1]:
-        try:
-            event = json.loads(line)
-        except ValueError:
+    except OSError as error:
+        return JournalRecord(folder.name, folder, (), f"`{folder / _EVENTS}` cannot be read: {error.strerror}")
+    total, damage = "", ""
+    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+        event, total_after = _event(line, total)
+        if event is None:
+            damage = f"line {number} of `{folder / _EVENTS}` is not what was written there"
             break
-        if not isinstance(event, dict) or "event" not in event:
-            break
+        total = total_after
         events.append(event)
-    return JournalRecord(folder.name, folder, tuple(events))
+    if not events and not damage and any(child.name != _EVENTS for child in folder.iterdir()):
+        damage = f"`{folder / _EVENTS}` has lost its lines"
+    return JournalRecord(folder.name, folder, tuple(events), damage)
+
+
+def _event(line: bytes, total: str) -> tuple[Mapping[str, Any] | None, str]:
+    """Return a line's event, None where it is damaged, and the sum after it."""
+    found = _SUM.search(line)
+    if found is not None:
+        body = line[: found.start()] + b"}"
+        if _sum_after(total, body) != found[1].decode("ascii"):
+            return None, total
+        total, line = found[1].decode("ascii"), body
+    elif total:
+        return None, total
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None, total
+    return (event, total) if isinstance(event, dict) and isinstance(event.get("event"), str) else (None, total)
 
 
 def list_journals(environment: Path) -> list[JournalRecord]:

@@ -31,6 +31,13 @@ def check_reach(environment: Path, record: JournalRecord, project: Path | None) 
 
     ``project``: the folder that the person has named. The folder that the environment lies in is taken for one, too.
     """
+    if record.damage:
+        raise OutOfReach(
+            f"the journal of the fix `{record.id}` is damaged: {record.damage}. Its copies of files are in "
+            f"`{record.folder / 'backups'}`, named by their SHA-256, and `{record.folder / 'before.json'}` lists what "
+            f"the environment held. Take from there what you need, or make the environment anew; then remove "
+            f"`{record.folder}`"
+        )
     claimed = record.begin.get("project")
     folder = Path(claimed) if isinstance(claimed, str) and claimed else None
     vouched = folder is not None and any(

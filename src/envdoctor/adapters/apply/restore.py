@@ -25,7 +25,8 @@ def recover(environment: Path, project: Path | None = None) -> list[tuple[str, R
 
     ``project``: the folder whose files may be touched, see ``roll_back``.
     """
-    records = [record for record in list_journals(environment) if record.state in ("open", "empty")]
+    records = [record for record in list_journals(environment) if record.state in ("open", "empty", "damaged")]
+    _check_all(environment, records, project)
     with shielded():
         return [(record.id, roll_back(environment, record, project)) for record in reversed(records)]
 
@@ -33,12 +34,20 @@ def recover(environment: Path, project: Path | None = None) -> list[tuple[str, R
 def take_back(environment: Path, ids: Iterable[str], project: Path | None = None) -> list[tuple[str, Restored]]:
     """Take back fixes in the order given. Raises OSError."""
     done = []
-    for name in ids:
-        record = next((item for item in list_journals(environment) if item.id == name), None)
-        if record is not None:
-            with shielded():
-                done.append((name, roll_back(environment, record, project)))
+    records = {record.id: record for record in list_journals(environment)}
+    chosen = [records[name] for name in ids if name in records]
+    _check_all(environment, chosen, project)
+    for record in chosen:
+        with shielded():
+            done.append((record.id, roll_back(environment, record, project)))
     return done
+
+
+def _check_all(environment: Path, records: Iterable[JournalRecord], project: Path | None) -> None:
+    """Look through all journals before the first is worked by. Raises OutOfReach."""
+    for record in records:
+        if record.state != "empty":
+            check_reach(environment, record, project)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,109 @@
+"""A journal that is not what was written: nothing is done by it, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from apply_archives import Served, as_index, serve
+from apply_commands import STACK, Fix
+from apply_world import tree_state
+
+from envdoctor.adapters.apply.journal import Journal, read_journal
+from envdoctor.cli.main import main
+
+pytestmark = pytest.mark.usefixtures("quiet_machine")
+Damage = Callable[[list[bytes]], list[bytes]]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serve(as_index(*STACK)) as it:
+        yield it
+
+
+def _nul(number: int) -> Damage:
+    return lambda lines: [b"\0" * (len(line) - 1) + b"\n" if at == number else line for at, line in enumerate(lines)]
+
+
+def _other_letter(lines: list[bytes]) -> list[bytes]:
+    return [lines[0], lines[1].replace(b'"event":"', b'"event":"x', 1), *lines[2:]]
+
+
+DAMAGES: dict[str, Damage] = {
+    "first line of NULs": _nul(0),
+    "first line of NULs, its end too": lambda lines: [b"\0" * len(lines[0]), *lines[1:]],
+    "middle line of NULs": _nul(2),
+    "one letter of a line": _other_letter,
+    "a line is missing": lambda lines: [lines[0], *lines[2:]],
+    "two lines have changed places": lambda lines: [lines[0], lines[2], lines[1], *lines[3:]],
+    "a line without a sum": lambda lines: [*lines, json.dumps({"event": "undo-end"}).encode() + b"\n"],
+    "no line is left": lambda lines: lines[:0],
+    "text of somebody else": lambda lines: [b"hello\n", *lines],
+}
+
+
+@pytest.mark.parametrize("verb", ["undo", "fix", "dry-run"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_by_a_damaged_journal_nothing_is_changed(
+    fix: Fix, project: Path, damage: str, verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fix("--yes") == 0
+    environment = project / ".venv"
+    (events,) = (environment / ".envdoctor/journal").glob("*/events.jsonl")
+    events.write_bytes(b"".join(DAMAGES[damage](events.read_bytes().splitlines(keepends=True))))
+    before = (tree_state(environment), (project / "app.py").read_text())
+    capsys.readouterr()
+    arguments = {"fix": ["--yes"], "dry-run": ["--dry-run"]}.get(verb)
+    code = fix(*arguments) if arguments else main(["undo", "--env", str(environment)])
+    said = capsys.readouterr().err
+    assert code == (1 if verb == "undo" else 2)
+    assert f"the journal of the fix `{events.parent.name}` is damaged" in said
+    assert str(events.parent / "backups") in said
+    assert (tree_state(environment), (project / "app.py").read_text()) == before
+    assert main(["undo", "--env", str(environment), "--list"]) == 0
+    assert "its journal is damaged" in capsys.readouterr().out
+
+
+def test_what_a_cut_has_left_of_the_last_line_is_not_damage(fix: Fix, project: Path) -> None:
+    before = (project / "app.py").read_text()
+    assert fix("--yes") == 0
+    environment = project / ".venv"
+    (events,) = (environment / ".envdoctor/journal").glob("*/events.jsonl")
+    lines = events.read_bytes().splitlines(keepends=True)
+    assert json.loads(lines[-1])["event"] == "end"
+    events.write_bytes(b"".join(lines[:-1]) + lines[-1][:7])
+    assert main(["undo", "--env", str(environment)]) == 0
+    assert (project / "app.py").read_text() == before
+    assert not environment.exists()
+
+
+def test_a_line_after_a_cut_one_begins_a_line_of_its_own(tmp_path: Path) -> None:
+    journal = Journal.create(tmp_path, {"created": False})
+    journal.close()
+    with (journal.folder / "events.jsonl").open("ab") as file:
+        file.write(b'{"event":"file-be')
+    again = Journal(journal.folder)
+    again.write("undo-begin")
+    again.close()
+    record = read_journal(journal.folder)
+    assert ([event["event"] for event in record.events], record.damage) == (["begin", "undo-begin"], "")
+
+
+def test_a_journal_of_before_the_sums_is_read(tmp_path: Path) -> None:
+    lines = [{"event": "begin", "time": "2026-01-01"}, {"event": "end"}]
+    (tmp_path / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read_journal(tmp_path).state == "done"
+
+
+def test_a_journal_that_may_not_be_read_is_damaged_and_not_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert read_journal(tmp_path).state == "damaged"
+    assert "Permission denied" in read_journal(tmp_path).damage
