@@ -14,7 +14,7 @@ from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rulebook import rule
 from envdoctor.model.binary import BinaryInventory
-from envdoctor.model.environment import InstalledEnvironment
+from envdoctor.model.environment import InstalledEnvironment, Interpreter
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding
 from envdoctor.model.target import Target
@@ -62,10 +62,9 @@ def diagnose(site: Site) -> Callable[..., list[Finding]]:
         facts: dict[str, object] | None = None,
         libraries: frozenset[str] | None = None,
         source: str = "folder",
-        **details: object,
+        told: Interpreter | None = None,
     ) -> list[Finding]:
-        environment = replace(site.environment(), source=source)
-        environment.details.update(details)
+        environment = replace(site.environment(), source=source, told=told or Interpreter())
         scanned: BinaryInventory = replace(scan_environment(environment, live=False), libraries=libraries)
         known = Facts(Fact(name, FactState.KNOWN, value) for name, value in (facts or {}).items())
         found = rule(code)

@@ -11,6 +11,7 @@ from binary_samples import LINUX, elf, fatbin, macho, pe
 from envdoctor.adapters.probe.binary_environment import scan_environment
 from envdoctor.adapters.probe.binary_loader import parse_ld_cache
 from envdoctor.diagnose.wheel_facts import builds_for
+from envdoctor.model.environment import Interpreter
 from envdoctor.model.finding import Severity
 from envdoctor.model.target import Arch, OperatingSystem
 
@@ -128,22 +129,22 @@ def test_abi002_a_foreign_library_that_nobody_imports_is_fine(site, diagnose):
 
 def test_abi002_takes_the_interpreters_word_before_the_targets(site, diagnose):
     site.add_files("a", "1", {f"a/{EXTENSION}": elf(machine=183)})
-    assert diagnose("ABI002", platform="linux", machine="aarch64") == []
+    assert diagnose("ABI002", told=Interpreter("linux", "aarch64")) == []
 
 
 def test_abi002_a_python_of_32_bits_on_a_machine_of_64_is_fine(site, diagnose):
     site.add_files("a", "1", {f"a/{EXTENSION}": elf(machine=3, wide=False)})
-    assert diagnose("ABI002", source="probe", platform="linux", machine="x86_64") == []
+    assert diagnose("ABI002", source="probe", told=Interpreter("linux", "x86_64")) == []
     assert len(diagnose("ABI002")) == 1
 
 
 def test_abi003_glibc(site, diagnose):
     site.add_files("new", "1", {f"new/{EXTENSION}": elf(glibc=("GLIBC_2.2.5", "GLIBC_2.34"))})
     site.add_files("old", "1", {f"old/{EXTENSION}": elf(glibc=("GLIBC_2.17",))})
-    assert told(diagnose("ABI003", glibc="glibc 2.31")) == [
+    assert told(diagnose("ABI003", told=Interpreter(glibc="glibc 2.31"))) == [
         ("error", "new", "`new` needs glibc 2.34, and this machine has 2.31")
     ]
-    assert diagnose("ABI003", glibc="glibc 2.36") == []
+    assert diagnose("ABI003", told=Interpreter(glibc="glibc 2.36")) == []
     assert diagnose("ABI003") == []  # a level that is only assumed proves nothing
     assert len(diagnose("ABI003", facts={"host.glibc": "2.28"})) == 1
 
@@ -174,7 +175,7 @@ def test_abi004_python(site, diagnose):
 def test_abi004_the_stable_abi_is_not_for_free_threaded_pythons(site, diagnose):
     site.add_files("stable", "1", {"stable/_S.abi3.so": elf()})
     assert diagnose("ABI004") == []
-    assert len(diagnose("ABI004", free_threaded=True)) == 1
+    assert len(diagnose("ABI004", told=Interpreter(free_threaded=True))) == 1
 
 
 @pytest.mark.parametrize(("numpy", "count"), [("2.1.0", 1), ("1.26.4", 0)])

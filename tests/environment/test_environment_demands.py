@@ -9,7 +9,7 @@ from packaging.requirements import Requirement as PackagingRequirement
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.adapters.probe.installed_environment import read_environment
-from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment, Interpreter
 from envdoctor.model.finding import Severity
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.profile import Exclusion, Profile, ProfileOverride, ProfileTarget
@@ -207,5 +207,5 @@ def test_commands_are_those_of_the_installer_that_is_there(site, diagnose):
     assert commands(environment) == ('uv pip install --python "/my env/bin/python" "b>=2"',)
     site.add("pip", "25.0")
     assert commands(read_environment(site.folder)) == ('python -m pip install "b>=2"',)
-    managed = replace(environment, kind=EnvironmentKind.PREFIX, details={"externally_managed": True})
+    managed = replace(environment, kind=EnvironmentKind.PREFIX, told=Interpreter(externally_managed=True))
     assert commands(managed) == ()

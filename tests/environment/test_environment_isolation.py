@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from envdoctor.adapters.probe.environment_isolation import path_programs, pip_settings, relevant_variables
 from envdoctor.adapters.probe.installed_environment import read_environment
-from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment, Venv
+from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment, Interpreter, Venv
 from envdoctor.model.finding import Severity
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="venvs are laid out here as on POSIX systems")
@@ -20,7 +21,7 @@ def codes(findings):
     return [(finding.rule, finding.severity) for finding in findings]
 
 
-def user_environment(kind: EnvironmentKind, root: str = "/opt/env", **details: object) -> InstalledEnvironment:
+def user_environment(kind: EnvironmentKind, root: str = "/opt/env") -> InstalledEnvironment:
     """An environment of which the user site hides numpy."""
     user, own = "/home/u/.local/lib/python3.10/site-packages", f"{root}/lib/python3.10/site-packages"
     return InstalledEnvironment(
@@ -33,7 +34,7 @@ def user_environment(kind: EnvironmentKind, root: str = "/opt/env", **details: o
         site_packages=(user, own),
         search_path=("/opt/env/lib/python310.zip", user, own),
         kind=kind,
-        details={"user_site": user, "user_site_enabled": True, **details},
+        told=Interpreter(user_site=user),
     )
 
 
@@ -65,9 +66,10 @@ def test_the_user_site_of_an_installed_python_is_information(diagnose):
 
 
 def test_the_user_site_that_is_off_or_empty_is_silent(diagnose):
-    off = user_environment(EnvironmentKind.CONDA, user_site_enabled=False)
+    shown = user_environment(EnvironmentKind.CONDA)
+    off = replace(shown, told=Interpreter())
     assert diagnose(off, "ISO001") == []
-    empty = InstalledEnvironment((), root="/opt/env", search_path=off.search_path, details=off.details)
+    empty = InstalledEnvironment((), root="/opt/env", search_path=off.search_path, told=shown.told)
     assert diagnose(empty, "ISO001") == []
 
 
@@ -254,7 +256,7 @@ def test_programs_on_path_are_those_that_can_run(tmp_path):
 
 def test_a_bare_folder_says_nothing_of_this_machine(site):
     details = read_environment(site.folder).details
-    assert not {"variables", "path_programs", "pip_config", "markers"} & set(details)
+    assert not {"variables", "path_programs", "pip_config"} & set(details)
 
 
 def test_the_venv_of_a_symlinked_folder_is_itself(venv, diagnose, clean, tmp_path):

@@ -108,7 +108,7 @@ def test_conda_list_as_export_explicit_and_json():
     export = "# $ conda create --name <env> --file <this file>\n# platform: win-64\nnumpy=1.26.4=py310h5_0\n"
     export += "python=3.10.1=h9_0\n"
     environment = read_listing(export, "pasted.txt")
-    assert environment.details["platform"] == "win32"
+    assert environment.told.platform == "win32"
     assert environment.python == (3, 10)
     explicit = "# platform: osx-arm64\n@EXPLICIT\nhttps://conda.example/osx-arm64/numpy-1.26.4-py310h5_0.conda#00ff\n"
     assert versions(explicit) == {"numpy": "1.26.4"}
@@ -123,7 +123,7 @@ def test_conda_list_as_export_explicit_and_json():
         {"name": "torch", "version": "2.6.0", "build_string": "pypi_0", "channel": "pypi", "platform": "pypi"},
     ]
     environment = read_listing(json.dumps(rows), "pasted.txt")
-    assert environment.details["machine"] == "aarch64"
+    assert environment.told.machine == "aarch64"
     assert [item.name for item in environment.distributions] == ["numpy", "torch"]
 
 
@@ -152,7 +152,7 @@ def test_collect_env():
     environment = read_listing(COLLECT_ENV, "pasted.txt")
     assert environment.source == "collect_env"
     assert environment.python_full == "3.10.11"
-    assert environment.details["platform"] == "win32"
+    assert environment.told.platform == "win32"
     assert versions(COLLECT_ENV) == {"numpy": "1.26.4", "torch": "2.6.0+cu124"}
     fields = environment.details["collect_env"]
     assert fields["GPU models and configuration"].splitlines() == [  # type: ignore[index]
@@ -267,4 +267,4 @@ def test_a_terminals_colours_are_no_part_of_a_listing():
     ],
 )
 def test_the_paths_in_a_listing_tell_its_system(text: str, platform: str | None):
-    assert read_listing(text, "pasted.txt").details.get("platform") == platform
+    assert read_listing(text, "pasted.txt").told.platform == (platform or "")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.adapters.probe.listing import read_listing
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, ProjectPage
+from envdoctor.model.environment import Interpreter
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.verbs.check_environment import with_requirements
 
@@ -63,7 +65,8 @@ def test_a_freeze_is_checked_with_the_requirements_of_the_index(diagnose):
 
 def test_what_a_freeze_leaves_out_is_not_missing(diagnose):
     environment = with_requirements(read_listing("torch==2.6.0\nfilelock==3.1\n", "freeze.txt"), SmallIndex())
-    environment.details["markers"] = {"python_version": "3.12", "python_full_version": "3.12.1"}
+    markers = {"python_version": "3.12", "python_full_version": "3.12.1"}
+    environment = replace(environment, told=Interpreter(markers=markers))
     assert diagnose(environment, "ENV001") == []
 
 

@@ -245,7 +245,7 @@ def test_a_venv_is_read_and_asked(venv, venv_site, clean):
     environment = read_environment(venv, environ=clean)
     assert environment.source == "probe"
     assert environment.python == sys.version_info[:2]
-    assert environment.details["markers"]["sys_platform"] == sys.platform
+    assert environment.told.markers["sys_platform"] == sys.platform
     assert [item.name for item in environment.distributions] == ["foo"]
     assert environment.root == str(venv)
     assert not environment.problems

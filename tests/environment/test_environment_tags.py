@@ -8,6 +8,7 @@ import pytest
 
 from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.cli.main import main
+from envdoctor.model.environment import Platform
 
 
 @pytest.mark.parametrize(
@@ -18,14 +19,13 @@ from envdoctor.cli.main import main
         ("cp310-cp310-win_amd64", "win32", "x86_64"),
         ("cp310-cp310-macosx_11_0_arm64", "darwin", "arm64"),
         ("cp310-cp310-linux_x86_64", "linux", "x86_64"),
-        ("py3-none-any", None, None),
+        ("py3-none-any", "", ""),
     ],
 )
 def test_wheels_of_a_folder_tell_its_machine(site, tag, platform, machine):
     site.add("one", "1.0", WHEEL=f"Wheel-Version: 1.0\nTag: {tag}\n")
     environment = read_environment(site.folder)
-    told = (environment.details.get("wheel_platform"), environment.details.get("wheel_machine"))
-    assert told == (platform, machine)
+    assert environment.built_for == Platform(platform, machine)
 
 
 def test_a_demand_that_only_some_pythons_or_systems_make_is_not_held_against_a_bare_folder(site, capsys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -94,9 +94,8 @@ def parse_requirement(text: str) -> Requirement | None:
 
 def marker_environment(environment: InstalledEnvironment, target: Target | None) -> dict[str, str]:
     """Return the PEP 508 environment: what the interpreter said, else the target with the folder's Python."""
-    told = environment.details.get("markers")
-    if isinstance(told, Mapping):
-        return {**{str(key): str(value) for key, value in told.items()}, "extra": ""}
+    if environment.told.markers:
+        return {**environment.told.markers, "extra": ""}
     markers = target.marker_environment() if target else _host_markers(environment)
     if environment.python is not None and markers["python_version"] != _dotted(environment.python):
         full = environment.python_full or f"{_dotted(environment.python)}.0"
@@ -112,7 +111,7 @@ def _possible_environments(environment: InstalledEnvironment, target: Target | N
     """Return the PEP 508 environments that may be the interpreter's: one, or all that what is told leaves open."""
     found = [marker_environment(environment, target)]
     assumed = assumed_of(environment)
-    if isinstance(environment.details.get("markers"), Mapping):
+    if environment.told.markers:
         return tuple(found)
     if "python" in assumed:
         versions = [f"3.{minor}" for minor in range(8, 15)]
@@ -137,7 +136,7 @@ _SYSTEMS = {"win32": ("nt", "Windows"), "linux": ("posix", "Linux"), "darwin": (
 def _host_markers(environment: InstalledEnvironment) -> dict[str, str]:
     """Return this machine's markers, with what is known of the environment's: the last resort, without a target."""
     markers = {**{key: str(value) for key, value in default_environment().items()}, "extra": ""}
-    platform = str(environment.details.get("platform") or "")
+    platform = environment.told.platform
     if platform in _SYSTEMS and platform != markers["sys_platform"]:
         os_name, system = _SYSTEMS[platform]
         markers |= {"sys_platform": platform, "os_name": os_name, "platform_system": system}

@@ -20,7 +20,7 @@ def installer_commands(environment: InstalledEnvironment | None, *commands: tupl
     """
     if environment is None:
         return tuple(" ".join(("python -m pip", *map(_quoted, command))) for command in commands)
-    if environment.details.get("externally_managed") is True and environment.kind is EnvironmentKind.PREFIX:
+    if environment.told.externally_managed and environment.kind is EnvironmentKind.PREFIX:
         return ()
     python = environment.executable or "python"
     uv = environment.get("pip") is None and any(item.installer == "uv" for item in environment.distributions)

@@ -28,16 +28,14 @@ class Surroundings:
     variables: Mapping[str, str]
     programs: Mapping[str, str]
     """``python`` and ``pip`` on PATH."""
-    user_site: str
-    """Empty where it is off, or not known."""
     settings: tuple[tuple[str, str, str], ...]
     """pip's: where, key, value."""
 
     @property
     def roots(self) -> frozenset[PurePath]:
         """The environment's folder, by the names it is known under."""
-        texts = (self.environment.root, self.environment.details.get("prefix"))
-        return frozenset(path(str(text)) for text in texts if text)
+        texts = (self.environment.root, self.environment.told.prefix)
+        return frozenset(path(text) for text in texts if text)
 
     def is_here(self, folder: str) -> bool:
         """Return whether ``folder`` is this environment's own."""
@@ -76,7 +74,6 @@ def surroundings_of(examination: Examination) -> Surroundings | None:
         environment=environment,
         variables=_texts(details.get("variables")),
         programs=_texts(details.get("path_programs")),
-        user_site=str(details.get("user_site") or "") if details.get("user_site_enabled") is True else "",
         settings=tuple(item for item in settings if len(item) == 3) if isinstance(settings, tuple) else (),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ __all__ = [
     "InstalledDistribution",
     "InstalledEnvironment",
     "InstalledFile",
+    "Interpreter",
+    "Platform",
     "Venv",
 ]
 
@@ -41,6 +44,34 @@ class Venv:
     """The folder of the Python that it was made with; empty where it is not told."""
     system_site: bool = False
     """Whether the packages of that Python are let in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """What an interpreter said of itself, or a listing in its place; empty is what neither told."""
+
+    platform: str = ""
+    """As ``sys.platform`` says it."""
+    machine: str = ""
+    markers: Mapping[str, str] = field(default_factory=dict)
+    """Its PEP 508 environment, without ``extra``; whole or empty."""
+    prefix: str = ""
+    user_site: str = ""
+    """The folder of the user site; empty where that is off, too."""
+    externally_managed: bool = False
+    """Whether the operating system manages its packages (PEP 668)."""
+    free_threaded: bool = False
+    glibc: str = ""
+    """``glibc 2.36``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """What most of the compiled wheels are for; empty where none tells."""
+
+    system: str = ""
+    """As ``sys.platform`` says it."""
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,19 +161,17 @@ class InstalledEnvironment:
     """The interpreter's ``sys.path``, in order, where a probe told."""
     kind: EnvironmentKind = EnvironmentKind.FOLDER
     venv: Venv | None = None
+    told: Interpreter = Interpreter()
+    built_for: Platform = Platform()
+    """Looked up only where no interpreter told."""
     details: dict[str, object] = field(default_factory=dict, compare=False)
     """Further answers, by key; every key may be missing.
 
-    - ``markers``: the PEP 508 environment of that interpreter (``dict[str, str]``, without ``extra``)
-    - ``prefix``: its folder; ``externally_managed``, ``free_threaded``: booleans
-    - ``user_site``: its folder; ``user_site_enabled``: boolean
     - ``variables``: the environment variables that matter to isolation and are set (``dict[str, str]``)
     - ``pth``: ``(file, line number, text)`` of each line of a ``.pth`` file that runs code
     - ``pip_config``: ``(file or variable, key, value)`` of settings that move installs elsewhere
     - ``path_programs``: name to full path of ``python`` and ``pip`` on PATH
     - ``conda_packages``: ``(name, version, build, channel)`` of all conda packages, other languages' too
-    - ``glibc``, ``platform``, ``machine``: of that interpreter
-    - ``wheel_platform``, ``wheel_machine``: what the wheels are for, where no interpreter told
     - ``imports``: ``dict[str, ImportOutcome]`` by module
     - ``overrides``: requirements that were set aside on purpose (PEP 508 texts; ``consumer -> requirement`` where
       one distribution's demand alone is set aside)

@@ -191,14 +191,14 @@ def system_of(patient: Patient) -> str | None:
     fact, environment = patient.facts.value("os"), patient.environment
     if isinstance(fact, str) or environment is None:
         return fact if isinstance(fact, str) else None
-    details = environment.details
-    return _SYSTEMS.get(str(details.get("platform") or details.get("wheel_platform") or ""))
+    return _SYSTEMS.get(environment.told.platform or environment.built_for.system)
 
 
 def _machine(patient: Patient) -> str:
     """Return the processor's architecture as facts, environment or the cards tell it; empty where nothing does."""
-    details = patient.environment.details if patient.environment is not None else {}
-    told = patient.facts.value("arch") or details.get("machine") or details.get("wheel_machine")
+    environment = patient.environment
+    installed = environment.told.machine or environment.built_for.machine if environment is not None else ""
+    told = patient.facts.value("arch") or installed
     names = [str(fact.value) for fact in patient.facts.matching("gpu[") if fact.name.endswith("].name")]
     if told or not names:
         return str(told or "").lower()

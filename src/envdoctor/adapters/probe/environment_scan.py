@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from envdoctor.adapters.probe.environment_metadata import read_distribution, read_text
-from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution
+from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, Platform
 
 __all__ = [
     "CondaPackage",
@@ -40,21 +40,15 @@ def python_of_tags(distributions: Iterable[InstalledDistribution]) -> tuple[int,
     return votes.most_common(1)[0][0] if votes else None
 
 
-def platform_of_tags(distributions: Iterable[InstalledDistribution]) -> dict[str, str]:
-    """Return what most compiled wheels are for, as details of an environment; empty without any.
-
-    ``wheel_platform`` as ``sys.platform`` says it, and ``wheel_machine``.
-    """
+def platform_of_tags(distributions: Iterable[InstalledDistribution]) -> Platform:
+    """Return what most compiled wheels are for; empty without any."""
     votes: Counter[tuple[str, str]] = Counter()
     for item in distributions:
         for tag in item.wheel_tags[:1]:
             match = _PLATFORM.match(tag.rpartition("-")[2])
             if match:
                 votes[_SYSTEMS[match[1]], _MACHINES.get(match[2] or "", "")] += 1
-    if not votes:
-        return {}
-    platform, machine = votes.most_common(1)[0][0]
-    return {"wheel_platform": platform, **({"wheel_machine": machine} if machine else {})}
+    return Platform(*votes.most_common(1)[0][0]) if votes else Platform()
 
 
 CondaPackage = tuple[str, str, str, str]

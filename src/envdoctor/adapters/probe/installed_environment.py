@@ -28,7 +28,14 @@ from envdoctor.adapters.probe.environment_scan import (
     scan_folder,
 )
 from envdoctor.adapters.probe.interpreter import InterpreterAnswer, Questioning
-from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, InstalledDistribution, InstalledEnvironment
+from envdoctor.model.environment import (
+    EnvironmentKind,
+    EnvironmentProblem,
+    InstalledDistribution,
+    InstalledEnvironment,
+    Interpreter,
+    Platform,
+)
 
 __all__ = ["EnvironmentNotFound", "read_environment"]
 
@@ -66,11 +73,12 @@ def read_environment(
     found = _merge(scans[folder] for folder in folders)
     distributions, problems = _with_file_lists(found, files=files)
     facts = answer.facts or {}
+    told = _told(layout, facts)
     python, full = _python_version(layout, facts, distributions)
     return InstalledEnvironment(
         distributions=distributions,
         source="probe" if answer.facts and not answer.degraded else "folder",
-        root=str(facts.get("prefix") or layout.root),
+        root=told.prefix or str(layout.root),
         python=python,
         python_full=full,
         executable=str(layout.executable) if layout.executable else None,
@@ -78,7 +86,9 @@ def read_environment(
         search_path=() if answer.degraded else tuple(str(item) for item in facts.get("path", ())),
         kind=layout.kind,
         venv=layout.venv,
-        details=_details(layout, facts, variables, found),
+        told=told,
+        built_for=Platform() if facts else platform_of_tags(found.distributions),
+        details=_details(layout, told, variables, found),
         problems=(*answer.problems, *base_problems(layout, facts), *_script_problems(layout), *problems),
     )
 
@@ -173,27 +183,30 @@ def _python_version(
     return layout.python or python_of_tags(distributions), layout.python_full
 
 
-def _details(
-    layout: Layout, facts: Mapping[str, Any], variables: Mapping[str, str], found: _Found
-) -> dict[str, object]:
+def _told(layout: Layout, facts: Mapping[str, Any]) -> Interpreter:
+    if not facts:
+        return Interpreter(platform="win32" if any(item.parent.name == "Lib" for item in layout.site_packages) else "")
+    return Interpreter(
+        platform=str(facts["platform"]),
+        machine=str(facts.get("machine") or ""),
+        markers=_markers(facts),
+        prefix=str(facts.get("prefix") or ""),
+        user_site=str(facts.get("user_site") or "") if facts.get("user_site_enabled") is True else "",
+        externally_managed=facts.get("externally_managed") is True,
+        free_threaded=facts.get("free_threaded") is True,
+        glibc=str(facts.get("glibc") or ""),
+    )
+
+
+def _details(layout: Layout, told: Interpreter, variables: Mapping[str, str], found: _Found) -> dict[str, object]:
     details: dict[str, object] = {"pth": tuple(found.pth)}
     if layout.kind is EnvironmentKind.CONDA:
         details["conda_packages"] = read_conda_packages(layout.root)
-    if facts:
-        for key in ("prefix", "user_site", "user_site_enabled", "externally_managed", "free_threaded"):
-            details[key] = facts.get(key)
-        for key in ("platform", "machine", "glibc"):
-            details[key] = facts.get(key)
-        details["markers"] = _markers(facts)
-    if any(folder.parent.name == "Lib" for folder in layout.site_packages):
-        details.setdefault("platform", "win32")
-    if not facts:
-        details.update(platform_of_tags(found.distributions))
-    if layout.kind is not EnvironmentKind.FOLDER and details.get("platform") in (None, sys.platform):
+    if layout.kind is not EnvironmentKind.FOLDER and told.platform in ("", sys.platform):
         # What may come from another machine is not judged by this one's variables.
         details["variables"] = relevant_variables(variables)
         details["path_programs"] = path_programs(variables)
-        prefix, platform = str(facts.get("prefix") or layout.root), str(facts.get("platform") or sys.platform)
+        prefix, platform = told.prefix or str(layout.root), told.platform or sys.platform
         details["pip_config"] = pip_settings(variables, prefix, platform)
     return details
 

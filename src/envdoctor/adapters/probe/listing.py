@@ -38,10 +38,8 @@ def read_listing(text: str, name: str) -> InstalledEnvironment:
     listing = _read(text, name)
     if not listing.distributions and not listing.conda_packages:
         raise ListingError(name, 1, "no installed distribution is listed in it")
-    if "platform" not in listing.details and "markers" not in listing.details:
-        platform = platform_of_names(listing) or platform_of_paths(text)
-        if platform:
-            listing.details["platform"] = platform
+    if not listing.told.platform:
+        listing.set_platform(platform_of_names(listing) or platform_of_paths(text) or "")
     return _environment(listing, name)
 
 
@@ -90,7 +88,7 @@ def _environment(listing: Listing, name: str) -> InstalledEnvironment:
     unknown.append("which files they own")
     if listing.python is None:
         unknown.append("the Python version")
-    if "platform" not in details and "markers" not in details:
+    if not listing.told.platform:
         unknown.append("the operating system")
     if listing.partial:
         unknown.append("distributions that it leaves out")
@@ -101,6 +99,7 @@ def _environment(listing: Listing, name: str) -> InstalledEnvironment:
         python=listing.python,
         python_full=listing.python_full,
         kind=EnvironmentKind.LISTING,
+        told=listing.told,
         details=details,
         problems=(*listing.problems, *(EnvironmentProblem("not-known", name, detail) for detail in unknown)),
     )

@@ -116,5 +116,4 @@ def add_conda_row(listing: Listing, name: str, version: str, build: str, channel
 def _set_platform(listing: Listing, subdir: str) -> None:
     system, _, machine = subdir.partition("-")
     if system in _PLATFORMS:
-        listing.details["platform"] = _PLATFORMS[system]
-        listing.details["machine"] = {"64": "x86_64", "32": "x86"}.get(machine, machine)
+        listing.set_platform(_PLATFORMS[system], {"64": "x86_64", "32": "x86"}.get(machine, machine))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution
+from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, Interpreter
 
 __all__ = [
     "Listing",
@@ -50,6 +50,7 @@ class Listing:
     conda_packages: list[tuple[str, str, str, str]] = field(default_factory=list)
     problems: list[EnvironmentProblem] = field(default_factory=list)
     details: dict[str, object] = field(default_factory=dict)
+    told: Interpreter = field(default_factory=Interpreter)
     python: tuple[int, int] | None = None
     python_full: str | None = None
     root: str = ""
@@ -60,6 +61,11 @@ class Listing:
     def set_python(self, text: str) -> None:
         """Take the interpreter's version from ``text``, where it begins with one."""
         self.python, self.python_full = read_python(text)
+
+    def set_platform(self, platform: str, machine: str = "") -> None:
+        """Take the system, as ``sys.platform`` says it, and the processor; an empty text changes nothing."""
+        told = self.told
+        self.told = replace(told, platform=platform or told.platform, machine=machine or told.machine)
 
     def skip(self, name: str, line: int, text: str) -> None:
         """Keep a line that could not be read as a problem."""

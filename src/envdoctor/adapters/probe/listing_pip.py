@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
 from envdoctor.adapters.probe.listing_parts import Listing, ListingError, distribution, lines_of
+from envdoctor.model.environment import Interpreter
 
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledDistribution
@@ -146,8 +147,7 @@ def read_inspect(document: Mapping[str, object], name: str) -> Listing:
     if isinstance(environment, dict):
         markers = {str(key): str(value) for key, value in environment.items()}
         if "python_version" in markers and "sys_platform" in markers:
-            listing.details["markers"] = markers
-            listing.details["platform"] = markers["sys_platform"]
+            listing.told = Interpreter(markers["sys_platform"], markers=markers)
         listing.set_python(markers.get("python_full_version") or markers.get("python_version", ""))
     return listing
 

@@ -163,9 +163,9 @@ def _set_platform(listing: Listing, system: str, platform: str) -> None:
         ("ubuntu", "linux"),
     ):
         if mark in text:
-            listing.details["platform"] = name
+            listing.set_platform(name)
             break
     for machine in ("x86_64", "aarch64", "arm64", "amd64"):
         if machine in text:
-            listing.details["machine"] = {"amd64": "x86_64"}.get(machine, machine)
+            listing.set_platform("", {"amd64": "x86_64"}.get(machine, machine))
             return

@@ -60,10 +60,11 @@ def find(examination: Examination) -> Iterator[Finding]:
 
 def _machine(examination: Examination) -> tuple[str, str] | None:
     """Return system and architecture: the interpreter's own words, else the target's."""
-    details = examination.environment.details if examination.environment else {}
-    platform, machine = _PLATFORMS.get(str(details.get("platform"))), str(details.get("machine") or "").lower()
-    if platform and machine:
-        return platform, _SAME.get(machine, machine)
+    if examination.environment is not None:
+        told = examination.environment.told
+        platform, machine = _PLATFORMS.get(told.platform), told.machine.lower()
+        if platform and machine:
+            return platform, _SAME.get(machine, machine)
     target = examination.target
     return (target.os.value, _SAME.get(target.arch.value, target.arch.value)) if target else None
 

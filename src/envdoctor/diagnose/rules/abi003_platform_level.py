@@ -64,7 +64,7 @@ def _levels(examination: Examination) -> Iterator[tuple[str, _Level, str]]:
     """Yield what is known of the system's level; a target that only assumes a level proves nothing."""
     environment, target, profile = examination.environment, examination.target, examination.profile
     linux = target is None or target.os is OperatingSystem.LINUX
-    told = _level(environment.details.get("glibc") if environment else None)
+    told = _level(environment.told.glibc if environment else None)
     measured = told or (_level(examination.facts.value("host.glibc")) if linux else None)
     promised = profile.target.glibc if profile and linux else None
     if measured or promised:

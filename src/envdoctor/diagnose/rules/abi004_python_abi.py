@@ -39,7 +39,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     python = environment.python if environment else None
     if inventory is None or environment is None or python is None:
         return
-    suffix = "t" if environment.details.get("free_threaded") is True else ""
+    suffix = "t" if environment.told.free_threaded else ""
     wanted = f"cp{python[0]}{python[1]}{suffix}"
     seen = {(item.folder, _module(item)) for item in inventory if item.extension and item.python in (wanted, None)}
     seen |= {(item.folder, _module(item)) for item in inventory if item.python == "abi3" and not suffix}

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.diagnose.surroundings import isolation_finding
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Evidence, Finding, Severity
 
@@ -32,17 +32,18 @@ _RULE = ("ISO001", "user-site-active")
 
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield a finding where the user site is in use; in an installed Python it is where `pip --user` belongs."""
-    around = surroundings_of(examination)
-    if around is None or not around.user_site or around.user_site not in around.environment.search_path:
+    environment = examination.environment
+    user_site = environment.told.user_site if environment is not None else ""
+    if environment is None or not user_site or user_site not in environment.search_path:
         return
-    there = [item for item in around.environment.distributions if item.location == around.user_site]
+    there = [item for item in environment.distributions if item.location == user_site]
     if there:
         yield isolation_finding(
             _RULE,
             # In a venv that lets the system in, the user site comes after the venv's own packages.
-            Severity.WARNING if around.environment.kind is EnvironmentKind.CONDA else Severity.INFO,
+            Severity.WARNING if environment.kind is EnvironmentKind.CONDA else Severity.INFO,
             "user site",
-            f"{len(there)} distribution{'s' if len(there) != 1 else ''} of the user site `{around.user_site}` "
+            f"{len(there)} distribution{'s' if len(there) != 1 else ''} of the user site `{user_site}` "
             "can be imported here",
             tuple(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in there[:10]),
             "Set `PYTHONNOUSERSITE=1` for this environment",

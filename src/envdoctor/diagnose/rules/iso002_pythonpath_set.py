@@ -38,7 +38,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     value = around.variables.get("PYTHONPATH", "") if around is not None else ""
     if around is None or not value:
         return
-    separator = ";" if around.environment.details.get("platform") == "win32" else ":"
+    separator = ";" if around.environment.told.platform == "win32" else ":"
     folders = [folder for folder in value.split(separator) if folder]
     own = {str(folder) for folder in around.environment.site_packages if around.inside(folder)}
     evidence = []

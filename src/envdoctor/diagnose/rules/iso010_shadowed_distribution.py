@@ -40,10 +40,10 @@ def find(examination: Examination) -> Iterator[Finding]:
         front = first.setdefault(item.name, item)
         if front.location == item.location or front.version == item.version or front.editable:
             continue
-        if around.inside(front.location) and front.location != around.user_site:
+        if around.inside(front.location) and front.location != around.environment.told.user_site:
             # An environment's own package before the system's is what environments are for.
             continue
-        from_user = front.location == around.user_site
+        from_user = front.location == around.environment.told.user_site
         yield isolation_finding(
             _RULE,
             # `pip --user` over a Linux distribution's own packages is meant to hide them.
