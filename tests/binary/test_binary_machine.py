@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from binary_samples import elf, fatbin
 
+from envdoctor.model.environment import Isolation
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.verbs import patient_machine
 
@@ -27,7 +28,7 @@ def machine(monkeypatch, site):
 
         monkeypatch.setattr(patient_machine, "host_facts", host_facts)
         environment = site.environment()
-        environment = replace(environment, details={**environment.details, "variables": {}})
+        environment = replace(environment, isolation=Isolation())
         facts, binaries = patient_machine.machine_and_libraries(environment, wanted=wanted)
         return facts, any(item.gpu for item in binaries or ())
 

@@ -11,7 +11,14 @@ import pytest
 
 from envdoctor.adapters.probe.environment_isolation import path_programs, pip_settings, relevant_variables
 from envdoctor.adapters.probe.installed_environment import read_environment
-from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment, Interpreter, Venv
+from envdoctor.model.environment import (
+    EnvironmentKind,
+    InstalledDistribution,
+    InstalledEnvironment,
+    Interpreter,
+    Isolation,
+    Venv,
+)
 from envdoctor.model.finding import Severity
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="venvs are laid out here as on POSIX systems")
@@ -186,11 +193,8 @@ def test_conda_in_the_way_of_a_venv(diagnose):
     variables = {"VIRTUAL_ENV": "/home/u/env", "CONDA_PREFIX": "/home/u/miniconda3"}
 
     def environment(python: str, **more: str) -> InstalledEnvironment:
-        details: dict[str, object] = {
-            "variables": {**variables, **more},
-            "path_programs": {"python": python},
-        }
-        return InstalledEnvironment((), root="/home/u/env", kind=EnvironmentKind.VENV, details=details)
+        around = Isolation({**variables, **more}, {"python": python})
+        return InstalledEnvironment((), root="/home/u/env", kind=EnvironmentKind.VENV, isolation=around)
 
     def found(item: InstalledEnvironment) -> list[tuple[str, Severity]]:
         return codes(diagnose(item, "ISO006"))
@@ -255,8 +259,9 @@ def test_programs_on_path_are_those_that_can_run(tmp_path):
 
 
 def test_a_bare_folder_says_nothing_of_this_machine(site):
-    details = read_environment(site.folder).details
-    assert not {"variables", "path_programs", "pip_config"} & set(details)
+    environment = read_environment(site.folder)
+    assert environment.isolation is None
+    assert environment.told == Interpreter()
 
 
 def test_the_venv_of_a_symlinked_folder_is_itself(venv, diagnose, clean, tmp_path):

@@ -1,10 +1,8 @@
-"""What is known of the world around an environment, in types that the isolation rules can rely on."""
+"""What the isolation rules ask of the world around an environment."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
@@ -12,45 +10,32 @@ from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["Surroundings", "isolation_finding", "of_conda", "path", "surroundings_of"]
+__all__ = ["is_active", "is_here", "is_inside", "isolation_finding", "of_conda", "path"]
 
 _CONDA = re.compile(r"(^|[/\\])[\w.-]*(conda|miniforge|mambaforge|micromamba)[\w.-]*([/\\]|$)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """The environment's details, those that are not there empty."""
+def is_here(environment: InstalledEnvironment, folder: str) -> bool:
+    """Return whether ``folder`` is this environment's own, by any of the names it is known under."""
+    return bool(folder) and path(folder) in _roots(environment)
 
-    environment: InstalledEnvironment
-    variables: Mapping[str, str]
-    programs: Mapping[str, str]
-    """``python`` and ``pip`` on PATH."""
-    settings: tuple[tuple[str, str, str], ...]
-    """pip's: where, key, value."""
 
-    @property
-    def roots(self) -> frozenset[PurePath]:
-        """The environment's folder, by the names it is known under."""
-        texts = (self.environment.root, self.environment.told.prefix)
-        return frozenset(path(text) for text in texts if text)
+def is_inside(environment: InstalledEnvironment, file: str) -> bool:
+    """Return whether a program or folder lies in this environment's folder."""
+    return any(root in path(file).parents for root in _roots(environment))
 
-    def is_here(self, folder: str) -> bool:
-        """Return whether ``folder`` is this environment's own."""
-        return bool(folder) and path(folder) in self.roots
 
-    def inside(self, program: str) -> bool:
-        """Return whether a program lies in this environment's folder."""
-        return any(root in path(program).parents for root in self.roots)
+def is_active(environment: InstalledEnvironment) -> bool:
+    """Return whether the shell says that this environment is the active one."""
+    variables = environment.isolation.variables if environment.isolation is not None else {}
+    conda = variables.get("CONDA_PREFIX", "") if environment.kind is EnvironmentKind.CONDA else ""
+    return is_here(environment, variables.get("VIRTUAL_ENV", "")) or is_here(environment, conda)
 
-    @property
-    def active(self) -> bool:
-        """Return whether the shell says that this environment is the active one."""
-        return self.is_here(self.variables.get("VIRTUAL_ENV", "")) or (
-            self.environment.kind is EnvironmentKind.CONDA and self.is_here(self.variables.get("CONDA_PREFIX", ""))
-        )
+
+def _roots(environment: InstalledEnvironment) -> frozenset[PurePath]:
+    return frozenset(path(text) for text in (environment.root, environment.told.prefix) if text)
 
 
 def path(text: str) -> PurePath:
@@ -61,25 +46,6 @@ def path(text: str) -> PurePath:
 def of_conda(text: str) -> bool:
     """Return whether a path looks like one of conda's."""
     return bool(_CONDA.search(text))
-
-
-def surroundings_of(examination: Examination) -> Surroundings | None:
-    """Return what is known around the examined environment, None without one."""
-    environment = examination.environment
-    if environment is None:
-        return None
-    details = environment.details
-    settings = details.get("pip_config")
-    return Surroundings(
-        environment=environment,
-        variables=_texts(details.get("variables")),
-        programs=_texts(details.get("path_programs")),
-        settings=tuple(item for item in settings if len(item) == 3) if isinstance(settings, tuple) else (),
-    )
-
-
-def _texts(value: object) -> dict[str, str]:
-    return {str(key): str(item) for key, item in value.items()} if isinstance(value, Mapping) else {}
 
 
 def isolation_finding(

@@ -18,6 +18,7 @@ __all__ = [
     "InstalledEnvironment",
     "InstalledFile",
     "Interpreter",
+    "Isolation",
     "Platform",
     "Venv",
 ]
@@ -72,6 +73,18 @@ class Platform:
     system: str = ""
     """As ``sys.platform`` says it."""
     machine: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What of this machine reaches into an environment; not looked at for one that may be of another machine."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The environment variables that matter here and are set."""
+    path_programs: Mapping[str, str] = field(default_factory=dict)
+    """``python`` and ``pip`` on PATH: name to full path."""
+    pip_config: tuple[tuple[str, str, str], ...] = ()
+    """pip's settings that move installs elsewhere: file or variable, key, value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +177,12 @@ class InstalledEnvironment:
     told: Interpreter = Interpreter()
     built_for: Platform = Platform()
     """Looked up only where no interpreter told."""
+    isolation: Isolation | None = None
+    pth: tuple[tuple[str, int, str], ...] = ()
+    """Lines of ``.pth`` files that run code: file, line number, text."""
     details: dict[str, object] = field(default_factory=dict, compare=False)
     """Further answers, by key; every key may be missing.
 
-    - ``variables``: the environment variables that matter to isolation and are set (``dict[str, str]``)
-    - ``pth``: ``(file, line number, text)`` of each line of a ``.pth`` file that runs code
-    - ``pip_config``: ``(file or variable, key, value)`` of settings that move installs elsewhere
-    - ``path_programs``: name to full path of ``python`` and ``pip`` on PATH
     - ``conda_packages``: ``(name, version, build, channel)`` of all conda packages, other languages' too
     - ``imports``: ``dict[str, ImportOutcome]`` by module
     - ``overrides``: requirements that were set aside on purpose (PEP 508 texts; ``consumer -> requirement`` where

@@ -70,7 +70,7 @@ def uses_a_card(environment: InstalledEnvironment) -> bool:
 
 def here(environment: InstalledEnvironment) -> bool:
     """Return whether an environment belongs to this machine; a bare folder may have been carried here."""
-    return "variables" in environment.details
+    return environment.isolation is not None
 
 
 def host_facts(environment: InstalledEnvironment, *, wanted: bool = False) -> Facts:

@@ -34,6 +34,7 @@ from envdoctor.model.environment import (
     InstalledDistribution,
     InstalledEnvironment,
     Interpreter,
+    Isolation,
     Platform,
 )
 
@@ -88,7 +89,9 @@ def read_environment(
         venv=layout.venv,
         told=told,
         built_for=Platform() if facts else platform_of_tags(found.distributions),
-        details=_details(layout, told, variables, found),
+        isolation=_isolation(layout, told, variables),
+        pth=tuple(found.pth),
+        details=_details(layout),
         problems=(*answer.problems, *base_problems(layout, facts), *_script_problems(layout), *problems),
     )
 
@@ -198,16 +201,18 @@ def _told(layout: Layout, facts: Mapping[str, Any]) -> Interpreter:
     )
 
 
-def _details(layout: Layout, told: Interpreter, variables: Mapping[str, str], found: _Found) -> dict[str, object]:
-    details: dict[str, object] = {"pth": tuple(found.pth)}
+def _isolation(layout: Layout, told: Interpreter, variables: Mapping[str, str]) -> Isolation | None:
+    if layout.kind is EnvironmentKind.FOLDER or told.platform not in ("", sys.platform):
+        # What may come from another machine is not judged by this one's variables.
+        return None
+    settings = pip_settings(variables, told.prefix or str(layout.root), told.platform or sys.platform)
+    return Isolation(relevant_variables(variables), path_programs(variables), settings)
+
+
+def _details(layout: Layout) -> dict[str, object]:
+    details: dict[str, object] = {}
     if layout.kind is EnvironmentKind.CONDA:
         details["conda_packages"] = read_conda_packages(layout.root)
-    if layout.kind is not EnvironmentKind.FOLDER and told.platform in ("", sys.platform):
-        # What may come from another machine is not judged by this one's variables.
-        details["variables"] = relevant_variables(variables)
-        details["path_programs"] = path_programs(variables)
-        prefix, platform = told.prefix or str(layout.root), told.platform or sys.platform
-        details["pip_config"] = pip_settings(variables, prefix, platform)
     return details
 
 

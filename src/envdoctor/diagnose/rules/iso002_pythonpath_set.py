@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.diagnose.surroundings import is_inside, isolation_finding
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -34,20 +34,21 @@ _VERSION = re.compile(r"python(\d)\.(\d+)")
 
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding where the variable is set."""
-    around = surroundings_of(examination)
+    environment = examination.environment
+    around = environment.isolation if environment is not None else None
     value = around.variables.get("PYTHONPATH", "") if around is not None else ""
-    if around is None or not value:
+    if environment is None or not value:
         return
-    separator = ";" if around.environment.told.platform == "win32" else ":"
+    separator = ";" if environment.told.platform == "win32" else ":"
     folders = [folder for folder in value.split(separator) if folder]
-    own = {str(folder) for folder in around.environment.site_packages if around.inside(folder)}
+    own = {str(folder) for folder in environment.site_packages if is_inside(environment, folder)}
     evidence = []
     for folder in folders:
-        count = sum(item.location == folder for item in around.environment.distributions)
+        count = sum(item.location == folder for item in environment.distributions)
         version = _VERSION.search(folder)
         if folder not in own and count:
             evidence.append(Evidence(f"{count} distributions", folder))
-        elif version and around.environment.python not in (None, (int(version[1]), int(version[2]))):
+        elif version and environment.python not in (None, (int(version[1]), int(version[2]))):
             evidence.append(Evidence(f"a folder of Python {version[1]}.{version[2]}", folder))
     yield isolation_finding(
         _RULE,

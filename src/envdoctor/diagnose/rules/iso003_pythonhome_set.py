@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.diagnose.surroundings import isolation_finding
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -31,11 +31,12 @@ _RULE = ("ISO003", "pythonhome-set")
 
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield a finding where the variable is set to another folder than the interpreter's own."""
-    around = surroundings_of(examination)
+    environment = examination.environment
+    around = environment.isolation if environment is not None else None
     value = around.variables.get("PYTHONHOME", "") if around is not None else ""
-    if around is None or not value:
+    if environment is None or not value:
         return
-    broken = any(problem.kind == "interpreter-failed" for problem in around.environment.problems)
+    broken = any(problem.kind == "interpreter-failed" for problem in environment.problems)
     yield isolation_finding(
         _RULE,
         Severity.ERROR if broken else Severity.WARNING,

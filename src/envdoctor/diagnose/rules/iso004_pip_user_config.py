@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.diagnose.surroundings import is_here, isolation_finding
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Evidence, Finding, Severity
 
@@ -39,14 +39,14 @@ _EFFECTS = {
 
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding for each such setting in force."""
-    around = surroundings_of(examination)
-    if around is None:
+    environment = examination.environment
+    if environment is None or environment.isolation is None:
         return
-    for where, key, value in around.settings:
-        if key not in _EFFECTS or (key in ("target", "prefix") and around.is_here(value)):
+    for where, key, value in environment.isolation.pip_config:
+        if key not in _EFFECTS or (key in ("target", "prefix") and is_here(environment, value)):
             continue
         # Outside of environments, `user` is what distributions of Linux recommend.
-        mild = key == "user" and around.environment.kind not in (EnvironmentKind.VENV, EnvironmentKind.CONDA)
+        mild = key == "user" and environment.kind not in (EnvironmentKind.VENV, EnvironmentKind.CONDA)
         yield isolation_finding(
             _RULE,
             Severity.INFO if mild else Severity.WARNING,

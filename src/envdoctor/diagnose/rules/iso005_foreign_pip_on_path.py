@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.diagnose.surroundings import is_active, is_inside, isolation_finding
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ _RULE = ("ISO005", "foreign-pip-on-path")
 
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding for each program that belongs elsewhere."""
-    around = surroundings_of(examination)
-    if around is None:
+    environment = examination.environment
+    if environment is None:
         return
-    for problem in around.environment.problems:
+    for problem in environment.problems:
         if problem.kind == "foreign-script":
             yield isolation_finding(
                 _RULE,
@@ -45,20 +45,20 @@ def find(examination: Examination) -> Iterator[Finding]:
                 (Evidence(problem.detail, problem.subject),),
                 "Use `python -m pip`; an environment that was moved or copied is best made anew",
             )
-    if not around.active:
+    if environment.isolation is None or not is_active(environment):
         return
     for name in ("python", "pip"):
-        program = around.programs.get(name)
-        if program is not None and not around.inside(program):
+        program = environment.isolation.path_programs.get(name)
+        if program is not None and not is_inside(environment, program):
             # uv makes environments without pip, and those who use uv do not miss it.
-            without = name == "pip" and around.environment.get("pip") is None
+            without = name == "pip" and environment.get("pip") is None
             yield isolation_finding(
                 _RULE,
                 Severity.INFO if without else Severity.WARNING,
                 name,
                 f"The environment is active, but `{name}` is `{program}`",
-                (Evidence(f"{name} on PATH: {program}", "PATH"), Evidence(f"environment: {around.environment.root}")),
-                f"Use `{around.environment.executable or 'python'} -m pip`, or activate the environment again",
+                (Evidence(f"{name} on PATH: {program}", "PATH"), Evidence(f"environment: {environment.root}")),
+                f"Use `{environment.executable or 'python'} -m pip`, or activate the environment again",
             )
 
 

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import Surroundings, isolation_finding, of_conda, path, surroundings_of
-from envdoctor.model.environment import EnvironmentKind
+from envdoctor.diagnose.surroundings import is_active, is_here, isolation_finding, of_conda, path
+from envdoctor.model.environment import EnvironmentKind, Isolation
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -33,22 +33,22 @@ _RULE = ("ISO006", "conda-and-venv-mixed")
 
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding: a warning where the other one gets in the way, else information."""
-    around = surroundings_of(examination)
-    if around is None:
+    environment = examination.environment
+    if environment is None:
         return
-    kind, made_by = around.environment.kind, around.environment.venv
+    around, active, made_by = environment.isolation or Isolation(), is_active(environment), environment.venv
     venv, conda = around.variables.get("VIRTUAL_ENV", ""), around.variables.get("CONDA_PREFIX", "")
     evidence = []
-    if kind is EnvironmentKind.VENV and around.active and conda:
+    if environment.kind is EnvironmentKind.VENV and active and conda:
         evidence += _in_the_way(around, conda)
-    if kind is EnvironmentKind.CONDA and around.active and venv and not around.is_here(venv):
+    if environment.kind is EnvironmentKind.CONDA and active and venv and not is_here(environment, venv):
         evidence += _in_the_way(around, venv)
     if evidence:
         severity, message = Severity.WARNING, "A conda environment and a venv are both active, and one is in the way"
     elif made_by is not None and of_conda(made_by.home):
         severity, message = Severity.INFO, "This venv stands on a Python of conda"
         evidence = [Evidence(f"home = {made_by.home}", "pyvenv.cfg")]
-    elif around.active and venv and conda:
+    elif active and venv and conda:
         severity, message = Severity.INFO, "A conda environment and a venv are both active"
         evidence = [Evidence(venv, "VIRTUAL_ENV"), Evidence(conda, "CONDA_PREFIX")]
     else:
@@ -57,10 +57,10 @@ def find(examination: Examination) -> Iterator[Finding]:
     yield isolation_finding(_RULE, severity, "conda and venv", message, tuple(evidence), advice)
 
 
-def _in_the_way(around: Surroundings, other: str) -> list[Evidence]:
+def _in_the_way(around: Isolation, other: str) -> list[Evidence]:
     evidence = [
         Evidence(f"{name} on PATH: {program}", "PATH")
-        for name, program in around.programs.items()
+        for name, program in around.path_programs.items()
         if name == "python" and path(other) in path(program).parents
     ]
     loaded = [folder for folder in around.variables.get("LD_LIBRARY_PATH", "").split(":") if folder]

@@ -39,14 +39,11 @@ _KNOWN = re.compile(
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding for each file that runs code of its own."""
     environment = examination.environment
-    lines = environment.details.get("pth") if environment is not None else None
-    if not isinstance(lines, tuple):
-        return
     files: dict[str, list[tuple[int, str]]] = {}
-    for file, number, text in lines:
-        name = str(file).replace("\\", "/").rsplit("/", 1)[-1]
+    for file, number, text in environment.pth if environment is not None else ():
+        name = file.replace("\\", "/").rsplit("/", 1)[-1]
         if not _KNOWN.search(name):
-            files.setdefault(str(file), []).append((number, text))
+            files.setdefault(file, []).append((number, text))
     for file, found in files.items():
         name = file.replace("\\", "/").rsplit("/", 1)[-1]
         yield isolation_finding(

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.diagnose.surroundings import is_inside, isolation_finding
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -31,17 +31,17 @@ _RULE = ("ISO008", "system-site-packages")
 
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding where the system's packages are let in."""
-    around = surroundings_of(examination)
-    if around is None or around.environment.venv is None or not around.environment.venv.system_site:
+    environment = examination.environment
+    if environment is None or environment.venv is None or not environment.venv.system_site:
         return
-    outside = [item for item in around.environment.distributions if not around.inside(item.location)]
+    outside = [item for item in environment.distributions if not is_inside(environment, item.location)]
     yield isolation_finding(
         _RULE,
         Severity.INFO,
         "pyvenv.cfg",
         f"The venv lets the system's packages in: {len(outside)} distributions come from outside",
         (
-            Evidence("include-system-site-packages = true", f"{around.environment.root}/pyvenv.cfg"),
+            Evidence("include-system-site-packages = true", f"{environment.root}/pyvenv.cfg"),
             *(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in outside[:8]),
         ),
         "Set it to `false` and install what is then missing, unless the system has what no index has",

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding, surroundings_of
+from envdoctor.diagnose.surroundings import is_inside, isolation_finding
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -32,18 +32,18 @@ _RULE = ("ISO010", "shadowed-distribution")
 
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding for each distribution of the environment that another folder hides."""
-    around = surroundings_of(examination)
-    if around is None or not around.environment.search_path:
+    environment = examination.environment
+    if environment is None or not environment.search_path:
         return
     first: dict[str, InstalledDistribution] = {}
-    for item in around.environment.distributions:
+    for item in environment.distributions:
         front = first.setdefault(item.name, item)
         if front.location == item.location or front.version == item.version or front.editable:
             continue
-        if around.inside(front.location) and front.location != around.environment.told.user_site:
+        if is_inside(environment, front.location) and front.location != environment.told.user_site:
             # An environment's own package before the system's is what environments are for.
             continue
-        from_user = front.location == around.environment.told.user_site
+        from_user = front.location == environment.told.user_site
         yield isolation_finding(
             _RULE,
             # `pip --user` over a Linux distribution's own packages is meant to hide them.
