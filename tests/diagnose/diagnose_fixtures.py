@@ -23,6 +23,8 @@ from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.ports import MetadataUnavailable, ProjectNotFound
 
 PLAIN = "linux/x86_64/3.11/cpu"
+OF_NOBODY = "linux/x86_64/3.11/unknown"
+"""This machine, on which a log that somebody pasted is read."""
 
 
 class MemorySources:
@@ -183,10 +185,10 @@ def _facts(known: Mapping[str, object], absent: Iterable[str]) -> Facts:
 
 
 def examination_of(data: Mapping[str, Any]) -> Examination:
-    """Build an examination from an example of an advisory file."""
-    target = target_of(
-        data.get("target", PLAIN), wsl=data.get("wsl", False), gpu=data.get("gpu"), glibc=data.get("glibc", "2.28")
-    )
+    """Build an examination from an example of an advisory file; a log's machine is known where `target` names it."""
+    told = "target" in data or "log" not in data
+    named = data.get("target", PLAIN if told else OF_NOBODY)
+    target = target_of(named, wsl=data.get("wsl", False), gpu=data.get("gpu"), glibc=data.get("glibc", "2.28"))
     plan = None
     if "plan" in data:
         sdists, extras = data.get("sdist", ()), data.get("extras", {})
@@ -204,4 +206,5 @@ def examination_of(data: Mapping[str, Any]) -> Examination:
         environment=_installed(data["installed"], data.get("files")) if "installed" in data else None,
         facts=_facts(data.get("facts", {}), data.get("absent", ())),
         log=data.get("log"),
+        assumed=None if told else frozenset({"os", "arch", "python", "backend", "wsl"}),
     )

@@ -97,10 +97,11 @@ def test_a_symptom_that_says_little_needs_the_name_beside_it() -> None:
 
 def test_a_log_of_a_known_machine_is_not_told_of_other_machines() -> None:
     error = "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling cublasSgemm"
-    assert "zluda-cublas-not-supported" in _seen_in(error)
-    probed = replace(target_of("linux/x86_64/3.11/cuda"), probed=True)
-    assert "zluda-cublas-not-supported" not in _seen_in(error, target=probed)
-    assert "zluda-cublas-not-supported" in _seen_in(error, target=target_of("linux/x86_64/3.11/cuda"))
+    assert "zluda-cublas-not-supported" not in _seen_in(error)
+    assert "zluda-cublas-not-supported" in _seen_in(f"device: AMD Radeon RX 6600 [ZLUDA]\n{error}")
+    assert "zluda-cublas-not-supported" in _seen_in(error, target=target_of("windows/x86_64/3.11/zluda"))
+    of_nvidia = target_of("windows/x86_64/3.11/cuda")
+    assert "zluda-cublas-not-supported" not in _seen_in(f"ZLUDA is not used\n{error}", target=of_nvidia)
 
 
 def test_a_finding_of_a_log_quotes_the_line_and_its_number() -> None:

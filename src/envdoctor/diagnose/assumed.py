@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["assumed_of", "is_assumed", "left_out"]
+__all__ = ["assumed_kinds", "assumed_of", "is_assumed", "left_out"]
 
 # `pip freeze` leaves out what it takes for a part of Python.
 _NOT_FROZEN = frozenset({"pip", "setuptools", "wheel", "distribute"})
-_CHOICES = frozenset({"collect_env", "facts"})
+_CHOICES = frozenset({"collect_env", "facts", "log"})
 """Sources that name a choice of distributions only."""
 
 
@@ -23,9 +23,14 @@ def assumed_of(environment: InstalledEnvironment | None) -> frozenset[str]:
     return told if isinstance(told, frozenset) else frozenset()
 
 
+def assumed_kinds(examination: Examination) -> frozenset[str]:
+    """Return the properties of an examination's target that were neither typed nor measured."""
+    return assumed_of(examination.environment) if examination.assumed is None else examination.assumed
+
+
 def is_assumed(examination: Examination, kind: str) -> bool:
     """Return whether a property of the target was neither typed nor measured, so that it proves nothing."""
-    return kind in assumed_of(examination.environment)
+    return kind in assumed_kinds(examination)
 
 
 def left_out(environment: InstalledEnvironment) -> Callable[[str], bool]:

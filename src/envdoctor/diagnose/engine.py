@@ -43,14 +43,13 @@ def _advised(examination: Examination, told: Collection[tuple[str, str]] = ()) -
         advisories = advisories_for(examination)
         if not advisories and not examination.log:
             return
-        from envdoctor.diagnose.advisories.advising import advise, read_log
+        from envdoctor.diagnose.advisories.advising import advise, once, read_log
 
-        yield from advise(examination, advisories=advisories, told=told)
+        shown = list(read_log(examination)) if examination.log else []
+        yield from once(advise(examination, advisories=advisories, told=told), shown)
         if examination.log:
             from envdoctor.diagnose.logs.log_findings import findings_of_log
 
-            shown = list(read_log(examination))
-            yield from shown
             yield from findings_of_log(examination, shown)
     except Exception as error:  # noqa: BLE001
         yield _internal("ADV", error)

@@ -68,3 +68,5 @@ class Examination:
     archives: ArchiveReader | None = None
     log: str | None = None
     """Text of an install log or traceback."""
+    assumed: frozenset[str] | None = None
+    """Properties of the target that nobody told, where there is no environment that says so; None: it says so."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.assumed import assumed_of
+from envdoctor.diagnose.assumed import is_assumed
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.requirement import may_hold
@@ -139,9 +139,9 @@ def _is_conda(environment: InstalledEnvironment) -> bool:
     return environment.source == "conda list" or environment.kind is EnvironmentKind.CONDA
 
 
-def _of_default_index(environment: InstalledEnvironment) -> bool:
+def _of_default_index(environment: InstalledEnvironment, examination: Examination) -> bool:
     """Return whether a version without a label tells the build: not conda's, and not on a machine that nobody named."""
-    return not _is_conda(environment) and "os" not in assumed_of(environment)
+    return not _is_conda(environment) and not is_assumed(examination, "os")
 
 
 def _label_of_runtime(environment: InstalledEnvironment) -> str | None:
@@ -166,7 +166,7 @@ def _installed(
             label, source = _torch_build_fact(examination), "facts"
         if item.name == "torch" and label is None and not _is_conda(environment):
             label, source = _label_of_runtime(environment), "the CUDA runtime beside it"
-        if label is None and examination.target is not None and _of_default_index(environment):
+        if label is None and examination.target is not None and _of_default_index(environment, examination):
             label, source = facts.build_label(item.name, version, examination.target), "what is known of its wheels"
         files = None if item.files is None else tuple(entry.path for entry in item.files)
         view = PackageView(item.name, version, Place.INSTALLED, label=label, label_source=source, files=files)

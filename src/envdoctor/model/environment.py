@@ -188,8 +188,8 @@ class InstalledEnvironment:
     - ``overrides``: requirements that were set aside on purpose (PEP 508 texts; ``consumer -> requirement`` where
       one distribution's demand alone is set aside)
     - ``lock``: the ``packaging.pylock.Pylock`` that the environment should agree with; ``lock_path``: its file
-    - ``assumed``: what of the target nothing tells (``frozenset``: ``python``, ``os``, ``arch``, ``backend``), so that
-      this machine's own stands for it and proves nothing
+    - ``assumed``: what of the target nothing tells (``frozenset``: ``python``, ``os``, ``arch``, ``backend``, ``wsl``),
+      so that this machine's own stands for it and proves nothing
     - ``patched``: of each file that a fix has patched: its path, its distribution (empty for the project's), the names
       of the patches, and ``patched``, ``reverted``, ``changed`` or ``gone``
     """

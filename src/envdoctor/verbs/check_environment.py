@@ -18,7 +18,7 @@ from envdoctor.model.report import Report
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
 from envdoctor.resolve.memory import collector_paused
 from envdoctor.verbs.host import cards_were_asked
-from envdoctor.verbs.target_choice import TargetChoice, fitted, pick_target, torch_of_facts, with_assumed
+from envdoctor.verbs.target_choice import TargetChoice, assumed_of, fitted, pick_target, torch_of_facts
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
@@ -144,12 +144,14 @@ def report_of_patient(
         patient = replace(patient, environment=torch_of_facts(patient.facts))
     profile = _profile(named)
     target, _ = pick_target(target_choice, profile, None)
+    assumed = None
     environment = patient.environment
     if profile is None:
         target = fitted(target, patient, target_choice)
-        environment = with_assumed(environment, patient, target_choice) if environment is not None else None
-        assumed = environment.details["assumed"] if environment is not None else None
-        target = replace(target, python_assumed=isinstance(assumed, frozenset) and "python" in assumed)
+        assumed = assumed_of(patient, target_choice)
+        if environment is not None:
+            environment = replace(environment, details={**environment.details, "assumed": assumed})
+            target = replace(target, python_assumed="python" in assumed)
     elif target_choice.python is None and environment is not None and environment.python is not None:
         target = replace(target, python=environment.python, python_full=environment.python_full)
     if profile is not None and environment is not None:
@@ -161,6 +163,7 @@ def report_of_patient(
         binaries=patient.binaries,
         facts=patient.facts,
         log=patient.log,
+        assumed=assumed,
     )
     with collector_paused():
         return check_patient(examination)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from envdoctor.model.compatibility import admits, admitted_minors
+from envdoctor.model.fact import FactState
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch, TargetBackend
 from envdoctor.ports import UsageFault
 
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TargetChoice",
+    "assumed_of",
     "fitted",
     "for_environment_python",
     "host_target",
     "pick_target",
     "system_of",
     "torch_of_facts",
-    "with_assumed",
 ]
 
 _OLDEST, _NEWEST = (3, 8), (3, 14)
@@ -153,16 +154,20 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
     return target
 
 
-def with_assumed(environment: InstalledEnvironment, patient: Patient, choice: TargetChoice) -> InstalledEnvironment:
-    """Return the environment with ``details["assumed"]``: what of the target nothing and nobody tells."""
+def assumed_of(patient: Patient, choice: TargetChoice) -> frozenset[str]:
+    """Return what of the target nothing and nobody tells."""
     told = {
         "python": choice.python or _python_of_patient(patient),
         "os": choice.os or system_of(patient),
         "arch": choice.arch or _machine(patient),
         "backend": choice.backend,
+        "wsl": patient.facts.get("host.wsl").state is FactState.KNOWN or _is_real(patient.environment),
     }
-    assumed = frozenset(kind for kind, value in told.items() if not value)
-    return replace(environment, details={**environment.details, "assumed": assumed})
+    return frozenset(kind for kind, value in told.items() if not value)
+
+
+def _is_real(environment: InstalledEnvironment | None) -> bool:
+    return environment is not None and environment.details.get("kind") != "listing"
 
 
 def torch_of_facts(facts: Facts) -> InstalledEnvironment | None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.advisories.book import AdvisoryBook, shipped_advisories
+from envdoctor.diagnose.advisories.log_machine import with_what_log_tells
 from envdoctor.diagnose.advisories.log_text import LogHit, LogText
-from envdoctor.diagnose.advisories.predicate import AllOf, Atom, Situation
+from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, NotOf, Predicate, Situation
 from envdoctor.diagnose.package_view import Scene, scenes
 from envdoctor.diagnose.source_scan import SourceScan, scan_of
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from envdoctor.model.profile import Profile
     from envdoctor.model.target import Target
 
-__all__ = ["advise", "known_causes", "read_log", "undecided"]
+__all__ = ["advise", "known_causes", "once", "read_log", "undecided"]
 
 
 def known_causes(results: Sequence[KernelResult], profile: Profile | None, target: Target | None) -> Iterable[Finding]:
@@ -105,18 +106,45 @@ def undecided(examination: Examination, *, scan: SourceScan | None = None) -> li
     return found
 
 
-_OF_THE_TARGET = frozenset({"os", "arch", "backend", "wsl"})
+_OF_THE_MACHINE = frozenset({"os", "arch", "backend", "wsl", "gpu"})
 
 
-def _elsewhere(advisory: Advisory, examination: Examination) -> bool:
-    """Return whether an advisory is about another kind of machine than the one the log is known to come from."""
-    if examination.profile is None and not (examination.target and examination.target.probed):
-        return False
-    situation = Situation(Scene(examination, None))
-    parts = advisory.when.parts if isinstance(advisory.when, AllOf) else (advisory.when,)
+def _atoms(part: Predicate) -> Iterator[Atom]:
+    if isinstance(part, NotOf):
+        yield from _atoms(part.part)
+    elif isinstance(part, (AllOf, AnyOf)):
+        for item in part.parts:
+            yield from _atoms(item)
+    elif isinstance(part, Atom):
+        yield part
+
+
+def _of_machine(advisory: Advisory) -> Iterator[Predicate]:
+    """Yield what an advisory asks of the machine: its word for it, else those parts of its predicate."""
+    if advisory.symptom_on is not None:
+        yield advisory.symptom_on
+        return
+    for part in advisory.when.parts if isinstance(advisory.when, AllOf) else (advisory.when,):
+        if all(atom.kind in _OF_THE_MACHINE for atom in _atoms(part)):
+            yield part
+
+
+def _elsewhere(advisory: Advisory, situation: Situation) -> bool:
+    """Return whether an advisory is about another kind of machine than the one the log comes from.
+
+    What is about ZLUDA, say, or about WSL, is said where they are known to be there, not where they may be.
+    """
+    answers = [(part, part.ask(situation).value) for part in _of_machine(advisory)]
     return any(
-        isinstance(part, Atom) and part.kind in _OF_THE_TARGET and part.ask(situation).value is False for part in parts
+        answer is False or (answer is None and any(atom.needs_word for atom in _atoms(part)))
+        for part, answer in answers
     )
+
+
+def _situation_of_log(examination: Examination, log: LogText) -> Situation:
+    """Return what the log, the listing and the facts tell together; a plan tells nothing of where the log is from."""
+    told = with_what_log_tells(replace(examination, resolution=None, project=None), log.text)
+    return Situation(scenes(told, shipped_wheel_facts())[0])
 
 
 def read_log(examination: Examination, book: AdvisoryBook | None = None) -> Iterator[Finding]:
@@ -127,11 +155,29 @@ def read_log(examination: Examination, book: AdvisoryBook | None = None) -> Iter
     log = LogText(examination.log or "")
     hits: list[tuple[Advisory, LogHit]] = []
     for advisory in (book or shipped_advisories()).advisories:
-        if advisory.symptoms and not _elsewhere(advisory, examination):
+        if advisory.symptoms:
             hit = log.first(advisory.symptoms, advisory.symptom_mentions, advisory.symptom_within)
             if hit:
                 hits.append((advisory, hit))
+    if not hits:
+        return
+    situation = _situation_of_log(examination, log)
+    hits = [(advisory, hit) for advisory, hit in hits if not _elsewhere(advisory, situation)]
     outdone = {code for advisory, _ in hits for code in advisory.instead_of}
     for advisory, hit in hits:
         if advisory.code not in outdone:
-            yield advisory.finding_of_log(hit.excerpt, hit.number)
+            yield advisory.finding_of_log(situation, hit.excerpt, hit.number)
+
+
+def once(advised: Iterable[Finding], shown: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield what versions and facts tell and what a log shows; where both are one advisory's, as one finding."""
+    logged = {item.rule: item for item in shown}
+    for finding in advised:
+        seen = logged.pop(finding.rule, None)
+        if seen is None:
+            yield finding
+        else:
+            worst = min(finding.severity, seen.severity, key=lambda item: item.rank)
+            evidence = (seen.evidence[0], *finding.evidence)
+            yield replace(finding, severity=worst, evidence=evidence, log_line=seen.log_line)
+    yield from logged.values()

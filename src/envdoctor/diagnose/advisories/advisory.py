@@ -7,9 +7,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, Outcome, Predicate, Situation, VersionTable
+from envdoctor.diagnose.advisories.world_atoms import card_architectures
+from envdoctor.diagnose.assumed import assumed_kinds
 from envdoctor.diagnose.package_view import Place
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
@@ -60,12 +64,20 @@ def worded(
 
 def _values(situation: Situation) -> dict[str, str]:
     target = situation.scene.examination.target
-    values = {"python": target.python_version if target else "?", "os": target.os.value if target else "?"}
-    values["arch"] = target.arch.value if target else "?"
+    known = assumed_kinds(situation.scene.examination).isdisjoint
+    told = {
+        "python": target.python_version if target else "?",
+        "os": target.os.value if target else "?",
+        "arch": target.arch.value if target else "?",
+    }
+    values = {kind: text for kind, text in told.items() if known((kind,))}
     values["backend"] = target.backend.value if target else "?"
     torch = situation.scene.get("torch")
     if torch is not None and torch.cuda_major is not None:
         values["cuda"] = str(torch.cuda_major)
+    cards = card_architectures(situation.scene.examination)
+    if cards:
+        values["gpu"] = " and ".join(cards)
     return values | {name: str(view.version) for name, view in situation.scene.packages.items()}
 
 
@@ -114,6 +126,8 @@ class RemedyCase:
     remedy: Remedy
     """Placeholders as in messages; where one has nothing to stand for, the case does not fit."""
     when: Predicate | None = None
+    asks: tuple[Requirement, ...] = ()
+    """What it asks to be installed; where all of it is, it is no remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +161,8 @@ class Advisory:
     symptoms: tuple[re.Pattern[str], ...] = ()
     symptom_mentions: tuple[re.Pattern[str], ...] = ()
     """What must stand near it in a log, where the symptom alone says too little; in capitals or not."""
+    symptom_on: Predicate | None = None
+    """Which machines' logs it is said of, where ``when`` does not tell."""
     symptom_within: int = 40
     """How many lines away that may be."""
     instead_of: tuple[str, ...] = ()
@@ -159,6 +175,8 @@ class Advisory:
     """No fact decides it; only a log shows it."""
     told_by: tuple[Telling, ...] = ()
     """Rules that tell the same; beside one of their findings this advisory is not said."""
+    asks: tuple[Requirement, ...] = ()
+    """What ``remedy`` asks to be installed."""
     cases: tuple[RemedyCase, ...] = ()
     """Remedies that say more where more is known; the first that fits counts."""
     tables: Mapping[str, VersionTable] = field(default_factory=dict, compare=False, repr=False)
@@ -175,7 +193,7 @@ class Advisory:
         return Finding(
             rule=self.code,
             name=self.id,
-            severity=self.severity,
+            severity=self.severity if self.confidence in _PROVEN else max(self.severity, Severity.WARNING, key=_mild),
             subject=subject,
             message=worded(self.message, situation, self.tables, found=outcome.subject),
             evidence=(*outcome.evidence, *known),
@@ -187,8 +205,8 @@ class Advisory:
         """Return whether a rule has told it; ``told`` are the codes and subjects of what rules found."""
         return any((item.rule, item.about or subject) in told for item in self.told_by)
 
-    def finding_of_log(self, line: str, number: int) -> Finding:
-        """Return the finding of a log line that shows a symptom."""
+    def finding_of_log(self, situation: Situation, line: str, number: int) -> Finding:
+        """Return the finding of a log line that shows a symptom; the failure is seen there, however little is known."""
         return Finding(
             rule=self.code,
             name=self.id,
@@ -199,13 +217,17 @@ class Advisory:
                 Evidence(line, f"log line {number}"),
                 *(Evidence(item, self.code) for item in self.evidence),
             ),
-            remedy=self.remedy,
+            remedy=self._remedy(situation),
             log_line=number,
         )
 
     def _remedy(self, situation: Situation) -> Remedy:
-        for case in self.cases:
+        there: tuple[Requirement, ...] = ()
+        for case in (*self.cases, RemedyCase(self.remedy, asks=self.asks)):
             if case.when is not None and not case.when.ask(situation).value:
+                continue
+            if case.asks and all(_is_met(item, situation) for item in case.asks):
+                there = there or case.asks
                 continue
             try:
                 commands = tuple(worded(item, situation, self.tables, strict=True) for item in case.remedy.commands)
@@ -213,7 +235,24 @@ class Advisory:
             except Unworded:
                 continue
             return Remedy(summary, case.remedy.applicability, commands)
-        return self.remedy
+        return _already(there) if there else self.remedy
+
+
+_PROVEN = frozenset({Confidence.EXECUTED, Confidence.METADATA})
+
+
+def _mild(severity: Severity) -> int:
+    return severity.rank
+
+
+def _is_met(wanted: Requirement, situation: Situation) -> bool:
+    view = situation.scene.get(canonicalize_name(wanted.name))
+    return view is not None and wanted.specifier.contains(view.version, prereleases=True)
+
+
+def _already(asked: tuple[Requirement, ...]) -> Remedy:
+    named = " and ".join(f"`{item}`" for item in asked)
+    return Remedy(f"What usually helps is installed already ({named}): see whether another environment was at work.")
 
 
 def _first_sentence(text: str) -> str:

@@ -35,6 +35,30 @@ _TERMINALS = frozenset({80, 120})
 _WIDEST_TERMINAL = 250
 
 
+_PASSED = re.compile(r"\b(?:PASSED|XFAIL|SKIPPED)\b|\.\.\. ok$")
+"""What a test runner says of a test whose name, or whose example, is an error's text."""
+_SAID = re.compile(r"(?:error|exception|fatal|critical|warn(?:ing)?)\b[\]:|]", re.IGNORECASE)
+"""A line that begins so tells what happened, whatever words come next."""
+_PROSE = re.compile(
+    r"`|\b(?:if you|when (?:you|it|the)|in case|fix(?:e[sd]|ing)?|troubleshoot\w*|workarounds?|avoids?|prevents?"
+    r"|no longer|should (?:not )?(?:see|raise|get)|you (?:may|might|will|can|could|should)"
+    r"|(?:messages?|errors?) (?:like|such)|looks like|known issues?|(?:pytest|self)\.\w*[rR]aises)\b",
+    re.IGNORECASE,
+)
+"""A quotation that begins, and words of manuals, change logs and tests: what follows is only told of."""
+
+
+def _is_only_told_of(line: str, begin: int) -> bool:
+    """Return whether a line speaks of an error without one having happened: prose, a quotation, a test that passed."""
+    if _PASSED.search(line):
+        return True
+    before = line[:begin]
+    if before.count("`") % 2 == 0 or "`" not in line[begin:]:
+        before = before.replace("`", " ")
+    told = _PROSE.search(before)
+    return told is not None and not _SAID.search(before, 0, told.start())
+
+
 @dataclass(frozen=True, slots=True)
 class LogHit:
     """Where a pattern was found."""
@@ -105,6 +129,11 @@ class LogText:
         self._text = "\n".join(self._lines)
         self._mentions: dict[str, list[int]] = {}
 
+    @property
+    def text(self) -> str:
+        """All of it, as it is read: without colours, and the joined seams at its end."""
+        return self._text
+
     def _entry(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
 
@@ -116,7 +145,7 @@ class LogText:
             entry = self._entry(position)
             line = self._lines[entry]
             found = None if line in refused else pattern.search(line)
-            if found:
+            if found and not _is_only_told_of(line, found.start()):
                 yield entry, found
             else:
                 refused.add(line)

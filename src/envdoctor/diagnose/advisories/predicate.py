@@ -121,6 +121,8 @@ class Atom:
     question: Callable[[Situation], Outcome]
     needs_package: frozenset[str] = frozenset()
     """At least one of these must be there; empty: no such bound."""
+    needs_word: bool = False
+    """It asks for what few machines have: a log is of such a one only where something says so."""
 
     def ask(self, situation: Situation) -> Outcome:
         """Answer."""

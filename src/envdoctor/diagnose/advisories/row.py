@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from packaging.requirements import InvalidRequirement, Requirement
+
 from envdoctor.diagnose.advisories.advisory import (
     PLACEHOLDER,
     Advisory,
@@ -26,6 +28,7 @@ __all__ = ["Vocabulary", "read_advisory"]
 
 _CODE = re.compile(r"ADV\d{3}")
 _RULE = re.compile(r"(?!ADV)[A-Z]{3,4}\d{3}")
+_PIP = re.compile(r"^pip install ([^|&;]+)$")
 _SHORTEST_FIXED = 5
 """Characters; by such a text a log is searched before any regular expression is tried."""
 _NEVER = Atom("never", lambda _situation: FALSE)
@@ -80,21 +83,46 @@ def _remedy(row: Row) -> Remedy:
     return Remedy(row.text("summary", required=True), Applicability(choice), row.texts("commands"))
 
 
-def _remedies(row: Row, words: Vocabulary) -> tuple[Remedy, tuple[RemedyCase, ...]]:
+def _asks(row: Row) -> tuple[Requirement, ...]:
+    """Read what a remedy asks to be installed: ``asks``, else what its pip commands name."""
+    if row.has("asks"):
+        return tuple(_requirements(row, "asks"))
+    told = [match for text in row.texts("commands") for match in _PIP.finditer(text)]
+    parts = [part for match in told for part in match[1].split() if part[:1] not in "-{"]
+    try:
+        found = tuple(Requirement(part.strip("\"'")) for part in parts)
+    except InvalidRequirement:
+        return ()
+    return found if all(item.specifier for item in found) else ()
+
+
+def _requirements(row: Row, key: str) -> Iterator[Requirement]:
+    yield from (found for text in row.texts(key) if (found := _requirement(row, key, text)) is not None)
+
+
+def _requirement(row: Row, key: str, text: str) -> Requirement | None:
+    try:
+        return Requirement(text)
+    except InvalidRequirement as error:
+        row.fault(key, f"`{text}` is not a requirement: {str(error).splitlines()[0]}")
+        return None
+
+
+def _remedies(row: Row, words: Vocabulary) -> tuple[Remedy, tuple[Requirement, ...], tuple[RemedyCase, ...]]:
     """Read a remedy with its cases; only the words of a case may hold placeholders, a log could not fill them."""
-    general = _remedy(row)
+    general, asks = _remedy(row), _asks(row)
     if any(PLACEHOLDER.search(text) for text in (general.summary, *general.commands)):
         row.fault("summary", "has a placeholder; put it into `cases`, since a log shows no versions")
     cases: list[RemedyCase] = []
     for at, data in enumerate(row.take("cases") or ()):
         case = Row(data, f"{row.path}.cases[{at}]", row.faults)
         when = _predicate(case.take("when"), f"{case.path}.when", row.faults, words) if case.has("when") else None
-        remedy = _remedy(case)
+        remedy, wanted = _remedy(case), _asks(case)
         _known_tables(case, (remedy.summary, *remedy.commands), words)
         case.done()
-        cases.append(RemedyCase(remedy, when))
+        cases.append(RemedyCase(remedy, when, wanted))
     row.done()
-    return general, tuple(cases)
+    return general, asks, tuple(cases)
 
 
 def _known_tables(row: Row, texts: Iterable[str], words: Vocabulary) -> None:
@@ -147,7 +175,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
     if log_only and not symptoms:
         row.fault("when", "is missing, and there is no symptom either")
     when = _NEVER if log_only else _predicate(row.take("when"), f"{path}.when", faults, words)
-    remedy, cases = _remedies(Row(row.take("remedy"), f"{path}.remedy", faults), words)
+    remedy, asks, cases = _remedies(Row(row.take("remedy"), f"{path}.remedy", faults), words)
     advisory = Advisory(
         code=code,
         id=row.text("id", required=True),
@@ -155,6 +183,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
         message=row.text("message", required=True),
         cause=row.text("cause", required=True),
         remedy=remedy,
+        asks=asks,
         cases=cases,
         tables=words.tables,
         evidence=row.texts("evidence", required=True),
@@ -165,6 +194,9 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
         targets=row.texts("targets"),
         symptoms=symptoms,
         symptom_mentions=_patterns(row, "symptom_mentions", re.IGNORECASE | re.MULTILINE),
+        symptom_on=_predicate(row.take("symptom_on"), f"{path}.symptom_on", faults, words)
+        if row.has("symptom_on")
+        else None,
         symptom_within=row.number("symptom_within", 40),
         instead_of=row.texts("instead_of"),
         references=row.texts("references"),

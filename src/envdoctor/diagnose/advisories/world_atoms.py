@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
@@ -33,14 +34,14 @@ def _target(situation: Situation, kind: str) -> Target | None:
     return None if kind != "backend" and is_assumed(examination, kind) else examination.target
 
 
-def _of_target(kind: str, wanted: frozenset[str], get: Callable[[Target], str]) -> Atom:
+def _of_target(kind: str, wanted: frozenset[str], get: Callable[[Target], str], *, needs_word: bool = False) -> Atom:
     def ask(situation: Situation) -> Outcome:
         target = _target(situation, kind)
-        if target is None:
+        if target is None or (kind == "backend" and target.backend is Backend.UNKNOWN):
             return _unknown(kind)
         return yes(f"{kind}: {get(target)}", "target") if get(target) in wanted else FALSE
 
-    return Atom(kind, ask)
+    return Atom(kind, ask, needs_word=needs_word)
 
 
 def _os(row: Row) -> Atom:
@@ -52,9 +53,13 @@ def _arch(row: Row) -> Atom:
     return _of_target("arch", wanted, lambda target: target.arch.value)
 
 
+_RARE = frozenset({"zluda", "directml", "coreml"})
+"""Backends that few machines have, and whose errors have the words of CUDA."""
+
+
 def _backend(row: Row) -> Atom:
     wanted = row.choices("backend", [item.value for item in Backend])
-    return _of_target("backend", wanted, lambda target: target.backend.value)
+    return _of_target("backend", wanted, lambda target: target.backend.value, needs_word=wanted <= _RARE)
 
 
 def _python(row: Row) -> Atom:
@@ -92,14 +97,30 @@ def _wsl(row: Row) -> Atom:
         examination = situation.scene.examination
         target = examination.target
         fact = examination.facts.value("host.wsl")
-        if target is None and fact is None:
-            return _unknown("WSL")
         is_wsl = bool(fact) or (target is not None and target.wsl)
+        if fact is None and not is_wsl and (target is None or _may_be_wsl(examination, target)):
+            return _unknown("WSL")
         if is_wsl is not wanted:
             return FALSE
         return yes("WSL", "target") if is_wsl else yes()
 
-    return Atom("wsl", ask)
+    return Atom("wsl", ask, needs_word=wanted)
+
+
+def _may_be_wsl(examination: Examination, target: Target) -> bool:
+    return target.os is OperatingSystem.LINUX and is_assumed(examination, "wsl")
+
+
+def _log(row: Row) -> Atom:
+    pattern = re.compile(row.pattern("log", required=True), re.IGNORECASE)
+
+    def ask(situation: Situation) -> Outcome:
+        log = situation.scene.examination.log
+        if log is None:
+            return _unknown("a log")
+        return yes() if pattern.search(log) else FALSE
+
+    return Atom("log", ask)
 
 
 def _facts(examination: Examination, pattern: str) -> Iterator[Fact]:
@@ -247,6 +268,7 @@ WORLD_ATOMS = {
     "python": _python,
     "glibc": _glibc,
     "wsl": _wsl,
+    "log": _log,
     "gpu": _gpu,
     "fact": _fact,
     "env_unset": _env_unset,
