@@ -1,0 +1,183 @@
+"""A log is judged by the machine that it shows, and its remedy by what is there."""
+
+from __future__ import annotations
+
+import pytest
+from diagnose_fixtures import examination_of
+
+from envdoctor.diagnose.advisories.advising import read_log
+from envdoctor.diagnose.advisories.log_machine import with_what_log_tells
+from envdoctor.diagnose.assumed import assumed_kinds
+from envdoctor.diagnose.engine import examine
+from envdoctor.model.finding import Finding
+from envdoctor.model.target import Backend, OperatingSystem
+
+
+def _told(log: str, **data: object):
+    return with_what_log_tells(examination_of({"log": log, **data}), log)
+
+
+@pytest.mark.parametrize(
+    ("log", "system"),
+    [
+        (r'File "D:\app\venv\lib\site-packages\x.py"', OperatingSystem.WINDOWS),
+        ("OSError: [WinError 126] The specified module could not be found", OperatingSystem.WINDOWS),
+        ('File "/Users/me/.venv/lib/python3.10/x.py"', OperatingSystem.MACOS),
+        ('File "/home/me/.venv/lib/python3.10/x.py"', OperatingSystem.LINUX),
+        ("ImportError: libfoo.so.1: cannot open shared object file", OperatingSystem.LINUX),
+        ('File "/mnt/c/Users/me/x.py"', OperatingSystem.LINUX),
+    ],
+)
+def test_a_log_shows_its_system_whatever_the_target_is(log: str, system: OperatingSystem) -> None:
+    found = _told(
+        log, target="linux/x86_64/3.11/cuda" if system is not OperatingSystem.LINUX else "macos/arm64/3.11/mps"
+    )
+    assert found.target is not None
+    assert found.target.os is system
+    assert "os" not in assumed_kinds(_told(log))
+
+
+def test_paths_of_two_systems_tell_none() -> None:
+    assert "os" in assumed_kinds(_told("C:\\w\\x.py\n/home/me/x.py"))
+
+
+def test_a_log_shows_python_wsl_and_backend() -> None:
+    found = _told("/home/me/lib/python3.9/x.py\nLinux 5.15.153.1-microsoft-standard-WSL2\nHIP error: invalid argument")
+    assert found.target is not None
+    assert (found.target.python, found.target.wsl, found.target.backend) == ((3, 9), True, Backend.ROCM)
+    assert assumed_kinds(found) == {"arch", "backend", "wsl"}
+    two = _told("/a/lib/python3.9/x.py /b/lib/python3.12/y.py")
+    assert "python" in assumed_kinds(two)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "Successfully installed filelock-3.13.1 torch-2.10.0+cu128 typing-extensions-4.12.2",
+        " + torch==2.10.0+cu128",
+        "Requirement already satisfied: torch>=2.8 in ./venv/lib/python3.12/site-packages (2.10.0+cu128)",
+        "PyTorch version: 2.10.0+cu128",
+        "pytorch version 2.10.0+cu128",
+        "2. The PyTorch version (2.10.0+cu128) is not compatible with",
+    ],
+)
+def test_a_log_shows_what_was_installed(log: str) -> None:
+    environment = _told(log).environment
+    assert environment is not None
+    torch = environment.get("torch")
+    assert torch is not None
+    assert torch.version == "2.10.0+cu128"
+
+
+def test_a_listing_counts_for_more_than_what_a_log_says() -> None:
+    environment = _told("PyTorch version: 2.4.0", installed=["torch==2.10.0"]).environment
+    assert environment is not None
+    torch = environment.get("torch")
+    assert torch is not None
+    assert torch.version == "2.10.0"
+
+
+def _said(log: str, **data: object) -> dict[str, Finding]:
+    return {item.rule: item for item in read_log(examination_of({"log": log, **data}))}
+
+
+def _remedy(code: str, log: str, **data: object) -> str:
+    remedy = _said(log, **data)[code].remedy
+    assert remedy is not None
+    return " ".join((remedy.summary, *remedy.commands))
+
+
+AMD = {"gpu[0].vendor": "amd", "gpu[0].name": "AMD Radeon RX 6750 XT", "gpu[0].architecture": "gfx1031"}
+NO_CUDA = "AssertionError: Torch not compiled with CUDA enabled"
+NO_HIP = "RuntimeError: No HIP GPUs are available"
+
+
+def test_no_cuda_is_answered_for_the_machine() -> None:
+    assert "mps" in _remedy("ADV180", f'File "/Users/me/x.py"\n{NO_CUDA}')
+    assert "aarch64" in _remedy("ADV180", NO_CUDA, target="linux/aarch64/3.12/cuda", installed=["torch==2.9.1"])
+    assert "rocm index" in _remedy("ADV180", NO_CUDA, target="linux/x86_64/3.12/unknown", facts=AMD)
+    assert "ZLUDA" in _remedy("ADV180", NO_CUDA, target="windows/x86_64/3.12/unknown", facts=AMD)
+    assert "+cu118" in _remedy("ADV180", NO_CUDA, target="windows/x86_64/3.11/zluda", installed=["torch==2.7.1"])
+
+
+def test_a_missing_card_of_rocm_is_answered_for_wsl_only_in_wsl() -> None:
+    assert "render" in _remedy("ADV192", NO_HIP)
+    assert "libhsa" not in _remedy("ADV192", NO_HIP, target="linux/x86_64/3.12/rocm", facts={"host.wsl": False})
+    assert "libhsa" in _remedy("ADV192", f"5.15-microsoft-standard-WSL2\n{NO_HIP}")
+
+
+def test_a_card_without_code_is_named_in_the_remedy() -> None:
+    error = "RuntimeError: HIP error: invalid device function"
+    strix = {"gpu[0].vendor": "amd", "gpu[0].architecture": "gfx1151"}
+    assert "torch[device-gfx1151]" in _remedy("ADV122", error, target="linux/x86_64/3.12/rocm", facts=strix)
+    facts = AMD | {"host.wsl": False}
+    assert "=10.3.0" in _remedy("ADV122", error, target="linux/x86_64/3.12/rocm", facts=facts)
+    assert "HSA_OVERRIDE" not in _remedy("ADV122", error, target="windows/x86_64/3.12/unknown", facts=AMD)
+
+
+def test_what_is_installed_already_is_not_proposed() -> None:
+    error = "ValueError: we now require users to upgrade torch to at least v2.6 in order to use the function."
+    assert "Take torch 2.6" in _remedy("ADV145", error, installed=["torch==2.4.0"])
+    assert "is installed already (`torch>=2.6`)" in _remedy("ADV145", error, installed=["torch==2.10.0"])
+    assert "is installed already" in _remedy("ADV145", f"PyTorch version: 2.10.0\n{error}")
+
+
+def test_a_command_of_pip_tells_what_a_remedy_asks() -> None:
+    error = "AttributeError: `np.float_` was removed in the NumPy 2.0 release."
+    assert "numpy<2" in _remedy("ADV146", error, installed=["numpy==2.1.0"])
+    assert "is installed already (`numpy<2`)" in _remedy("ADV146", error, installed=["numpy==1.26.4"])
+
+
+def test_an_advisory_for_few_machines_needs_a_word_of_them() -> None:
+    error = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
+    assert _said(error) == {}
+    assert set(_said(f"device: Radeon RX 6600 [ZLUDA]\n{error}")) == {"ADV072"}
+    assert _said(error, target="windows/x86_64/3.11/cuda") == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "If you see `ImportError: libcudart.so.12: cannot open shared object file`, install the CUDA 12 wheels.",
+        "- `RuntimeError: No HIP GPUs are available`: your user is not in the group render.",
+        "If you get RuntimeError: No HIP GPUs are available, see the manual",
+        "* Fix cannot import name 'cached_download' from 'huggingface_hub' with newer hubs (#123)",
+        "tests/test_env.py::test_error[cannot import name 'cached_download' from 'huggingface_hub'] PASSED [ 20%]",
+        "test_error (tests.Test.No HIP GPUs are available) ... ok",
+        "    with pytest.raises(RuntimeError, match='No HIP GPUs are available'):",
+        "You may get an error like No module named 'pkg_resources' with setuptools 82.",
+    ],
+)
+def test_a_text_about_an_error_is_no_error(line: str) -> None:
+    assert _said(line) == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("ERROR: fixing failed: RuntimeError: No HIP GPUs are available", "ADV192"),
+        ("ImportError: libcudart.so.12: cannot open shared object file: if you see this, install CUDA", "ADV116"),
+        ('warning: `whisperx==3.1.5` is yanked (reason: "unofficial release by third party")', "ADV025"),
+    ],
+)
+def test_an_error_with_words_of_prose_in_it_is_one(line: str, code: str) -> None:
+    assert set(_said(line)) == {code}
+
+
+def test_what_a_listing_and_a_log_show_of_one_cause_is_one_finding() -> None:
+    data = {
+        "installed": ["torch==2.4.0", "torchcodec==0.9.1"],
+        "log": "OSError: /v/torchcodec/libtorchcodec_core7.so: undefined symbol: _ZN3c10",
+    }
+    found = [item for item in examine(examination_of(data)) if item.rule == "ADV010"]
+    assert len(found) == 1
+    assert found[0].evidence[0].where == "log line 1"
+    assert "0.9.1" in found[0].message
+
+
+def test_what_was_only_reported_is_no_error_until_a_log_shows_it() -> None:
+    planned = {"target": "linux/aarch64/3.12/cuda", "gpu": "sm_110", "plan": ["torch==2.10.0+cu130"]}
+    (finding,) = (item for item in examine(examination_of(planned)) if item.rule == "ADV004")
+    assert finding.severity.value == "warning"
+    shown = "NVIDIA Thor: CUBLAS_STATUS_INVALID_VALUE when calling `cublasSgemm( handle, opa, opb)`"
+    assert _said(f"RuntimeError: {shown}")["ADV004"].severity.value == "error"
