@@ -11,7 +11,7 @@ from pathlib import Path
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.selection import index_row
 
-PAGE = Path(__file__).resolve().parent.parent / "src" / "envdoctor" / "diagnose" / "advisories" / "index.py"
+PAGE = Path(__file__).resolve().parent.parent / "src" / "envdoctor" / "diagnose" / "advisories" / "packages_index.py"
 HEAD = '''# ruff: noqa: E501 - a table that a script writes
 """Which advisories can speak of which packages; written by scripts/advisory_index.py."""
 
