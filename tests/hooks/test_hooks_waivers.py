@@ -67,10 +67,10 @@ def test_hooks_what_is_waived_does_not_fail_and_keeps_its_reason_and_place(
 
 
 def test_hooks_what_no_waiver_names_still_fails(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    accept(project, CONFLICTS, 'rule = "ADV062"\nsubject = "another"\nreason = "elsewhere"')
+    accept(project, INFERENCE, 'rule = "RES001"\nsubject = "another"\nreason = "elsewhere"')
     code, found = findings(project, capsys)
     assert code == 1
-    assert [finding["waived"] for finding in found["ADV062"]] == [None]
+    assert [finding["waived"] for finding in found["RES001"]] == [None, None]
 
 
 @pytest.mark.parametrize("written", ["{}", '"{}"', "{}T08:30:00Z"])
@@ -88,11 +88,12 @@ def test_hooks_a_waiver_holds_through_its_last_day(
 def test_hooks_an_expired_waiver_is_a_finding_and_accepts_nothing(
     project: Path, capsys: pytest.CaptureFixture[str], day: str
 ) -> None:
-    accept(project, CONFLICTS, f"{INFERENCE}\nexpires = {day}")
+    accept(project, INFERENCE, f"{CONFLICTS}\nexpires = {day}")
     code, found = findings(project, capsys)
     assert code == 1
-    assert found["ADV062"][0]["waived"] is None
-    assert found["RES091"][0]["message"] == f"the waiver of `ADV062` ended on {GONE}: the launcher patches it"
+    assert found["RES001"][0]["waived"] is None
+    said = f"the waiver of `conflicting-requirements` ended on {GONE}: the target image brings its own torch"
+    assert found["RES091"][0]["message"] == said
     assert say(project, capsys, "--fail-on", "warning")[0] == 1
 
 
