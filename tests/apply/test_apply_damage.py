@@ -107,3 +107,21 @@ def test_a_journal_that_may_not_be_read_is_damaged_and_not_empty(
     monkeypatch.setattr(Path, "read_bytes", refuse)
     assert read_journal(tmp_path).state == "damaged"
     assert "Permission denied" in read_journal(tmp_path).damage
+
+
+def test_ctrl_c_after_the_last_step_says_that_the_fix_is_in_force(
+    fix: Fix, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_arguments: object, **_options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("envdoctor.cli.fix_command._report", stop)
+    assert fix("--yes") == 130
+    last = capsys.readouterr().err.splitlines()[-1]
+    environment = project / ".venv"
+    assert last == (
+        f"interrupted; the fix of `{environment}` is in force all the same; "
+        f"`envdoctor undo --env {environment}` takes it back"
+    )
+    assert main(["undo", "--env", str(environment)]) == 0
+    assert not environment.exists()

@@ -172,3 +172,30 @@ def test_a_python_that_nobody_can_judge_for_is_refused_before_anything_is_read(
 ) -> None:
     assert main(["check", str(tmp_path / "nowhere"), "--target-python", "4.0"]) == 2
     assert "--target-python: `4.0` is not a CPython from 3.8 to 3.14" in capsys.readouterr().err
+
+
+def _break(arguments: list[str]) -> list[str]:
+    raise ZeroDivisionError("a\nb")
+
+
+def test_a_fault_of_our_own_is_one_message_and_a_code_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("envdoctor.cli.main._arguments", _break)
+    monkeypatch.delenv("ENVDOCTOR_TRACEBACK", raising=False)
+    assert main(["host"]) == 4
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "this is a fault of envdoctor" in said.err
+    assert "ZeroDivisionError in envdoctor.cli.main._run: a b" in said.err
+    assert "ENVDOCTOR_TRACEBACK=1" in said.err
+    assert "Traceback" not in said.err
+
+
+def test_the_traceback_is_shown_where_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("envdoctor.cli.main._arguments", _break)
+    monkeypatch.setenv("ENVDOCTOR_TRACEBACK", "1")
+    assert main(["host"]) == 4
+    assert "Traceback (most recent call last)" in capsys.readouterr().err

@@ -119,11 +119,12 @@ def fix(
         try:
             with stopped_like_ctrl_c():
                 results = treatment.apply(plans)
+            code = _report(session, results, format=format, output=output, verbose=verbose, quiet=quiet)
         except KeyboardInterrupt:
             for line in treatment.left_open():
                 _say(line)
-            raise
-    raise typer.Exit(_report(session, results, format=format, output=output, verbose=verbose, quiet=quiet))
+            raise KeyboardInterrupt(*treatment.in_force()) from None
+    raise typer.Exit(code)
 
 
 def _ask() -> None:

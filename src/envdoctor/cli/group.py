@@ -62,8 +62,8 @@ class LazyGroup(TyperGroup):
         """Run the verb; what happens to the process's streams is settled here, before the parser guesses at it."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise Interrupted from None
+        except KeyboardInterrupt as stop:
+            raise Interrupted(*stop.args) from None
         except BrokenPipeError:
             # The reader of a pipe (`| head`) has seen enough.
             reader_gone()

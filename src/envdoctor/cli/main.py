@@ -13,10 +13,11 @@ __all__ = ["main"]
 
 _SETTLED_BY_SIGNAL = 130
 _FAULT = 2
+_OWN_FAULT = 4
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command line and return the exit code: 0, 1, 2 or 3 as the contract says, 130 after Ctrl-C."""
+    """Run the command line and return the exit code: 0 to 3 by the contract, 4 for our own fault, 130 after Ctrl-C."""
     if sys.stderr is None:
         # Closed by the caller (`2>&-`): what would be said there is lost, and the exit code still counts.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives as long as the process
@@ -26,13 +27,44 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout = ClosedStdout()
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
-    except KeyboardInterrupt:
-        return _interrupted()
+    except KeyboardInterrupt as stop:
+        return _interrupted(stop)
+    except Exception as error:  # noqa: BLE001 - the last net: whatever comes here is a fault of ours
+        return _own_fault(error)
 
 
-def _interrupted() -> int:
-    sys.stderr.write("interrupted; nothing half-done is left behind\n")
+def _interrupted(stop: BaseException) -> int:
+    said = str(stop.args[0]) if stop.args else "nothing half-done is left behind"
+    sys.stderr.write(f"interrupted; {said}\n")
     return _SETTLED_BY_SIGNAL
+
+
+def _own_fault(error: Exception) -> int:
+    """Say that the fault is ours and how to report it; ``ENVDOCTOR_TRACEBACK=1`` shows where it happened."""
+    from envdoctor import __version__
+    from envdoctor.cli.messages import error as say_error
+
+    if os.environ.get("ENVDOCTOR_TRACEBACK") == "1":
+        import traceback
+
+        traceback.print_exception(error)
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if trace.tb_frame.f_globals.get("__name__", "").startswith("envdoctor."):
+            place = f" in {trace.tb_frame.f_globals['__name__']}.{code.co_name}"
+        trace = trace.tb_next
+    words = " ".join(str(error).split())[:200]
+    say_error(
+        f"this is a fault of envdoctor {__version__}, not of your project: {type(error).__name__}{place}"
+        f"{': ' if words else ''}{words}"
+    )
+    sys.stderr.write(
+        "Nothing was judged. To report it, run the same command with ENVDOCTOR_TRACEBACK=1 and send what it says "
+        "together with the input that it reads.\n"
+    )
+    return _OWN_FAULT
 
 
 def _arguments(argv: list[str]) -> list[str]:
@@ -81,8 +113,8 @@ def _run(arguments: list[str]) -> int:
         silence_stdout()
         _say_fault([str(fault)])
         return _FAULT
-    except (Interrupted, typer.Abort):
-        return _interrupted()
+    except (Interrupted, typer.Abort) as stop:
+        return _interrupted(stop)
     except BrokenPipeError:
         # Help is written before a verb is invoked, and so are the errors of the parser.
         reader_gone()

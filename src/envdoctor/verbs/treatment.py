@@ -245,6 +245,24 @@ class Treatment:
             if self._cut_short(part.environment)
         ]
 
+    def in_force(self) -> list[str]:
+        """Return one sentence where fixes of this run stand, with what takes them back; nothing where none does."""
+        from envdoctor.adapters.apply.journal import list_journals
+
+        standing = [
+            part
+            for part, _ in self.parts
+            if any(
+                record.state == "done" and record.begin.get("group") == self.group
+                for record in list_journals(part.environment)
+            )
+        ]
+        if not standing:
+            return []
+        names = " and ".join(f"`{part.environment}`" for part in standing)
+        commands = " and ".join(dict.fromkeys(f"`{self._undo(part)}`" for part in standing))
+        return [f"the fix of {names} is in force all the same; {commands} takes it back"]
+
     def _half_done(self, part: EnvironmentPart, error: OSError) -> str:
         """Return what the disk did not let us do, and what of it is left to be taken back."""
         place = f" (`{error.filename}`)" if error.filename else ""
