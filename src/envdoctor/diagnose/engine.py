@@ -113,6 +113,10 @@ def examine(
         from envdoctor.diagnose.source_scan import scan_of
 
         examination = replace(examination, sources=scan_of(examination.sources))
+    if examination.environment is not None:
+        from envdoctor.diagnose.installed_demands import with_demands
+
+        examination = with_demands(examination)
     rules = [rule for rule in rules_for(examination) if rule.code.startswith(families)]
     found = [item for rule in rules for item in _guarded(rule, examination)]
     found += _advised(examination, {(item.rule, item.subject) for item in (*found, *said)})

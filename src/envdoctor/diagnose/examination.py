@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from envdoctor.model.fact import Facts
 
 if TYPE_CHECKING:
+    from envdoctor.diagnose.installed_demands import Demands
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.candidate import Rejection
     from envdoctor.model.conflict import Conflict
@@ -61,6 +62,8 @@ class Examination:
     override_failure: tuple[Requirement, ...] = ()
     """Requirements that cannot hold together even with the overrides of the profile and the lock."""
     environment: InstalledEnvironment | None = None
+    demands: Callable[[], Demands] | None = None
+    """Reads what the installed distributions ask of each other; None: each rule does so itself."""
     binaries: BinaryInventory | None = None
     """The libraries of the environment, read and not loaded."""
     facts: Facts = field(default_factory=Facts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
     from envdoctor.model.target import Target
 
-__all__ = ["Demand", "Demands", "demands_of", "marker_environment", "parse_requirement"]
+__all__ = ["Demand", "Demands", "demands_of", "marker_environment", "parse_requirement", "with_demands"]
 
 _STAR_AFTER_ORDER = re.compile(r"((?:>=|<=|>|<)\s*\d[\w.]*?)\.\*")
 _EXTRA = re.compile(r"\bextra\b")
@@ -147,21 +147,18 @@ def _dotted(python: tuple[int, int]) -> str:
     return f"{python[0]}.{python[1]}"
 
 
-# The rules about requirements run one after the other over the same environment.
-_latest: tuple[InstalledEnvironment, Target | None, Demands] | None = None
-
-
 def demands_of(examination: Examination) -> Demands:
-    """Return the demands of the examination's environment (empty without one); the latest is remembered."""
-    global _latest
-    environment = examination.environment
-    if environment is None:
+    """Return the demands of the examination's environment (empty without one), those handed on where it has them."""
+    if examination.demands is not None:
+        return examination.demands()
+    if examination.environment is None:
         return Demands()
-    if _latest is not None and _latest[0] is environment and _latest[1] is examination.target:
-        return _latest[2]
-    result = _Collector(environment, examination.target).collect()
-    _latest = (environment, examination.target, result)
-    return result
+    return _Collector(examination.environment, examination.target).collect()
+
+
+def with_demands(examination: Examination) -> Examination:
+    """Return the examination with its environment's demands: read when a rule asks first, and once for all rules."""
+    return replace(examination, demands=lru_cache(maxsize=1)(lambda: demands_of(examination)))
 
 
 class _Collector:

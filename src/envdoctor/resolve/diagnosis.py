@@ -19,11 +19,10 @@ from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores, strict_c
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.failure import Judge
 from envdoctor.resolve.manifest import Manifest
-from envdoctor.resolve.memory import collector_paused
 from envdoctor.resolve.offers import Offers
 from envdoctor.resolve.ranking import Offer
 from envdoctor.resolve.resolution_builder import build_resolution
-from envdoctor.resolve.resolver import Resolver, go_on_from, leave
+from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved, Solver
 
 __all__ = ["BuildRiskOf", "Diagnosis", "Unsatisfiable", "diagnose", "resolve"]
@@ -71,20 +70,14 @@ class Unsatisfiable:
 
 
 def resolve(manifest: Manifest, index: Index, *, solver: Solver | None = None) -> Resolution | Unsatisfiable:
-    """Resolve a manifest with its overrides, without looking for conflicts or repairs.
-
-    A ``diagnose`` of the same manifest goes on from here.
-    """
-    with collector_paused():
-        resolver = Resolver(manifest, index, solver)
-        if solver is None:
-            leave(resolver)
-        outcome = resolver.as_overridden()
-        if isinstance(outcome, Solved):
-            return build_resolution(resolver.graph, resolver.lines, outcome.positions, resolver.relaxation)
-        proof = getattr(outcome, "proof", None)
-        numbers = proof.lines if proof else range(len(resolver.lines))
-        return Unsatisfiable(tuple(str(resolver.lines[number].requirement) for number in numbers))
+    """Resolve a manifest with its overrides, without looking for conflicts or repairs."""
+    resolver = Resolver(manifest, index, solver)
+    outcome = resolver.as_overridden()
+    if isinstance(outcome, Solved):
+        return build_resolution(resolver.graph, resolver.lines, outcome.positions, resolver.relaxation)
+    proof = getattr(outcome, "proof", None)
+    numbers = proof.lines if proof else range(len(resolver.lines))
+    return Unsatisfiable(tuple(str(resolver.lines[number].requirement) for number in numbers))
 
 
 def diagnose(
@@ -95,20 +88,20 @@ def diagnose(
     judge: Judge | None = None,
     build_risk: BuildRiskOf | None = None,
     solver: Solver | None = None,
+    resolver: Resolver | None = None,
 ) -> Diagnosis:
     """Find every conflict of the requirements as they stand, the smallest repairs, and the resolution in use.
 
     ``judge`` tells what is known to fail in a resolution: such repairs rank behind those that work, and say it.
-    ``build_risk`` grades the sdists of a resolution. Raises nothing of its own; an index that cannot be reached makes
-    the diagnosis incomplete.
+    ``build_risk`` grades the sdists of a resolution. ``resolver``, where there is one, has solved the manifest on this
+    index already. Raises nothing of its own; an index that cannot be reached makes the diagnosis incomplete.
     """
-    with collector_paused():
-        found = _diagnose(manifest, index, progress, judge, build_risk, solver)
-        if not found.conflicts or not found.rejections:
-            return found
-        # A version that could not be read cannot be chosen: a conflict that is found without it may be no conflict.
-        hopeful = replace(manifest, policy=replace(manifest.policy, unread=True))
-        return _proven(found, _diagnose(hopeful, index, progress, judge, build_risk, solver))
+    found = _diagnose(manifest, index, progress, judge, build_risk, solver, resolver)
+    if not found.conflicts or not found.rejections:
+        return found
+    # A version that could not be read cannot be chosen: a conflict that is found without it may be no conflict.
+    hopeful = replace(manifest, policy=replace(manifest.policy, unread=True))
+    return _proven(found, _diagnose(hopeful, index, progress, judge, build_risk, solver))
 
 
 def _proven(found: Diagnosis, hoped: Diagnosis) -> Diagnosis:
@@ -125,9 +118,10 @@ def _diagnose(
     judge: Judge | None,
     build_risk: BuildRiskOf | None,
     solver: Solver | None,
+    resolver: Resolver | None = None,
 ) -> Diagnosis:
     _say(progress, "reading the index")
-    resolver = go_on_from(manifest, index, solver)
+    resolver = resolver or Resolver(manifest, index, solver)
     graph = resolver.graph
     _done(progress, "reading the index")
     _say(progress, "looking for conflicts")

@@ -12,7 +12,7 @@ from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.relaxations import Relaxation, from_profile
 from envdoctor.resolve.solver import Line, Outcome, Solver, lines_of
 
-__all__ = ["Resolver", "go_on_from", "leave", "warm"]
+__all__ = ["Resolver", "warm"]
 
 
 def warm(graph: DependencyGraph, lines: Sequence[Line]) -> None:
@@ -64,7 +64,7 @@ def _names(graph: DependencyGraph, chosen: Sequence[tuple[str, int]]) -> set[Nor
 class Resolver:
     """A manifest as it looks on an index: its lines, what the profile sets aside, and an engine that has learned it."""
 
-    def __init__(self, manifest: Manifest, index: Index, solver: Solver | None) -> None:
+    def __init__(self, manifest: Manifest, index: Index, solver: Solver | None = None) -> None:
         self.manifest = manifest
         self.index = index
         self.solver = solver or _first_engine(manifest)
@@ -94,23 +94,6 @@ class Resolver:
             demands = self.relaxation.demands_of_people(self.graph, self.lines)
             self._as_overridden = self.solver.solve(demands, self.relaxation.view(self.graph), self.preferred)
         return self._as_overridden
-
-
-_left: list[Resolver] = []
-"""The resolver of the latest plain resolution, until a diagnosis goes on from it."""
-
-
-def leave(resolver: Resolver) -> None:
-    """Leave the resolver of a plain resolution for a diagnosis of the same manifest."""
-    _left[:] = [resolver]
-
-
-def go_on_from(manifest: Manifest, index: Index, solver: Solver | None) -> Resolver:
-    """Return the resolver that a resolution of this very manifest left, or a new one."""
-    found = _left.pop() if _left else None
-    if found is not None and found.manifest is manifest and found.index is index and solver is None:
-        return found
-    return Resolver(manifest, index, solver)
 
 
 def _first_engine(manifest: Manifest) -> Solver:

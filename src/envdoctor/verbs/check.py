@@ -15,7 +15,7 @@ from envdoctor.lock.still_holds import holds
 from envdoctor.model.fact import Facts
 from envdoctor.model.report import Report
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
-from envdoctor.resolve.memory import collector_paused
+from envdoctor.verbs import collector_paused
 from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.failures import failures_of
 from envdoctor.verbs.host import cards_were_asked
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from envdoctor.ports import ArchiveReader, Index, Progress
     from envdoctor.resolve.failure import Failure
     from envdoctor.resolve.manifest import Manifest
+    from envdoctor.resolve.resolver import Resolver
 
 __all__ = ["CheckRequest", "Phases", "Prescription", "check", "prescribe", "report_of"]
 
@@ -163,8 +164,9 @@ def _prescribe(request: CheckRequest, repair: str, phases: Phases) -> Prescripti
     manifest = _manifest(request)
     diagnosis = None
     if manifest is not None and request.index is not None:
+        manifest, resolver = choose_python(manifest, request.python_choices, request.index)
         examination = replace(examination, target=manifest.target)
-        diagnosis = _diagnose(request, manifest, request.index, examination)
+        diagnosis = _diagnose(request, manifest, request.index, examination, resolver)
         diagnosis = replace(diagnosis, resolution=diagnosis.resolutions.get(repair, diagnosis.resolution))
     unread = _left_to_lock(request, manifest, diagnosis)
     if unread:
@@ -236,10 +238,9 @@ def _without_bounds(
 def _manifest(request: CheckRequest) -> Manifest | None:
     if request.project is None or request.index is None:
         return None
-    manifest = manifest_of(
+    return manifest_of(
         request.project, request.target, profile=request.profile, locked=request.locked, upgrade=request.upgrade
     )
-    return choose_python(manifest, request.python_choices, request.index) if request.python_choices else manifest
 
 
 def _examination(request: CheckRequest) -> Examination:
@@ -257,11 +258,15 @@ def _examination(request: CheckRequest) -> Examination:
     )
 
 
-def _diagnose(request: CheckRequest, manifest: Manifest, index: Index, examination: Examination) -> Diagnosis:
+def _diagnose(
+    request: CheckRequest, manifest: Manifest, index: Index, examination: Examination, resolver: Resolver | None
+) -> Diagnosis:
     def known(resolution: Resolution) -> tuple[Failure, ...]:
         return failures_of(breakages(replace(examination, resolution=resolution)), resolution)
 
-    found = diagnose(manifest, index, progress=request.progress, judge=known, build_risk=request.build_risk)
+    found = diagnose(
+        manifest, index, progress=request.progress, judge=known, build_risk=request.build_risk, resolver=resolver
+    )
     return replace(found, incomplete=(*found.incomplete, *_taken_on_trust(found)))
 
 

@@ -16,7 +16,7 @@ from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.report import Report
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
-from envdoctor.resolve.memory import collector_paused
+from envdoctor.verbs import collector_paused
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.target_choice import TargetChoice, assumed_of, fitted, pick_target, torch_of_facts
 

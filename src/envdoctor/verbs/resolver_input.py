@@ -16,8 +16,9 @@ from envdoctor.model.project import Project
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Target
 from envdoctor.ports import Index
-from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
 from envdoctor.resolve.manifest import Manifest
+from envdoctor.resolve.resolver import Resolver
+from envdoctor.resolve.solver import Solved
 
 __all__ = ["choose_python", "manifest_of"]
 
@@ -88,13 +89,17 @@ def _recorded(locked: LockedProject) -> Iterator[tuple[AcceptedOverride, Profile
         yield entry, ProfileOverride(requirement, entry.because, entry.replaces)
 
 
-def choose_python(manifest: Manifest, choices: tuple[tuple[int, int], ...], index: Index) -> Manifest:
+def choose_python(
+    manifest: Manifest, choices: tuple[tuple[int, int], ...], index: Index
+) -> tuple[Manifest, Resolver | None]:
     """Return the manifest for the first interpreter, in the order of ``choices``, on which it resolves.
 
-    Where it resolves on none, the first is kept: its diagnosis says why.
+    Where it resolves on none, the first is kept: its diagnosis says why. With it comes the resolver that solved it,
+    None where there was nothing to choose between.
     """
-    candidates = [replace(manifest, target=replace(manifest.target, python=python)) for python in choices]
+    candidates = [replace(manifest, target=replace(manifest.target, python=python)) for python in choices] or [manifest]
     for candidate in candidates[1:] and candidates:
-        if not isinstance(resolve(candidate, index), Unsatisfiable):
-            return candidate
-    return candidates[0]
+        resolver = Resolver(candidate, index)
+        if isinstance(resolver.as_overridden(), Solved):
+            return candidate, resolver
+    return candidates[0], None
