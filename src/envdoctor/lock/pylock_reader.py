@@ -76,7 +76,7 @@ def parse_lock(text: str, path: str) -> LockedProject:
 
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # a number of thousands of digits is none of the parser's own errors
         raise LockError(f"{path}: not TOML: {error}") from error
     except RecursionError:
         raise LockError(f"{path}: it is nested too deeply for a lock") from None

@@ -178,7 +178,7 @@ def _ordered(faults: list[Fault], lines: Lines) -> list[Fault]:
 def _layer(text: str, source: str) -> _Layer:
     try:
         document = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # a number of thousands of digits is none of the parser's own errors
         raise ProfileError(source, [_syntax_fault(str(error), text)]) from None
     except RecursionError:
         raise ProfileError(source, [Fault("", "is nested too deeply for a profile")]) from None

@@ -22,7 +22,7 @@ from envdoctor.model.compatibility import can_use
 from envdoctor.model.plan import PlannedFile
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import BuildState
-from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
+from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 from envdoctor.verbs.lock import LockOutcome, lock
@@ -194,10 +194,7 @@ def _build(file: PlannedFile, check: CheckRequest, ports: FixPorts) -> BuildStat
     """Return what building a package needs, by the shipped table, the profile, and a look into the archive."""
     risk = BuildRisk.UNKNOWN
     if check.build_risk is not None:
-        try:
-            risk = check.build_risk(distribution_file(file))
-        except (IndexUnavailable, MetadataUnavailable):
-            risk = BuildRisk.UNKNOWN
+        risk = check.build_risk(distribution_file(file))
     known = None if risk is BuildRisk.ANYWHERE else shipped_wheel_facts().build_need(file.name, Version(file.version))
     needs = list(known.needs) if known is not None else []
     if known is None and risk is BuildRisk.COMPILER:

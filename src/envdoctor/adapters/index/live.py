@@ -49,7 +49,7 @@ from envdoctor.model.candidate import (
     Rejection,
     RejectionKind,
 )
-from envdoctor.ports import IndexUnavailable, Progress, ProjectNotFound
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable, Progress, ProjectNotFound
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -176,9 +176,12 @@ class LiveIndex:
             return self._files.read(file, member)
 
     def build_risk(self, file: DistributionFile) -> BuildRisk:
-        """Grade what building this file would need. Raises MetadataUnavailable or IndexUnavailable."""
+        """Grade what building this file would need; UNKNOWN where the file itself cannot be had."""
         with self._stopwatch:
-            return self._files.risk(file)
+            try:
+                return self._files.risk(file)
+            except (MetadataUnavailable, IndexUnavailable):
+                return BuildRisk.UNKNOWN
 
     def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]:
         """Return the files of a project that ``exclude_newer`` left out of its page."""

@@ -227,9 +227,13 @@ class _Links(HTMLParser):
 def html_rows(content: bytes, url: str) -> list[FileRow]:
     """Read the links of an HTML listing. Raises NotAListing for a page that is something else."""
     parser = _Links()
-    parser.feed(content.decode("utf-8", "replace"))
-    parser.close()
-    base = urljoin(url, parser.base) if parser.base else url
+    try:
+        parser.feed(content.decode("utf-8", "replace"))
+        parser.close()
+        base = urljoin(url, parser.base) if parser.base else url
+    except (AssertionError, ValueError):
+        # The parser gives up at a declaration that it does not know; a base may be no URL.
+        raise NotAListing("its HTML page cannot be read as a package listing") from None
     rows = [row for row in (_html_row(attributes, base) for attributes in parser.links) if row is not None]
     title = " ".join(parser.title.split()).lower()
     empty = parser.marked or title.startswith(("links for", "index of", "simple index"))

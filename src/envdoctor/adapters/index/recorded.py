@@ -109,13 +109,11 @@ class RecordedIndex:
         return None if text is None else text.encode("utf-8", "surrogateescape")
 
     def build_risk(self, file: DistributionFile) -> BuildRisk:
-        """Return the recorded grade. Raises MetadataUnavailable."""
+        """Return the recorded grade; UNKNOWN where the recording has none."""
         if file.kind is FileKind.WHEEL:
             return BuildRisk.ANYWHERE
         grade = self._project(file.project).get("build-risk", {}).get(file.filename)
-        if grade is None:
-            raise MetadataUnavailable(file.filename, "its build was not graded in the recording")
-        return BuildRisk(grade)
+        return BuildRisk(grade) if grade is not None else BuildRisk.UNKNOWN
 
     def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]:
         """Return the files that ``exclude_newer`` left out."""

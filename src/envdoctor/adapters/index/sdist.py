@@ -146,7 +146,7 @@ class SdistContents:
     def _project(self) -> dict[str, Any]:
         try:
             table = tomllib.loads(self.texts.get("pyproject.toml", "")).get("project")
-        except (tomllib.TOMLDecodeError, RecursionError):  # whoever wrote it may have nested it without end
+        except (ValueError, RecursionError):  # whoever wrote it may have nested it without end
             return {}
         return table if isinstance(table, dict) else {}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import posixpath
 import re
@@ -122,7 +121,7 @@ def _verify_lines(
 def _changed(
     item: InstalledDistribution, path: str, recorded: str, status: os.stat_result
 ) -> Iterator[EnvironmentProblem]:
-    if recorded.isdecimal() and stat.S_ISREG(status.st_mode) and status.st_size != int(recorded):
+    if _is_size(recorded) and stat.S_ISREG(status.st_mode) and status.st_size != int(recorded):
         detail = f"{path}: {status.st_size} bytes, {int(recorded)} recorded"
         yield EnvironmentProblem("changed-file", item.name, detail)
 
@@ -136,19 +135,31 @@ _OWN_NOTES = (b".dist-info/RECORD", b".dist-info/INSTALLER", b".dist-info/REQUES
 
 def parse_record(data: bytes) -> tuple[InstalledFile, ...]:
     """Read the rows of a RECORD file; rows that are not rows are passed over."""
-    text = data.decode("utf-8", "replace")
-    if '"' in text:
-        import csv
+    lines = data.decode("utf-8", "replace").splitlines()
+    rows = (_quoted(line) if '"' in line else line.rsplit(",", 2) for line in lines)
+    return tuple(_row(row) for row in rows if row and row[0])
 
-        return tuple(_row(row) for row in csv.reader(io.StringIO(text)) if row and row[0])
-    return tuple(_row(line.rsplit(",", 2)) for line in text.splitlines() if line)
+
+def _quoted(line: str) -> list[str]:
+    """Return the fields of a line with quotes, none where it is no row."""
+    import csv
+
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:
+        return []
+
+
+def _is_size(text: str) -> bool:
+    """Whether a text is a size in bytes that a file can have."""
+    return text.isascii() and text.isdecimal() and len(text) < 20
 
 
 def _row(row: list[str]) -> InstalledFile:
     path = row[0].replace("\\", "/")
     hash_ = row[1] if len(row) > 1 else ""
     size = row[2] if len(row) > 2 else ""
-    return InstalledFile(path, hash_ or None, int(size) if size.isdigit() else None)
+    return InstalledFile(path, hash_ or None, int(size) if _is_size(size) else None)
 
 
 def read_files(distribution: InstalledDistribution) -> tuple[InstalledFile, ...] | None:

@@ -66,6 +66,8 @@ def _read_json(text: str, name: str) -> Listing:
         document, end = json.JSONDecoder().raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise ListingError(name, error.lineno, f"this is not JSON: {error.msg}") from None
+    except ValueError:
+        raise ListingError(name, 1, "this is not JSON: a number of it has thousands of digits") from None
     except RecursionError:
         raise ListingError(name, 1, "this is not JSON: it is nested too deeply") from None
     for number, _line in lines_of(text[end:]):

@@ -87,7 +87,7 @@ def _unknown_codes(advisories: Iterable[tuple[str, Advisory]]) -> list[str]:
 def _document(path: Path, faults: list[str]) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         faults.append(f"{path.name}: {error}")
         return {}
 

@@ -71,7 +71,10 @@ def _record(examination: Examination, package: ResolvedPackage) -> dict[str, str
     if data is None:
         return None
     rows = csv.reader(data.decode("utf-8", "replace").splitlines())
-    return {row[0]: row[1] for row in rows if len(row) > 1 and row[1]}
+    try:
+        return {row[0]: row[1] for row in rows if len(row) > 1 and row[1]}
+    except csv.Error:
+        return None
 
 
 def _different(examination: Examination, packages: list[ResolvedPackage], shared: tuple[str, ...]) -> list[str] | None:
