@@ -19,7 +19,7 @@ from envdoctor.model.origin import DistributionOrigin, FileOrigin, Origin
 from envdoctor.model.project import Project, SourceFile
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.ports import MetadataUnavailable, ProjectNotFound
 
 PLAIN = "linux/x86_64/3.11/cpu"
@@ -206,5 +206,5 @@ def examination_of(data: Mapping[str, Any]) -> Examination:
         environment=_installed(data["installed"], data.get("files")) if "installed" in data else None,
         facts=_facts(data.get("facts", {}), data.get("absent", ())),
         log=data.get("log"),
-        assumed=None if told else frozenset({"os", "arch", "python", "backend", "wsl"}),
+        assumed=frozenset() if told else frozenset(TargetProperty),
     )

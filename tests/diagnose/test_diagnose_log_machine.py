@@ -7,10 +7,9 @@ from diagnose_fixtures import examination_of
 
 from envdoctor.diagnose.advisories.advising import read_log
 from envdoctor.diagnose.advisories.log_machine import with_what_log_tells
-from envdoctor.diagnose.assumed import assumed_kinds
 from envdoctor.diagnose.engine import examine
 from envdoctor.model.finding import Finding
-from envdoctor.model.target import Backend, OperatingSystem
+from envdoctor.model.target import Backend, OperatingSystem, TargetProperty
 
 
 def _told(log: str, **data: object):
@@ -34,20 +33,20 @@ def test_a_log_shows_its_system_whatever_the_target_is(log: str, system: Operati
     )
     assert found.target is not None
     assert found.target.os is system
-    assert "os" not in assumed_kinds(_told(log))
+    assert TargetProperty.OS not in _told(log).assumed
 
 
 def test_paths_of_two_systems_tell_none() -> None:
-    assert "os" in assumed_kinds(_told("C:\\w\\x.py\n/home/me/x.py"))
+    assert TargetProperty.OS in _told("C:\\w\\x.py\n/home/me/x.py").assumed
 
 
 def test_a_log_shows_python_wsl_and_backend() -> None:
     found = _told("/home/me/lib/python3.9/x.py\nLinux 5.15.153.1-microsoft-standard-WSL2\nHIP error: invalid argument")
     assert found.target is not None
     assert (found.target.python, found.target.wsl, found.target.backend) == ((3, 9), True, Backend.ROCM)
-    assert assumed_kinds(found) == {"arch", "backend", "wsl"}
+    assert found.assumed == {TargetProperty.ARCH, TargetProperty.BACKEND, TargetProperty.WSL}
     two = _told("/a/lib/python3.9/x.py /b/lib/python3.12/y.py")
-    assert "python" in assumed_kinds(two)
+    assert TargetProperty.PYTHON in two.assumed
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.environment_differences import ChangeKind, Weight, compare_environments
-from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+from envdoctor.model.environment import CondaPackage, InstalledDistribution, InstalledEnvironment
 
 
 def environment(python: str | None = "3.11.7", **versions: str) -> InstalledEnvironment:
@@ -61,7 +61,7 @@ def test_an_editable_install_of_the_same_version_is_a_difference():
 
 def test_conda_builds_and_libraries():
     def conda(*packages: tuple[str, str, str, str]) -> InstalledEnvironment:
-        return InstalledEnvironment((), details={"conda_packages": packages})
+        return InstalledEnvironment((), conda_packages=tuple(CondaPackage(*item) for item in packages))
 
     before = conda(
         ("pytorch", "2.1.0", "py3.10_cuda11.8_0", ""), ("cudatoolkit", "11.8.0", "h1", ""), ("zlib", "1", "h1", "")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from envdoctor.adapters.probe.listing import ListingError, read_listing
+from envdoctor.adapters.probe.listing import ListingError, facts_of_listing, read_listing
 
 
 def versions(text: str) -> dict[str, str]:
@@ -99,7 +99,7 @@ def test_conda_list():
     assert environment.python_full == "3.10.13"
     assert environment.root == "C:\\Users\\u\\miniconda3\\envs\\tts"
     assert versions(CONDA) == {"numpy": "1.26.4", "torch": "2.1.0", "requests": "2.31.0", "torch-directml": "0.2.5"}
-    packages = environment.details["conda_packages"]
+    packages = environment.conda_packages
     assert ("cudatoolkit", "11.8.0", "h4ba93d1_13", "conda-forge") in packages  # type: ignore[operator]
     assert {item.name: item.installer for item in environment.distributions}["torch-directml"] == "pip"
 
@@ -154,10 +154,10 @@ def test_collect_env():
     assert environment.python_full == "3.10.11"
     assert environment.told.platform == "win32"
     assert versions(COLLECT_ENV) == {"numpy": "1.26.4", "torch": "2.6.0+cu124"}
-    fields = environment.details["collect_env"]
-    assert fields["GPU models and configuration"].splitlines() == [  # type: ignore[index]
-        "GPU 0: NVIDIA GeForce RTX 5080",
-        "GPU 1: NVIDIA GeForce RTX 3060",
+    facts = facts_of_listing(COLLECT_ENV)
+    assert [facts.value(f"gpu[{number}].name") for number in (0, 1)] == [
+        "NVIDIA GeForce RTX 5080",
+        "NVIDIA GeForce RTX 3060",
     ]
     assert "distributions that it leaves out" in unknown(COLLECT_ENV)
 

@@ -219,7 +219,7 @@ def test_windows_and_conda_layouts(tmp_path):
     (conda / "conda-meta" / "libblas-3.9.0-20_mkl.json").write_text(record, encoding="utf-8")
     environment = read_environment(conda)
     assert environment.python == (3, 11)
-    assert environment.details["conda_packages"] == (("libblas", "3.9.0", "20_mkl", "conda-forge"),)
+    assert environment.conda_packages == (("libblas", "3.9.0", "20_mkl", "conda-forge"),)
     assert [problem.kind for problem in environment.problems] == ["no-interpreter"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from packaging.pylock import Pylock
 
 from envdoctor.adapters.probe.installed_environment import read_environment
-from envdoctor.model.environment import ImportOutcome, InstalledEnvironment
+from envdoctor.model.environment import ImportOutcome, InstalledEnvironment, PatchedFile
 from envdoctor.model.finding import Severity
 from envdoctor.model.target import Arch, OperatingSystem, Target
 
@@ -121,7 +121,7 @@ def test_env006_is_silent_about_what_is_told_elsewhere(site, diagnose):
     (site.folder / "six.py").write_text("12", encoding="utf-8")
     read = read_environment(site.folder)
     assert {finding.subject for finding in diagnose(read, "ENV006")} == {"six"}
-    patched = replace(read, details={**read.details, "patched": (("six.py", "six", ("a",), "patched"),)})
+    patched = replace(read, patched=(PatchedFile("six.py", "six", ("a",), "patched"),))
     assert diagnose(patched, "ENV006") == []
     (site.folder / "shared/x.py").unlink()
     assert {finding.subject for finding in diagnose(read_environment(site.folder), "ENV006")} == {"one", "two", "six"}
@@ -172,15 +172,15 @@ def test_env007_an_environment_as_locked_is_silent(site, diagnose):
 )
 def test_env013_a_patch_that_is_lost(site, diagnose, distribution, state, severity, message):
     read = read_environment(site.folder)
-    patched = replace(read, details={**read.details, "patched": (("six.py", distribution, ("a",), state),)})
+    patched = replace(read, patched=(PatchedFile("six.py", distribution, ("a",), state),))
     (finding,) = diagnose(patched, "ENV013")
     assert (finding.severity, finding.message) == (severity, message)
 
 
 def test_env013_what_is_as_patched_is_silent(site, diagnose):
     read = read_environment(site.folder)
-    rows = (("six.py", "six", ("a",), "patched"), ("app.py", "", ("b",), "gone"))
-    assert diagnose(replace(read, details={**read.details, "patched": rows}), "ENV013") == []
+    rows = (PatchedFile("six.py", "six", ("a",), "patched"), PatchedFile("app.py", "", ("b",), "gone"))
+    assert diagnose(replace(read, patched=rows), "ENV013") == []
     assert diagnose(read, "ENV013") == []
 
 
@@ -226,14 +226,14 @@ def test_env009_python_that_a_distribution_rules_out(site, diagnose, wanted, pyt
     ],
 )
 def test_env020_each_way_to_fail_is_a_finding(diagnose, status, detail, says):
-    environment = InstalledEnvironment((), details={"imports": {"torch": ImportOutcome("torch", status, detail)}})
+    environment = InstalledEnvironment((), imports={"torch": ImportOutcome("torch", status, detail)})
     (finding,) = diagnose(environment, "ENV020")
     assert finding.severity is Severity.ERROR
     assert says in finding.message
 
 
 def test_env020_an_import_that_went_well_is_silent(diagnose):
-    environment = InstalledEnvironment((), details={"imports": {"torch": ImportOutcome("torch", "imported")}})
+    environment = InstalledEnvironment((), imports={"torch": ImportOutcome("torch", "imported")})
     assert diagnose(environment, "ENV020") == []
 
 

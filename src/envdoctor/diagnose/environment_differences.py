@@ -144,10 +144,7 @@ def _conda(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterato
 
 
 def _conda_builds(environment: InstalledEnvironment) -> dict[str, _Build]:
-    packages = environment.details.get("conda_packages")
-    if not isinstance(packages, tuple):
-        return {}
-    return {name: (version, build) for name, version, build, _ in packages if name != "python"}
+    return {item.name: (item.version, item.build) for item in environment.conda_packages if item.name != "python"}
 
 
 def _changed(name: str, before: str, after: str, family: str, because: str) -> Difference:

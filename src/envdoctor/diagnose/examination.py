@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from envdoctor.model.repair import Repair
     from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import Resolution
-    from envdoctor.model.target import Target
+    from envdoctor.model.target import Target, TargetProperty
     from envdoctor.ports import ArchiveReader, Index
 
 __all__ = ["Examination", "Sources"]
@@ -71,5 +71,6 @@ class Examination:
     archives: ArchiveReader | None = None
     log: str | None = None
     """Text of an install log or traceback."""
-    assumed: frozenset[str] | None = None
-    """Properties of the target that nobody told, where there is no environment that says so; None: it says so."""
+    assumed: frozenset[TargetProperty] = frozenset()
+    """What of the target was neither typed nor measured, so that this machine's own stands for it; it proves nothing.
+    """

@@ -14,8 +14,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.assumed import assumed_of, left_out
 from envdoctor.model.requirement import may_hold
+from envdoctor.model.target import TargetProperty
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -107,13 +107,14 @@ def marker_environment(environment: InstalledEnvironment, target: Target | None)
     return markers
 
 
-def _possible_environments(environment: InstalledEnvironment, target: Target | None) -> tuple[dict[str, str], ...]:
+def _possible_environments(
+    environment: InstalledEnvironment, target: Target | None, assumed: frozenset[TargetProperty]
+) -> tuple[dict[str, str], ...]:
     """Return the PEP 508 environments that may be the interpreter's: one, or all that what is told leaves open."""
     found = [marker_environment(environment, target)]
-    assumed = assumed_of(environment)
     if environment.told.markers:
         return tuple(found)
-    if "python" in assumed:
+    if TargetProperty.PYTHON in assumed:
         versions = [f"3.{minor}" for minor in range(8, 15)]
         of_python = ("python_full_version", "implementation_version")
         found = [
@@ -121,7 +122,7 @@ def _possible_environments(environment: InstalledEnvironment, target: Target | N
             for markers in found
             for version in versions
         ]
-    if "os" in assumed:
+    if TargetProperty.OS in assumed:
         found = [
             {**markers, "sys_platform": platform, "os_name": os_name, "platform_system": system}
             for markers in found
@@ -131,6 +132,19 @@ def _possible_environments(environment: InstalledEnvironment, target: Target | N
 
 
 _SYSTEMS = {"win32": ("nt", "Windows"), "linux": ("posix", "Linux"), "darwin": ("posix", "Darwin")}
+
+
+# `pip freeze` leaves out what it takes for a part of Python.
+_NOT_FROZEN = frozenset({"pip", "setuptools", "wheel", "distribute"})
+_CHOICES = frozenset({"collect_env", "facts", "log"})
+"""Sources that name a choice of distributions only."""
+
+
+def left_out(environment: InstalledEnvironment) -> Callable[[str], bool]:
+    """Return whether a distribution that is not listed may be there all the same, as a question about its name."""
+    if environment.source in _CHOICES:
+        return lambda _: True
+    return _NOT_FROZEN.__contains__ if environment.source == "pip freeze" else lambda _: False
 
 
 def _host_markers(environment: InstalledEnvironment) -> dict[str, str]:
@@ -153,7 +167,7 @@ def demands_of(examination: Examination) -> Demands:
         return examination.demands()
     if examination.environment is None:
         return Demands()
-    return _Collector(examination.environment, examination.target).collect()
+    return _Collector(examination.environment, examination).collect()
 
 
 def with_demands(examination: Examination) -> Examination:
@@ -164,8 +178,8 @@ def with_demands(examination: Examination) -> Examination:
 class _Collector:
     """Follows the extras that distributions ask of each other until nothing new comes up."""
 
-    def __init__(self, environment: InstalledEnvironment, target: Target | None) -> None:
-        self.possible = _possible_environments(environment, target)
+    def __init__(self, environment: InstalledEnvironment, examination: Examination) -> None:
+        self.possible = _possible_environments(environment, examination.target, examination.assumed)
         self.verdicts: dict[tuple[str, str], bool] = {}
         self.result = Demands(may_be_there=left_out(environment))
         for distribution in environment.distributions:

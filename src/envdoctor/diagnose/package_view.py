@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.assumed import is_assumed
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.requirement import may_hold
+from envdoctor.model.target import TargetProperty
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -141,7 +141,7 @@ def _is_conda(environment: InstalledEnvironment) -> bool:
 
 def _of_default_index(environment: InstalledEnvironment, examination: Examination) -> bool:
     """Return whether a version without a label tells the build: not conda's, and not on a machine that nobody named."""
-    return not _is_conda(environment) and not is_assumed(examination, "os")
+    return not _is_conda(environment) and TargetProperty.OS not in examination.assumed
 
 
 def _label_of_runtime(environment: InstalledEnvironment) -> str | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
 __all__ = [
+    "CondaPackage",
     "EnvironmentKind",
     "EnvironmentProblem",
     "ImportOutcome",
@@ -19,6 +20,7 @@ __all__ = [
     "InstalledFile",
     "Interpreter",
     "Isolation",
+    "PatchedFile",
     "Platform",
     "Venv",
 ]
@@ -85,6 +87,26 @@ class Isolation:
     """``python`` and ``pip`` on PATH: name to full path."""
     pip_config: tuple[tuple[str, str, str], ...] = ()
     """pip's settings that move installs elsewhere: file or variable, key, value."""
+
+
+class CondaPackage(NamedTuple):
+    """A package that conda installed, of any language."""
+
+    name: str
+    version: str
+    build: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedFile:
+    """A file that a fix has patched, and how it is by now."""
+
+    path: str
+    distribution: str
+    """Empty where it is the project's."""
+    patches: tuple[str, ...]
+    state: Literal["patched", "reverted", "changed", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,18 +202,16 @@ class InstalledEnvironment:
     isolation: Isolation | None = None
     pth: tuple[tuple[str, int, str], ...] = ()
     """Lines of ``.pth`` files that run code: file, line number, text."""
+    conda_packages: tuple[CondaPackage, ...] = ()
+    imports: Mapping[str, ImportOutcome] = field(default_factory=dict)
+    """By module; those that were tried."""
+    patched: tuple[PatchedFile, ...] = ()
     details: dict[str, object] = field(default_factory=dict, compare=False)
     """Further answers, by key; every key may be missing.
 
-    - ``conda_packages``: ``(name, version, build, channel)`` of all conda packages, other languages' too
-    - ``imports``: ``dict[str, ImportOutcome]`` by module
     - ``overrides``: requirements that were set aside on purpose (PEP 508 texts; ``consumer -> requirement`` where
       one distribution's demand alone is set aside)
     - ``lock``: the ``packaging.pylock.Pylock`` that the environment should agree with; ``lock_path``: its file
-    - ``assumed``: what of the target nothing tells (``frozenset``: ``python``, ``os``, ``arch``, ``backend``, ``wsl``),
-      so that this machine's own stands for it and proves nothing
-    - ``patched``: of each file that a fix has patched: its path, its distribution (empty for the project's), the names
-      of the patches, and ``patched``, ``reverted``, ``changed`` or ``gone``
     """
     problems: tuple[EnvironmentProblem, ...] = ()
 

@@ -45,6 +45,16 @@ class Backend(enum.Enum):
     """No profile and no option says; rules then speak of what would matter to a GPU without assuming one."""
 
 
+class TargetProperty(enum.Enum):
+    """What may be known of a target, or only be assumed."""
+
+    PYTHON = "python"
+    OS = "os"
+    ARCH = "arch"
+    BACKEND = "backend"
+    WSL = "wsl"
+
+
 class TargetArch(str, enum.Enum):
     """What a person may type for an architecture; ``amd64`` is x86_64, ``arm64`` on Linux is aarch64."""
 

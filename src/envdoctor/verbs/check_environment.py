@@ -15,6 +15,7 @@ from envdoctor.diagnose.logs.log_findings import conflicts_of_log, is_understood
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.report import Report
+from envdoctor.model.target import TargetProperty
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
 from envdoctor.verbs import collector_paused
 from envdoctor.verbs.host import cards_were_asked
@@ -144,14 +145,13 @@ def report_of_patient(
         patient = replace(patient, environment=torch_of_facts(patient.facts))
     profile = _profile(named)
     target, _ = pick_target(target_choice, profile, None)
-    assumed = None
+    assumed: frozenset[TargetProperty] = frozenset()
     environment = patient.environment
     if profile is None:
         target = fitted(target, patient, target_choice)
         assumed = assumed_of(patient, target_choice)
         if environment is not None:
-            environment = replace(environment, details={**environment.details, "assumed": assumed})
-            target = replace(target, python_assumed="python" in assumed)
+            target = replace(target, python_assumed=TargetProperty.PYTHON in assumed)
     elif target_choice.python is None and environment is not None and environment.python is not None:
         target = replace(target, python=environment.python, python_full=environment.python_full)
     if profile is not None and environment is not None:
@@ -174,13 +174,13 @@ def _without_torch(environment: InstalledEnvironment, profile: Profile) -> Insta
 
     Which torch that is, the project's files say; without them its absence would be passed over.
     """
-    measured = environment.executable is not None and "imports" not in environment.details
+    measured = environment.executable is not None and not environment.imports
     if not profile.smoke.kernels or not measured or environment.get("torch") is not None:
         return environment
     from envdoctor.model.environment import ImportOutcome
 
     outcome = ImportOutcome("torch", "missing", "the profile's kernels run in it")
-    return replace(environment, details={**environment.details, "imports": {"torch": outcome}})
+    return replace(environment, imports={"torch": outcome})
 
 
 def _profile(named: str | None) -> Profile | None:

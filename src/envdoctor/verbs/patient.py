@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.environment import PatchedFile
 from envdoctor.model.fact import Facts
 from envdoctor.ports import UsageFault
 
@@ -65,11 +66,11 @@ def with_patches(environment: InstalledEnvironment) -> InstalledEnvironment:
     record = read_record(Path(environment.root))
     here = {item.name for item in environment.distributions}
     rows = tuple(
-        (item.path, item.distribution, item.patches, item.state)
+        PatchedFile(item.path, item.distribution, item.patches, item.state)
         for item in (record.patched if record is not None else ())
         if not item.distribution or item.distribution in here
     )
-    return replace(environment, details={**environment.details, "patched": rows}) if rows else environment
+    return replace(environment, patched=rows) if rows else environment
 
 
 def with_lock(environment: InstalledEnvironment, *beside: Path) -> InstalledEnvironment:
@@ -178,8 +179,8 @@ def open_patient(choice: PatientChoice) -> Patient:
 
 def _opened(choice: PatientChoice, given: Facts, log: str | None) -> Patient:
     if choice.installed is not None:
-        listing = _listing(choice.installed)
-        return Patient(listing, _facts_of_listing(listing).merged(given), log)
+        listing, facts = _listing(choice.installed)
+        return Patient(listing, facts.merged(given), log)
     path = choice.env or choice.python
     if path is None:
         return Patient(None, given, log)
@@ -228,21 +229,13 @@ def _is_there(environment: InstalledEnvironment, name: str) -> bool:
     return any(os.path.isfile(f"{folder}/{name}/__init__.py") for folder in environment.site_packages)
 
 
-def _facts_of_listing(listing: InstalledEnvironment) -> Facts:
-    """Return what torch's collect_env text says of the machine; other listings say nothing of it."""
-    fields = listing.details.get("collect_env")
-    if not isinstance(fields, dict):
-        return Facts()
-    from envdoctor.adapters.probe.listing_torch import facts_of_collect_env
+def _listing(path: Path) -> tuple[InstalledEnvironment, Facts]:
+    """Return what a listing names, and what it says of the machine."""
+    from envdoctor.adapters.probe.listing import ListingError, facts_of_listing, read_listing
 
-    return facts_of_collect_env(fields)
-
-
-def _listing(path: Path) -> InstalledEnvironment:
-    from envdoctor.adapters.probe.listing import ListingError, read_listing
-
+    text = _text(path, "--installed")
     try:
-        return read_listing(_text(path, "--installed"), str(path))
+        return read_listing(text, str(path)), facts_of_listing(text)
     except ListingError as error:
         raise UsageFault(str(error)) from error
 

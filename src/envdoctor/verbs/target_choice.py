@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from envdoctor.model.compatibility import admits, admitted_minors
+from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.fact import FactState
-from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch, TargetBackend
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch, TargetBackend, TargetProperty
 from envdoctor.ports import UsageFault
 
 if TYPE_CHECKING:
@@ -154,20 +155,20 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
     return target
 
 
-def assumed_of(patient: Patient, choice: TargetChoice) -> frozenset[str]:
+def assumed_of(patient: Patient, choice: TargetChoice) -> frozenset[TargetProperty]:
     """Return what of the target nothing and nobody tells."""
     told = {
-        "python": choice.python or _python_of_patient(patient),
-        "os": choice.os or system_of(patient),
-        "arch": choice.arch or _machine(patient),
-        "backend": choice.backend,
-        "wsl": patient.facts.get("host.wsl").state is FactState.KNOWN or _is_real(patient.environment),
+        TargetProperty.PYTHON: choice.python or _python_of_patient(patient),
+        TargetProperty.OS: choice.os or system_of(patient),
+        TargetProperty.ARCH: choice.arch or _machine(patient),
+        TargetProperty.BACKEND: choice.backend,
+        TargetProperty.WSL: patient.facts.get("host.wsl").state is FactState.KNOWN or _is_real(patient.environment),
     }
     return frozenset(kind for kind, value in told.items() if not value)
 
 
 def _is_real(environment: InstalledEnvironment | None) -> bool:
-    return environment is not None and environment.details.get("kind") != "listing"
+    return environment is not None and environment.kind is not EnvironmentKind.LISTING
 
 
 def torch_of_facts(facts: Facts) -> InstalledEnvironment | None:

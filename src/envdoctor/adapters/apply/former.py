@@ -9,7 +9,7 @@ from pathlib import Path
 
 from envdoctor.adapters.apply.journal import Backups, list_journals
 from envdoctor.adapters.apply.paths import PathEscape, resolve_inside
-from envdoctor.adapters.apply.records import PatchedFile, read_record
+from envdoctor.adapters.apply.records import PatchRecord, read_record
 from envdoctor.adapters.apply.trees import Tree, matches
 
 __all__ = ["Former", "UnpatchedTree", "former_patches"]
@@ -27,14 +27,14 @@ class Former:
 
 def former_patches(
     environment: Path, roots: Mapping[str, Path], leaving: Collection[str] = ()
-) -> tuple[dict[tuple[str, str], Former], tuple[PatchedFile, ...]]:
+) -> tuple[dict[tuple[str, str], Former], tuple[PatchRecord, ...]]:
     """Return the patched files by root and path, and those that somebody has changed since.
 
     ``leaving``: distributions that are replaced or go; their patched files go with them.
     """
     record = read_record(environment)
     found: dict[tuple[str, str], Former] = {}
-    changed: list[PatchedFile] = []
+    changed: list[PatchRecord] = []
     for row in record.patched if record is not None else ():
         if row.distribution in leaving or row.root not in roots or not _is_at(row, roots[row.root]):
             continue
@@ -47,7 +47,7 @@ def former_patches(
     return found, tuple(changed)
 
 
-def _is_at(row: PatchedFile, root: Path) -> bool:
+def _is_at(row: PatchRecord, root: Path) -> bool:
     """Tell whether a record speaks of a file of this very project or environment; anything may stand in it."""
     try:
         return str(resolve_inside(root, row.path)) == row.real

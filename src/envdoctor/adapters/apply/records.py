@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from envdoctor.adapters.apply.durable import digest_of
 from envdoctor.adapters.apply.journal import own_folder
@@ -17,7 +17,7 @@ __all__ = [
     "LOCK_RECORD",
     "PATCH_RECORD",
     "FixRecord",
-    "PatchedFile",
+    "PatchRecord",
     "read_record",
     "shell_scripts",
 ]
@@ -28,7 +28,7 @@ PATCH_RECORD = "patches.json"
 
 
 @dataclass(frozen=True, slots=True)
-class PatchedFile:
+class PatchRecord:
     """A file that a fix has patched."""
 
     root: str
@@ -43,8 +43,8 @@ class PatchedFile:
     """Where it is."""
 
     @property
-    def state(self) -> str:
-        """``patched``, ``reverted`` (a re-install or an update brought the old file back), ``changed`` or ``gone``."""
+    def state(self) -> Literal["patched", "reverted", "changed", "gone"]:
+        """``reverted``: a re-install or an update brought the old file back."""
         digest = digest_of(Path(self.real))
         if digest == self.after:
             return "patched"
@@ -64,7 +64,7 @@ class FixRecord:
     variables: Mapping[str, str] = field(default_factory=dict)
     brought: Mapping[str, str] = field(default_factory=dict)
     """Version by name of the packages that fixes put where nothing was."""
-    patched: tuple[PatchedFile, ...] = ()
+    patched: tuple[PatchRecord, ...] = ()
     moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Components that kernels sent away from the GPU, each with the reasons."""
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -100,15 +100,15 @@ def _lists(value: Any) -> dict[str, tuple[str, ...]]:
     return {str(name): tuple(str(text) for text in texts) for name, texts in rows if isinstance(texts, list)}
 
 
-def _patched(path: Path) -> list[PatchedFile]:
+def _patched(path: Path) -> list[PatchRecord]:
     rows = _json(path)
     found = [_row(row) for row in rows] if isinstance(rows, list) else []
     return [item for item in found if item is not None]
 
 
-def _row(row: Any) -> PatchedFile | None:
+def _row(row: Any) -> PatchRecord | None:
     try:
-        return PatchedFile(**{**row, "patches": tuple(row["patches"])})
+        return PatchRecord(**{**row, "patches": tuple(row["patches"])})
     except (TypeError, KeyError):
         return None
 

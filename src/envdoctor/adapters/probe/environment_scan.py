@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from envdoctor.adapters.probe.environment_metadata import read_distribution, read_text
-from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, Platform
+from envdoctor.model.environment import CondaPackage, EnvironmentProblem, InstalledDistribution, Platform
 
 __all__ = [
-    "CondaPackage",
     "Scan",
     "platform_of_tags",
     "pth_lines",
@@ -51,9 +50,6 @@ def platform_of_tags(distributions: Iterable[InstalledDistribution]) -> Platform
     return Platform(*votes.most_common(1)[0][0]) if votes else Platform()
 
 
-CondaPackage = tuple[str, str, str, str]
-"""Name, version, build and channel."""
-
 _FILE = re.compile(r"(.+)-([^-]+)-([^-]+)\.json$")
 
 
@@ -81,7 +77,7 @@ def _read(path: Path) -> CondaPackage | None:
             part for part in channel.split("/") if part and not part.endswith(("-64", "-aarch64", "noarch", "-arm64"))
         ]
         channel = parts[-1] if parts else channel
-    return match[1], match[2], match[3], channel
+    return CondaPackage(match[1], match[2], match[3], channel)
 
 
 @dataclass(slots=True)

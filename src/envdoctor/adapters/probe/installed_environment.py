@@ -91,7 +91,7 @@ def read_environment(
         built_for=Platform() if facts else platform_of_tags(found.distributions),
         isolation=_isolation(layout, told, variables),
         pth=tuple(found.pth),
-        details=_details(layout),
+        conda_packages=read_conda_packages(layout.root) if layout.kind is EnvironmentKind.CONDA else (),
         problems=(*answer.problems, *base_problems(layout, facts), *_script_problems(layout), *problems),
     )
 
@@ -207,13 +207,6 @@ def _isolation(layout: Layout, told: Interpreter, variables: Mapping[str, str]) 
         return None
     settings = pip_settings(variables, told.prefix or str(layout.root), told.platform or sys.platform)
     return Isolation(relevant_variables(variables), path_programs(variables), settings)
-
-
-def _details(layout: Layout) -> dict[str, object]:
-    details: dict[str, object] = {}
-    if layout.kind is EnvironmentKind.CONDA:
-        details["conda_packages"] = read_conda_packages(layout.root)
-    return details
 
 
 def _markers(facts: Mapping[str, Any]) -> dict[str, str]:

@@ -80,7 +80,7 @@ def probe_imports(
     *,
     environment: Mapping[str, str] | None = None,
 ) -> InstalledEnvironment:
-    """Return ``installed`` with the outcomes of importing ``modules`` in its interpreter as ``details["imports"]``.
+    """Return ``installed`` with the outcomes of importing ``modules`` in its interpreter.
 
     Without an interpreter nothing is run. The modules share the time: all of it ends within ``timeout_s`` seconds.
     """
@@ -93,7 +93,7 @@ def probe_imports(
         )
         for module in modules
     }
-    return replace(installed, details={**installed.details, "imports": outcomes})
+    return replace(installed, imports=outcomes)
 
 
 def _judge(module: str, outcome: ChildOutcome, seconds: float) -> ImportOutcome:

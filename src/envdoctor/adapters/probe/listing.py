@@ -14,10 +14,16 @@ from envdoctor.adapters.probe.listing_pip import (
     read_inspect,
     read_pip_json,
 )
-from envdoctor.adapters.probe.listing_torch import is_collect_env, read_collect_env
+from envdoctor.adapters.probe.listing_torch import (
+    collect_env_fields,
+    facts_of_collect_env,
+    is_collect_env,
+    read_collect_env,
+)
 from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, InstalledEnvironment
+from envdoctor.model.fact import Facts
 
-__all__ = ["ListingError", "read_listing"]
+__all__ = ["ListingError", "facts_of_listing", "read_listing"]
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 """ANSI sequences: a terminal's colours, and the titles that shells set."""
@@ -30,7 +36,7 @@ def read_listing(text: str, name: str) -> InstalledEnvironment:
     What such a text cannot tell stands in ``problems`` (kind ``not-known``). Raises ListingError, with the line,
     where it is none of the formats.
     """
-    text = _COLOUR.sub("", text.removeprefix("\ufeff"))
+    text = _plain(text)
     if not text.strip():
         raise ListingError(name, 1, "the file is empty")
     if "\0" in text:
@@ -41,6 +47,16 @@ def read_listing(text: str, name: str) -> InstalledEnvironment:
     if not listing.told.platform:
         listing.set_platform(platform_of_names(listing) or platform_of_paths(text) or "")
     return _environment(listing, name)
+
+
+def facts_of_listing(text: str) -> Facts:
+    """Return what torch's collect_env text says of the machine; other listings say nothing of it."""
+    text = _plain(text)
+    return facts_of_collect_env(collect_env_fields(text)) if is_collect_env(text) else Facts()
+
+
+def _plain(text: str) -> str:
+    return _COLOUR.sub("", text.removeprefix("\ufeff"))
 
 
 def _read(text: str, name: str) -> Listing:
@@ -83,9 +99,6 @@ def _read_json(text: str, name: str) -> Listing:
 
 
 def _environment(listing: Listing, name: str) -> InstalledEnvironment:
-    details: dict[str, object] = dict(listing.details)
-    if listing.conda_packages:
-        details["conda_packages"] = tuple(listing.conda_packages)
     unknown = [] if listing.has_requirements else ["what the distributions require"]
     unknown.append("which files they own")
     if listing.python is None:
@@ -102,6 +115,6 @@ def _environment(listing: Listing, name: str) -> InstalledEnvironment:
         python_full=listing.python_full,
         kind=EnvironmentKind.LISTING,
         told=listing.told,
-        details=details,
+        conda_packages=tuple(listing.conda_packages),
         problems=(*listing.problems, *(EnvironmentProblem("not-known", name, detail) for detail in unknown)),
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.probe.listing_parts import Listing, ListingError, distribution, lines_of
+from envdoctor.model.environment import CondaPackage
 
 __all__ = ["add_conda_row", "is_conda_text", "read_conda_json", "read_conda_text"]
 
@@ -98,7 +99,7 @@ def read_conda_json(rows: list[Mapping[str, object]], name: str) -> Listing:
 
 def add_conda_row(listing: Listing, name: str, version: str, build: str, channel: str) -> None:
     """Add one package; those of other languages are kept as conda packages only."""
-    listing.conda_packages.append((name, version, build, channel))
+    listing.conda_packages.append(CondaPackage(name, version, build, channel))
     if name == "python":
         listing.set_python(version)
         return

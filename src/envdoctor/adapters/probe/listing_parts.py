@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, Interpreter
+from envdoctor.model.environment import CondaPackage, EnvironmentProblem, InstalledDistribution, Interpreter
 
 __all__ = [
     "Listing",
@@ -47,9 +47,8 @@ class Listing:
 
     source: str
     distributions: list[InstalledDistribution] = field(default_factory=list)
-    conda_packages: list[tuple[str, str, str, str]] = field(default_factory=list)
+    conda_packages: list[CondaPackage] = field(default_factory=list)
     problems: list[EnvironmentProblem] = field(default_factory=list)
-    details: dict[str, object] = field(default_factory=dict)
     told: Interpreter = field(default_factory=Interpreter)
     python: tuple[int, int] | None = None
     python_full: str | None = None

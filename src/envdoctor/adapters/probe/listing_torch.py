@@ -15,7 +15,7 @@ from envdoctor.adapters.probe.listing_conda import add_conda_row
 from envdoctor.adapters.probe.listing_parts import Listing, distribution, lines_of
 from envdoctor.model.fact import Fact, Facts, FactState
 
-__all__ = ["facts_of_collect_env", "is_collect_env", "read_collect_env"]
+__all__ = ["collect_env_fields", "facts_of_collect_env", "is_collect_env", "read_collect_env"]
 
 _CARD_LINE = re.compile(r"^GPU (\d+): (.+?)(?: \(UUID.*)?$", re.MULTILINE)
 _SYSTEMS = (("windows", "windows"), ("mac", "macos"), ("darwin", "macos"), ("linux", "linux"), ("ubuntu", "linux"))
@@ -92,28 +92,35 @@ def is_collect_env(text: str) -> bool:
 
 
 def read_collect_env(text: str, name: str) -> Listing:
-    """Read the versions, and keep the other lines as ``details["collect_env"]`` (heading to text)."""
+    """Read the versions of the libraries, and the interpreter and the system that the headings tell."""
     listing = Listing("collect_env", partial=True)
-    fields: dict[str, str] = {}
-    heading = ""
     for number, line in lines_of(text):
         library = _LIBRARY.match(line)
+        if library and not _add_library(listing, library[1], library[2]):
+            listing.skip(name, number, line)
+    fields = collect_env_fields(text)
+    listing.set_python(fields.get("Python version", ""))
+    _set_platform(listing, fields.get("OS", ""), fields.get("Python platform", ""))
+    _add_torch(listing, fields.get("PyTorch version", ""))
+    return listing
+
+
+def collect_env_fields(text: str) -> dict[str, str]:
+    """Return the lines that name no library: heading to text."""
+    fields: dict[str, str] = {}
+    heading = ""
+    for _, line in lines_of(text):
         # `GPU 0: NVIDIA ...` is a line of its section, not a heading.
         field = None if _CARD.match(line) else _FIELD.match(line)
-        if library:
-            if not _add_library(listing, library[1], library[2]):
-                listing.skip(name, number, line)
-        elif field:
+        if _LIBRARY.match(line):
+            continue
+        if field:
             heading = field[1].strip()
             fields.setdefault(heading, field[2].strip())
         elif heading:
             # `GPU models and configuration:` is followed by one line per card.
             fields[heading] = f"{fields[heading]}\n{line}".strip()
-    listing.details["collect_env"] = fields
-    listing.set_python(fields.get("Python version", ""))
-    _set_platform(listing, fields.get("OS", ""), fields.get("Python platform", ""))
-    _add_torch(listing, fields.get("PyTorch version", ""))
-    return listing
+    return fields
 
 
 def _add_library(listing: Listing, manager: str, text: str) -> bool:

@@ -13,10 +13,10 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, Outcome, Predicate, Situation, VersionTable
 from envdoctor.diagnose.advisories.world_atoms import card_architectures
-from envdoctor.diagnose.assumed import assumed_kinds
 from envdoctor.diagnose.package_view import Place
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.target import TargetProperty
 
 __all__ = [
     "PLACEHOLDER",
@@ -64,13 +64,13 @@ def worded(
 
 def _values(situation: Situation) -> dict[str, str]:
     target = situation.scene.examination.target
-    known = assumed_kinds(situation.scene.examination).isdisjoint
+    assumed = situation.scene.examination.assumed
     told = {
-        "python": target.python_version if target else "?",
-        "os": target.os.value if target else "?",
-        "arch": target.arch.value if target else "?",
+        TargetProperty.PYTHON: target.python_version if target else "?",
+        TargetProperty.OS: target.os.value if target else "?",
+        TargetProperty.ARCH: target.arch.value if target else "?",
     }
-    values = {kind: text for kind, text in told.items() if known((kind,))}
+    values = {kind.value: text for kind, text in told.items() if kind not in assumed}
     values["backend"] = target.backend.value if target else "?"
     torch = situation.scene.get("torch")
     if torch is not None and torch.cuda_major is not None:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.assumed import assumed_kinds
-from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
-from envdoctor.model.target import Backend, OperatingSystem
+from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
+from envdoctor.model.target import Backend, OperatingSystem, TargetProperty
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -62,13 +61,13 @@ def with_what_log_tells(examination: Examination, text: str) -> Examination:
     target = examination.target
     if target is None:
         return replace(examination, environment=environment)
-    assumed = set(assumed_kinds(examination))
+    assumed = set(examination.assumed)
     if (system := _system(text)) is not None:
         target = replace(target, os=system)
-        assumed.discard("os")
+        assumed.discard(TargetProperty.OS)
     if (python := _python(text)) is not None:
         target = replace(target, python=python, python_full=None)
-        assumed.discard("python")
+        assumed.discard(TargetProperty.PYTHON)
     if _WSL.search(text):
         target = replace(target, wsl=True)
     if target.backend is Backend.UNKNOWN:
@@ -94,7 +93,7 @@ def _environment(text: str) -> InstalledEnvironment | None:
         found[called] = InstalledDistribution(called, version)
     if not found:
         return None
-    return InstalledEnvironment(tuple(found.values()), source="log", details={"kind": "listing"})
+    return InstalledEnvironment(tuple(found.values()), source="log", kind=EnvironmentKind.LISTING)
 
 
 def _packages(text: str) -> Iterator[tuple[str, str]]:

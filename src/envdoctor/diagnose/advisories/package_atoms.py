@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
-from envdoctor.diagnose.assumed import is_assumed, left_out
+from envdoctor.diagnose.installed_demands import left_out
 from envdoctor.diagnose.package_view import PackageView, Place
 from envdoctor.diagnose.wheel_facts import contains
+from envdoctor.model.target import TargetProperty
 from envdoctor.toml_tables import Row
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def _object_version(table: VersionTable, situation: Situation) -> tuple[Version 
     """Return the version that a table's second column is about, and how to call it."""
     scene, target = situation.scene, situation.scene.examination.target
     if table.object == "python":
-        known = target is not None and not is_assumed(scene.examination, "python")
+        known = target is not None and TargetProperty.PYTHON not in scene.examination.assumed
         return (
             (Version(target.python_version), f"Python {target.python_version}")
             if target and known

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
-from envdoctor.diagnose.assumed import is_assumed
 from envdoctor.diagnose.source_scan import EVERYWHERE
 from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -28,29 +27,33 @@ def _unknown(what: str) -> Outcome:
     return Outcome(None, missing=(what,))
 
 
-def _target(situation: Situation, kind: str) -> Target | None:
+def _target(situation: Situation, kind: TargetProperty) -> Target | None:
     """Return the target, None where what is asked of it was only assumed."""
     examination = situation.scene.examination
-    return None if kind != "backend" and is_assumed(examination, kind) else examination.target
+    assumed = kind is not TargetProperty.BACKEND and kind in examination.assumed
+    return None if assumed else examination.target
 
 
-def _of_target(kind: str, wanted: frozenset[str], get: Callable[[Target], str], *, needs_word: bool = False) -> Atom:
+def _of_target(
+    kind: TargetProperty, wanted: frozenset[str], get: Callable[[Target], str], *, needs_word: bool = False
+) -> Atom:
     def ask(situation: Situation) -> Outcome:
         target = _target(situation, kind)
-        if target is None or (kind == "backend" and target.backend is Backend.UNKNOWN):
-            return _unknown(kind)
-        return yes(f"{kind}: {get(target)}", "target") if get(target) in wanted else FALSE
+        if target is None or (kind is TargetProperty.BACKEND and target.backend is Backend.UNKNOWN):
+            return _unknown(kind.value)
+        return yes(f"{kind.value}: {get(target)}", "target") if get(target) in wanted else FALSE
 
-    return Atom(kind, ask, needs_word=needs_word)
+    return Atom(kind.value, ask, needs_word=needs_word)
 
 
 def _os(row: Row) -> Atom:
-    return _of_target("os", row.choices("os", [item.value for item in OperatingSystem]), lambda target: target.os.value)
+    wanted = row.choices("os", [item.value for item in OperatingSystem])
+    return _of_target(TargetProperty.OS, wanted, lambda target: target.os.value)
 
 
 def _arch(row: Row) -> Atom:
     wanted = row.choices("arch", [item.value for item in Arch])
-    return _of_target("arch", wanted, lambda target: target.arch.value)
+    return _of_target(TargetProperty.ARCH, wanted, lambda target: target.arch.value)
 
 
 _RARE = frozenset({"zluda", "directml", "coreml"})
@@ -59,14 +62,14 @@ _RARE = frozenset({"zluda", "directml", "coreml"})
 
 def _backend(row: Row) -> Atom:
     wanted = row.choices("backend", [item.value for item in Backend])
-    return _of_target("backend", wanted, lambda target: target.backend.value, needs_word=wanted <= _RARE)
+    return _of_target(TargetProperty.BACKEND, wanted, lambda target: target.backend.value, needs_word=wanted <= _RARE)
 
 
 def _python(row: Row) -> Atom:
     wanted = row.specifier("python")
 
     def ask(situation: Situation) -> Outcome:
-        target = _target(situation, "python")
+        target = _target(situation, TargetProperty.PYTHON)
         if target is None:
             return _unknown("Python")
         fits = contains(wanted, Version(target.python_version))
@@ -79,7 +82,7 @@ def _glibc(row: Row) -> Atom:
     wanted = row.specifier("glibc")
 
     def ask(situation: Situation) -> Outcome:
-        target = _target(situation, "os")
+        target = _target(situation, TargetProperty.OS)
         if target is None:
             return _unknown("glibc")
         if target.os is not OperatingSystem.LINUX:
@@ -108,7 +111,7 @@ def _wsl(row: Row) -> Atom:
 
 
 def _may_be_wsl(examination: Examination, target: Target) -> bool:
-    return target.os is OperatingSystem.LINUX and is_assumed(examination, "wsl")
+    return target.os is OperatingSystem.LINUX and TargetProperty.WSL in examination.assumed
 
 
 def _log(row: Row) -> Atom:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.remedies import installer_commands, of_the_system
 from envdoctor.diagnose.rule import Rule
@@ -56,8 +56,7 @@ def find(examination: Examination) -> Iterator[Finding]:
 
 def _patched(environment: InstalledEnvironment) -> set[str]:
     """Return the files that a fix has patched: how they are by now is told by a rule of its own."""
-    rows: Any = environment.details.get("patched", ())
-    return {path for path, distribution, _, _ in rows if distribution}
+    return {item.path for item in environment.patched if item.distribution}
 
 
 def _shared(environment: InstalledEnvironment) -> set[str]:

@@ -18,7 +18,7 @@ Run `envdoctor fix` again: it patches what is not patched, and leaves the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield a finding for each file that has lost its patches, or has other text by now."""
     environment = examination.environment
-    rows: Any = environment.details.get("patched", ()) if environment is not None else ()
-    for path, distribution, patches, state in rows:
+    for file in environment.patched if environment is not None else ():
+        path, distribution, patches, state = file.path, file.distribution, file.patches, file.state
         whose = f" of `{distribution}`" if distribution else ""
         listed = ", ".join(f"`{name}`" for name in patches)
         plural = "es" if len(patches) > 1 else ""

@@ -19,7 +19,7 @@ folder. Install the module again, in the build for this machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
@@ -46,11 +46,10 @@ _REMEDIES = {
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding for each module that was not imported."""
     environment = examination.environment
-    outcomes = environment.details.get("imports") if environment is not None else None
-    if environment is None or not isinstance(outcomes, Mapping):
+    if environment is None:
         return
-    for outcome in outcomes.values():
-        if isinstance(outcome, ImportOutcome) and outcome.status in _SAYINGS:
+    for outcome in environment.imports.values():
+        if outcome.status in _SAYINGS:
             yield _finding(environment, outcome)
 
 

@@ -33,14 +33,13 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.advisories.predicate import Situation
 from envdoctor.diagnose.advisories.selection import advisories_for
 from envdoctor.diagnose.advisories.world_atoms import card_architectures
-from envdoctor.diagnose.assumed import is_assumed
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import advice_for_torch, builds_for, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
 from envdoctor.model.fact import FactState
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.target import Backend
+from envdoctor.model.target import Backend, TargetProperty
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -120,7 +119,7 @@ def _judge(examination: Examination, label: str, cards: _Cards) -> tuple[Severit
     if build.backend is Backend.CPU:
         if backend is Backend.CPU:
             return None
-        asked = backend in _NEEDS_A_CARD and not is_assumed(examination, "backend")
+        asked = backend in _NEEDS_A_CARD and TargetProperty.BACKEND not in examination.assumed
         severity = Severity.ERROR if asked else Severity.WARNING if cards.nvidia or cards.intel else _of_amd(cards)
         return severity, "the CPU", idle
     if build.backend is Backend.CUDA and not cards.nvidia:
