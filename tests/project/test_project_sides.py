@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from envdoctor.adapters.project import ProjectFileError
+from envdoctor.adapters.project import ProjectFileError, read_project
+from envdoctor.adapters.project.sources import CheckoutSources
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.examination import Examination
+from envdoctor.model.finding import Evidence
 from envdoctor.model.project import GroupChoice, LeftOut, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName
+from envdoctor.model.resolution import Resolution
 
 PYPROJECT = (
     '[project]\nname = "mine"\nversion = "1"\ndependencies = ["torch"]\n[project.optional-dependencies]\n'
@@ -185,3 +190,26 @@ def test_a_file_url_of_the_project_is_read(read_files, tmp_path):
     project = read_files(files)
     assert [one.name for one in project.requirements] == ["six"]
     assert apart(project) == {"far": ["six"]}
+
+
+def test_what_was_not_read_and_what_an_extra_brings_are_told_by_the_command(tmp_path):
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / "Dockerfile").write_text("RUN pip install torch\n")
+    (tmp_path / "app.py").write_text("import click\nimport never_declared\n")
+    sources = CheckoutSources(tmp_path)
+    project = read_project(tmp_path, variables={})
+    found = examine(Examination(project=project, sources=sources, resolution=Resolution(()), archives=NoArchives()))
+    (finding,) = [item for item in found if item.rule == "RES017"]
+    assert finding.message == "`Dockerfile` was not read: this report says nothing of other files"
+    assert finding.evidence == (Evidence("says how an image is built", "Dockerfile"),)
+    assert [item.subject for item in found if item.rule == "SRC001"] == ["never-declared"]
+
+
+class NoArchives:
+    """Archives that hold nothing."""
+
+    def names(self, file):
+        return ()
+
+    def read(self, file, member):
+        return None

@@ -160,7 +160,7 @@ def _report_of_project(
         typed = replace(session.typed, env=env)
         reports = []
         for request in session.requests:
-            result = prescribe(request)
+            result = prescribe(request, groups=True)
             report = report_of(request, result, command="check")
             command = after_check(report, typed, obstacles_of(request, result), request.locked)
             reports.append(replace(report, next_command=command))

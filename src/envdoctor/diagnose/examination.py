@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.installed_demands import Demands
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.candidate import Rejection
-    from envdoctor.model.conflict import Conflict
+    from envdoctor.model.conflict import Conflict, GroupOutcome
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project, SourceFile
@@ -61,6 +61,8 @@ class Examination:
     """Requirement lines that cannot hold together for a tool that refuses versions with invalid metadata (pip 24.1)."""
     override_failure: tuple[Requirement, ...] = ()
     """Requirements that cannot hold together even with the overrides of the profile and the lock."""
+    groups: tuple[GroupOutcome, ...] = ()
+    """What came out for extras, groups and files that nobody asked for."""
     environment: InstalledEnvironment | None = None
     demands: Callable[[], Demands] | None = None
     """Reads what the installed distributions ask of each other; None: each rule does so itself."""

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
     from envdoctor.model.candidate import Rejection
-    from envdoctor.model.requirement import Requirement
+    from envdoctor.model.requirement import GroupName, Requirement
 
-__all__ = ["Clash", "ClashSide", "Conflict"]
+__all__ = ["Clash", "ClashSide", "Conflict", "GroupOutcome"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +44,18 @@ class Conflict:
     id: str
     core: tuple[Requirement, ...]
     clash: Clash
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOutcome:
+    """What came out for a list that nobody asked for, judged with the main list or alone."""
+
+    name: GroupName
+    conflicts: tuple[Conflict, ...] = ()
+    """Those that one of its own lines has a part in; empty where it holds, or where nothing is known."""
+    elsewhere: str = ""
+    """The first other target that it holds for, in words; empty where it holds for none that was tried."""
+    packages: frozenset[NormalizedName] = frozenset()
+    """What it would install."""
+    unknown: str = ""
+    """Why it was not judged; empty where it was."""

@@ -25,7 +25,7 @@ from envdoctor.resolve.resolution_builder import build_resolution
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved, Solver
 
-__all__ = ["BuildRiskOf", "Diagnosis", "Unsatisfiable", "diagnose", "resolve"]
+__all__ = ["BuildRiskOf", "Diagnosis", "Unsatisfiable", "diagnose", "resolve", "resolve_or_conflicts"]
 
 BuildRiskOf = Callable[[DistributionFile], BuildRisk]
 
@@ -78,6 +78,19 @@ def resolve(manifest: Manifest, index: Index, *, solver: Solver | None = None) -
     proof = getattr(outcome, "proof", None)
     numbers = proof.lines if proof else range(len(resolver.lines))
     return Unsatisfiable(tuple(str(resolver.lines[number].requirement) for number in numbers))
+
+
+def resolve_or_conflicts(manifest: Manifest, index: Index) -> Diagnosis:
+    """Return a resolution, or the conflicts that stand in its way: no repairs, for lists that decide nothing."""
+    resolver = Resolver(manifest, index, None)
+    outcome = resolver.as_overridden()
+    unknown = tuple(sorted(resolver.graph.unreached))
+    if isinstance(outcome, Solved):
+        found = build_resolution(resolver.graph, resolver.lines, outcome.positions, resolver.relaxation)
+        return Diagnosis(resolution=found, unknown=unknown)
+    oracle = Oracle(resolver)
+    cores = minimal_cores(oracle, manifest.limits.conflicts, manifest.limits.conflict_solves)
+    return Diagnosis(conflicts=_conflicts(resolver, oracle, cores), unknown=unknown)
 
 
 def diagnose(

@@ -18,6 +18,7 @@ from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.verbs import collector_paused
 from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.failures import failures_of
+from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.resolver_input import choose_python, manifest_of
 from envdoctor.verbs.settings import Settings
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.candidate import BuildRisk, DistributionFile
+    from envdoctor.model.conflict import GroupOutcome
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.finding import Finding
     from envdoctor.model.profile import Profile
@@ -123,11 +125,13 @@ class Prescription:
     """Seconds by phase, as the report has them."""
     by_lock: tuple[NormalizedName, ...] = ()
     """Projects that could not be read, where the lock alone was asked; the diagnosis is empty then."""
+    groups: tuple[GroupOutcome, ...] = ()
+    """What came out for the lists that nobody asked for."""
 
 
 def check(request: CheckRequest) -> Report:
     """Return the report of ``check``."""
-    return report_of(request, prescribe(request), command="check")
+    return report_of(request, prescribe(request, groups=True), command="check")
 
 
 def report_of(request: CheckRequest, result: Prescription, *, command: str) -> Report:
@@ -149,17 +153,19 @@ def report_of(request: CheckRequest, result: Prescription, *, command: str) -> R
     )
 
 
-def prescribe(request: CheckRequest, *, repair: int | None = None) -> Prescription:
+def prescribe(request: CheckRequest, *, repair: int | None = None, groups: bool = False) -> Prescription:
     """Resolve, find conflicts and repairs, and run the rules over what came out.
+
+    ``groups``: judge as well what stands beside the main list and nobody asked for.
 
     ``repair``: the number of the one to put in use, 1 for R1; where there is none of that number, and with None, the
     first is in use or the profile's.
     """
     with collector_paused():
-        return _prescribe(request, f"R{repair}", Phases(request.index, request.plain_index))
+        return _prescribe(request, f"R{repair}", Phases(request.index, request.plain_index), groups=groups)
 
 
-def _prescribe(request: CheckRequest, repair: str, phases: Phases) -> Prescription:
+def _prescribe(request: CheckRequest, repair: str, phases: Phases, *, groups: bool) -> Prescription:
     examination = _examination(request)
     manifest = _manifest(request)
     diagnosis = None
@@ -169,6 +175,9 @@ def _prescribe(request: CheckRequest, repair: str, phases: Phases) -> Prescripti
         diagnosis = _diagnose(request, manifest, request.index, examination, resolver)
         diagnosis = replace(diagnosis, resolution=diagnosis.resolutions.get(repair, diagnosis.resolution))
     unread = _left_to_lock(request, manifest, diagnosis)
+    outcomes: tuple[GroupOutcome, ...] = ()
+    if groups and manifest is not None and diagnosis is not None and not unread:
+        outcomes = _groups(request, manifest, diagnosis)
     if unread:
         diagnosis = Diagnosis()
         examination = replace(examination, by_lock=unread, project=_without_set_aside(request))
@@ -183,6 +192,7 @@ def _prescribe(request: CheckRequest, repair: str, phases: Phases) -> Prescripti
             incomplete=diagnosis.incomplete,
             strict_core=tuple(map(str, diagnosis.strict_core)),
             override_failure=diagnosis.profile_failure,
+            groups=outcomes,
         )
     findings = examine(examination)
     if manifest is not None and diagnosis is not None and not unread and changes_anything(request.profile):
@@ -191,7 +201,14 @@ def _prescribe(request: CheckRequest, repair: str, phases: Phases) -> Prescripti
         findings = (*findings, *_without_bounds(request, manifest, examination, findings))
     phases.end("rules_s")
     target = manifest.target if manifest else request.target
-    return Prescription(target, diagnosis, findings, phases.timings(), by_lock=unread)
+    return Prescription(target, diagnosis, findings, phases.timings(), by_lock=unread, groups=outcomes)
+
+
+def _groups(request: CheckRequest, manifest: Manifest, diagnosis: Diagnosis) -> tuple[GroupOutcome, ...]:
+    """Return what came out for the extras, groups and files that nobody asked for."""
+    if request.project is None or request.index is None or not request.project.groups:
+        return ()
+    return judge_groups(request.project, manifest, diagnosis.conflicts, diagnosis.resolution, request.index)
 
 
 def _without_set_aside(request: CheckRequest) -> Project | None:

@@ -3,7 +3,8 @@
 ## What it does
 
 Looks at the imports that running the project's scripts always reaches (not in `try`, not in functions) and reports
-those that neither the standard library, nor the project itself, nor a planned or installed distribution gives.
+those that neither the standard library, nor the project itself, nor a planned or installed distribution gives. What an
+extra or a group of the project brings is not reported.
 
 ## Why is this bad
 
@@ -92,6 +93,16 @@ def _confirmed(scan: SourceScan, sites: list[ImportSite]) -> list[ImportSite]:
     return [site for site in sites if any(site.line == real.line for real in scan.top_level_imports(site.path))]
 
 
+def _in_a_group(examination: Examination) -> set[str]:
+    """Return what extras and groups bring that nobody asked for: whoever runs such a file asks for its group."""
+    named = (
+        {line.name for group in examination.project.groups for line in group.requirements}
+        if examination.project
+        else set()
+    )
+    return named.union(*(outcome.packages for outcome in examination.groups))
+
+
 def _excluded(examination: Examination, projects: tuple[str, ...]) -> bool:
     excluded = {item.name for item in examination.profile.excludes} if examination.profile else set()
     return bool(excluded & set(projects))
@@ -104,10 +115,11 @@ def _find(examination: Examination) -> Iterator[Finding]:
         return  # What could not be read may be what provides it.
     scan, owners = scan_of(examination.sources), ModuleOwners(examination)
     guarded = {patch.module for patch in examination.profile.patches} if examination.profile else set()
+    optional = _in_a_group(examination)
     for module, sites in sorted(_suspects(examination, scan, owners).items()):
         real = _confirmed(scan, sites)
         projects = owners.projects_of(module) or (module.replace("_", "-").casefold(),)
-        if real and module not in guarded and not _excluded(examination, projects):
+        if real and not optional & set(projects) and module not in guarded and not _excluded(examination, projects):
             yield _finding(module, projects[0], real)
 
 

@@ -1,0 +1,64 @@
+"""Files that say what is needed, and that were not read.
+
+## What it does
+
+Names the requirements files, scripts and container files that lie in the project and were not looked at, with the
+reason: a script for another system, a script beside the list that it installs, a project inside the project.
+
+## Why it matters
+
+Nothing in this report speaks of them. What is installed by one of them is not what was judged.
+
+## Example
+
+`backend/requirements.txt` beside a `requirements.txt` in the folder above: `envdoctor check backend` judges it.
+
+## References
+
+- pip, Requirements file format: https://pip.pypa.io/en/stable/reference/requirements-file-format/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+_MOST = 4
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    left_out = examination.project.left_out if examination.project else ()
+    if not left_out:
+        return
+    named = ", ".join(f"`{one.path}`" for one in left_out[:_MOST])
+    more = f" and {len(left_out) - _MOST} more" if len(left_out) > _MOST else ""
+    were = "was" if len(left_out) == 1 else "were"
+    yield Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=left_out[0].path,
+        message=f"{named}{more} {were} not read: this report says nothing of other files",
+        evidence=tuple(
+            Evidence(f"{one.reason.value}: {one.detail}" if one.detail else one.reason.value, one.path)
+            for one in left_out
+        ),
+        remedy=Remedy(f"`envdoctor check {left_out[0].path}` judges one of them by itself"),
+    )
+
+
+RULE = Rule(
+    code="RES017",
+    name="file-not-read",
+    severity=Severity.INFO,
+    summary="Files that say what is needed, and that were not read",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"project"}),
+)

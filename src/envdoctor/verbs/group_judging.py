@@ -1,0 +1,142 @@
+"""Judges the lists beside the main one: extras, dependency groups and files that nobody asked for.
+
+Each is judged with the main list, or alone where it stands for itself. All at once is tried first: what holds together
+with every other list holds by itself. None of it decides the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from packaging.utils import NormalizedName
+from packaging.version import Version
+
+from envdoctor.model.compatibility import admitted_minors
+from envdoctor.model.conflict import Conflict, GroupOutcome
+from envdoctor.model.project import Group, Project
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution
+from envdoctor.model.target import Arch, OperatingSystem, Target
+from envdoctor.ports import Index
+from envdoctor.resolve.diagnosis import Diagnosis, resolve_or_conflicts
+from envdoctor.resolve.manifest import Limits, Manifest
+
+__all__ = ["judge_groups"]
+
+_LIMITS = Limits(conflicts=4, conflict_solves=120)
+_PLACES = (
+    (OperatingSystem.LINUX, Arch.X86_64),
+    (OperatingSystem.WINDOWS, Arch.X86_64),
+    (OperatingSystem.MACOS, Arch.ARM64),
+    (OperatingSystem.LINUX, Arch.AARCH64),
+)
+
+
+def judge_groups(
+    project: Project, manifest: Manifest, conflicts: Sequence[Conflict], known: Resolution | None, index: Index
+) -> tuple[GroupOutcome, ...]:
+    """Return what came out for each list that nobody asked for.
+
+    ``manifest`` is that of the main list, ``conflicts`` and ``known`` what came out for it: lines in conflict already
+    are left out, so that each list shows its own faults alone.
+    """
+    bench = _Bench(project, manifest, conflicts, known, index)
+    found = {outcome.name: outcome for outcome in bench.outcomes()}
+    return tuple(found[group.name] for group in project.groups)
+
+
+class _Bench:
+    """The main list, as groups are laid beside it."""
+
+    def __init__(
+        self,
+        project: Project,
+        manifest: Manifest,
+        conflicts: Sequence[Conflict],
+        known: Resolution | None,
+        index: Index,
+    ) -> None:
+        self._project = project
+        self._index = index
+        in_conflict = {line for conflict in conflicts for line in conflict.core}
+        versions: dict[NormalizedName, Version] = dict(manifest.preferences)
+        versions.update((package.name, package.version) for package in (known.packages if known else ()))
+        self._main = replace(
+            manifest,
+            requirements=tuple(line for line in manifest.requirements if line not in in_conflict),
+            preferences=versions,
+            # A version that cannot be read is no reason to find fault with what decides nothing.
+            policy=replace(manifest.policy, unread=True),
+            limits=_LIMITS,
+        )
+
+    def outcomes(self) -> Iterator[GroupOutcome]:
+        together: list[Group] = []
+        for group in self._project.groups:
+            elsewhere = self._other_index(group)
+            if elsewhere:
+                yield GroupOutcome(group.name, unknown=elsewhere)
+            elif group.alone:
+                yield self._alone(group)
+            else:
+                together.append(group)
+        yield from self._halved(together)
+
+    def _other_index(self, group: Group) -> str:
+        """Return why a group cannot be judged with the indexes that the main list names."""
+        urls = {option.url for option in self._project.index_options}
+        urls |= {line.index_url for line in self._project.requirements if line.index_url}
+        own = [option.url for option in group.index_options]
+        own += [line.index_url for line in group.requirements if line.index_url]
+        others = [url for url in own if url not in urls]
+        return f"its packages come from another index ({others[0]})" if others else ""
+
+    def _halved(self, groups: Sequence[Group]) -> Iterator[GroupOutcome]:
+        """Judge all at once, and where that does not hold each half by itself."""
+        if not groups:
+            return
+        lines = [line for group in groups for line in group.requirements]
+        found = self._laid(lines, self._main)
+        if len(groups) == 1:
+            yield self._said(groups[0], found, self._main)
+        elif found.resolution is not None:
+            for group in groups:
+                yield self._said(group, found, self._main)
+        else:
+            middle = len(groups) // 2
+            yield from self._halved(groups[:middle])
+            yield from self._halved(groups[middle:])
+
+    def _alone(self, group: Group) -> GroupOutcome:
+        manifest = replace(self._main, requirements=(), preferences={})
+        return self._said(group, self._laid(group.requirements, manifest), manifest)
+
+    def _laid(self, lines: Iterable[Requirement], manifest: Manifest) -> Diagnosis:
+        return resolve_or_conflicts(replace(manifest, requirements=(*manifest.requirements, *lines)), self._index)
+
+    def _said(self, group: Group, found: Diagnosis, manifest: Manifest) -> GroupOutcome:
+        names = frozenset(package.name for package in (found.resolution.packages if found.resolution else ()))
+        if found.unknown:
+            return GroupOutcome(group.name, packages=names, unknown="an index could not be asked")
+        own = set(group.requirements)
+        mine = tuple(conflict for conflict in found.conflicts if own.intersection(conflict.core))
+        elsewhere = self._elsewhere(group, manifest) if mine else ""
+        return GroupOutcome(group.name, mine, elsewhere, names)
+
+    def _elsewhere(self, group: Group, manifest: Manifest) -> str:
+        """Return the first other target for which the group holds."""
+        for target in self._other_targets(manifest.target):
+            found = self._laid(group.requirements, replace(manifest, target=target, preferences={}))
+            if found.resolution is not None and not found.unknown:
+                return f"{target.os.value} {target.arch.value}, Python {target.python_version}"
+        return ""
+
+    def _other_targets(self, target: Target) -> Iterator[Target]:
+        for system, arch in _PLACES:
+            if (system, arch) != (target.os, target.arch):
+                yield replace(target, os=system, arch=arch, wsl=False)
+        bound = self._project.requires_python
+        for python in reversed(admitted_minors(bound) if bound is not None else ()):
+            if python != target.python:
+                yield replace(target, python=python, python_full=None)

@@ -1,0 +1,83 @@
+"""Extras, groups and files that nobody asked for are judged, and decide nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+from resolve_universe import LINUX, MemoryIndex, read
+
+from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.project import Group, Project
+from envdoctor.model.report import Report
+from envdoctor.model.requirement import GroupKind, GroupName
+from envdoctor.verbs.check import CheckRequest, check
+
+TABLE = {
+    "click": {"7.1": {}, "8.1": {}},
+    "typer": {"0.1": ["click>=8"], "0.0.9": ["click<8"]},
+    "pytest": {"6.2": {}, "8.0": {}},
+    "pytest-asyncio": {"0.23": ["pytest>=7"]},
+    "cupy": {"1.0": {"tags": ["cp311-cp311-win_amd64"]}},
+    "torch": {"2.0": {}, "2.1": {}},
+}
+
+
+def group(kind: GroupKind, name: str, *lines: str, alone: bool = False) -> Group:
+    called = GroupName(kind, name)
+    return Group(called, tuple(replace(line, group=called) for line in read(*lines)), alone=alone)
+
+
+def checked(*lines: str, groups: tuple[Group, ...]) -> Report:
+    project = Project("", requirements=read(*lines), groups=groups)
+    return check(CheckRequest(target=LINUX, today=date(2026, 11, 28), project=project, index=MemoryIndex(TABLE)))
+
+
+def said(report: Report) -> list[Finding]:
+    return [item for item in report.findings if item.rule == "RES016"]
+
+
+def test_each_is_judged_with_the_main_list_and_decides_nothing() -> None:
+    report = checked(
+        "click>=8",
+        groups=(
+            group(GroupKind.EXTRA, "fine", "typer"),
+            group(GroupKind.EXTRA, "cli", "typer", "click<8"),
+            group(GroupKind.GROUP, "test", "pytest<7", "pytest-asyncio"),
+        ),
+    )
+    assert (report.verdict.value, report.conflicts) == ("degraded", ())
+    found = {item.subject: item for item in said(report)}
+    assert {name: item.severity for name, item in found.items()} == {
+        "cli": Severity.WARNING,
+        "test": Severity.WARNING,
+    }
+    assert found["cli"].message == (
+        "the extra `cli` cannot be installed here: `click>=8` (requirements.txt:1) and `click<8` (requirements.txt:2) "
+        "disagree about `click`"
+    )
+
+
+def test_groups_that_only_exclude_each_other_are_no_fault() -> None:
+    report = checked("click", groups=(group(GroupKind.EXTRA, "a", "torch<2.1"), group(GroupKind.EXTRA, "b", "torch>2")))
+    assert (report.verdict.value, said(report)) == ("healthy", [])
+
+
+def test_what_is_meant_for_another_machine_is_a_note() -> None:
+    report = checked("click", groups=(group(GroupKind.EXTRA, "cuda", "cupy"),))
+    (finding,) = said(report)
+    assert (report.verdict.value, finding.severity) == ("healthy", Severity.INFO)
+    assert finding.message.endswith("; it holds on windows x86_64, Python 3.11")
+
+
+def test_a_list_of_another_tool_is_judged_alone() -> None:
+    other = group(GroupKind.FILE, "environment.yml", "click<8", alone=True)
+    assert not said(checked("click>=8", groups=(other,)))
+    (finding,) = said(checked("click>=8", groups=(replace(other, requirements=read("click<7")),)))
+    assert finding.remedy
+    assert finding.remedy.summary.startswith("`envdoctor check environment.yml`")
+
+
+def test_a_conflict_of_the_main_list_is_not_told_again_for_each_group() -> None:
+    report = checked("click>=8", "click<8", groups=(group(GroupKind.EXTRA, "fine", "pytest"),))
+    assert (report.verdict.value, said(report)) == ("broken", [])
