@@ -16,6 +16,7 @@ from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.adapters.probe.interpreter import Questioning
 from envdoctor.adapters.probe.interpreter_child import run_bounded
 from envdoctor.adapters.probe.interpreter_imports import probe_import, probe_imports
+from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Severity
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the interpreters made here are shell scripts")
@@ -62,14 +63,30 @@ def test_an_interpreter_that_is_too_old_is_told(tmp_path, diagnose, clean):
 @pytest.mark.parametrize(
     ("text", "kind", "detail"),
     [
-        ("exit 3", "interpreter-failed", "exit status 3"),
-        ("echo cannot load libpython >&2; exit 127", "interpreter-failed", "exit status 127: cannot load libpython"),
-        ("kill -ABRT $$", "interpreter-failed", "SIGABRT"),
-        ("echo garbage", "interpreter-failed", "its answer could not be read"),
-        ("echo '<<envdoctor-answer\n{]\nenvdoctor-answer>>'", "interpreter-failed", "its answer could not be read"),
-        ("echo '<<envdoctor-answer\n[]\nenvdoctor-answer>>'", "interpreter-failed", "its answer could not be read"),
-        ("sleep 60", "interpreter-timeout", "did not end within 0.4 s"),
-        ("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxx; done", "interpreter-timeout", "did not end within 0.4 s"),
+        ("exit 3", ProblemKind.INTERPRETER_FAILED, "exit status 3"),
+        (
+            "echo cannot load libpython >&2; exit 127",
+            ProblemKind.INTERPRETER_FAILED,
+            "exit status 127: cannot load libpython",
+        ),
+        ("kill -ABRT $$", ProblemKind.INTERPRETER_FAILED, "SIGABRT"),
+        ("echo garbage", ProblemKind.INTERPRETER_FAILED, "its answer could not be read"),
+        (
+            "echo '<<envdoctor-answer\n{]\nenvdoctor-answer>>'",
+            ProblemKind.INTERPRETER_FAILED,
+            "its answer could not be read",
+        ),
+        (
+            "echo '<<envdoctor-answer\n[]\nenvdoctor-answer>>'",
+            ProblemKind.INTERPRETER_FAILED,
+            "its answer could not be read",
+        ),
+        ("sleep 60", ProblemKind.INTERPRETER_TIMEOUT, "did not end within 0.4 s"),
+        (
+            "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxx; done",
+            ProblemKind.INTERPRETER_TIMEOUT,
+            "did not end within 0.4 s",
+        ),
     ],
 )
 def test_an_interpreter_that_fails_leaves_the_folder(venv, venv_site, diagnose, clean, text, kind, detail):
@@ -91,7 +108,7 @@ def test_a_file_that_cannot_be_executed(venv, clean):
     program.write_bytes(b"\x7fELF nothing")
     program.chmod(0o755)
     environment = read_environment(venv, environ=clean)
-    assert [problem.kind for problem in environment.problems] == ["interpreter-failed"]
+    assert [problem.kind for problem in environment.problems] == [ProblemKind.INTERPRETER_FAILED]
 
 
 def test_code_that_breaks_the_start_is_told_and_gone_round(venv, venv_site, clean):
@@ -100,7 +117,7 @@ def test_code_that_breaks_the_start_is_told_and_gone_round(venv, venv_site, clea
     venv_site.add("foo", "1.0")
     environment = read_environment(venv, environ=clean)
     assert [(problem.kind, problem.detail) for problem in environment.problems] == [
-        ("interpreter-failed", "exit status 7")
+        (ProblemKind.INTERPRETER_FAILED, "exit status 7")
     ]
     assert environment.python_full == ".".join(map(str, sys.version_info[:3]))
     assert environment.source == "folder"

@@ -22,6 +22,7 @@ __all__ = [
     "Isolation",
     "PatchedFile",
     "Platform",
+    "ProblemKind",
     "Venv",
 ]
 
@@ -144,20 +145,38 @@ class InstalledDistribution:
     """Extras it declares, names normalised (PEP 685)."""
 
 
+class ProblemKind(enum.Enum):
+    """What is wrong with an environment."""
+
+    LEFTOVER = enum.auto()
+    NO_METADATA = enum.auto()
+    UNREADABLE_METADATA = enum.auto()
+    MISSING_FILE = enum.auto()
+    CHANGED_FILE = enum.auto()
+    BASE_GONE = enum.auto()
+    BASE_CHANGED = enum.auto()
+    INTERPRETER_FAILED = enum.auto()
+    INTERPRETER_TIMEOUT = enum.auto()
+    INTERPRETER_OLD = enum.auto()
+    NO_INTERPRETER = enum.auto()
+    FOREIGN_SCRIPT = enum.auto()
+    UNREADABLE_LINE = enum.auto()
+    """Of a listing."""
+    REQUIREMENTS_NOT_TOLD = enum.auto()
+    NOT_TOLD = enum.auto()
+    """What else so short a listing cannot tell."""
+
+
 @dataclass(frozen=True, slots=True)
 class EnvironmentProblem:
-    """Something that kept part of an environment from being read, or that reading showed to be wrong.
+    """Something that kept part of an environment from being read, or that reading showed to be wrong."""
 
-    Kinds: ``leftover``, ``no-metadata``, ``unreadable-metadata``, ``missing-file``, ``changed-file``, ``base-gone``,
-    ``base-changed``, ``interpreter-failed``, ``interpreter-timeout``, ``interpreter-old``, ``no-interpreter``,
-    ``foreign-script``, ``unreadable-line`` (of a listing), ``not-known`` (what so short a
-    listing cannot tell).
-    """
-
-    kind: str
+    kind: ProblemKind
     subject: str
     """The path, distribution or program it is about."""
     detail: str
+    path: str = ""
+    """The file that is missing or changed, as the RECORD has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.log_findings import conflicts_of_log, is_understood
 from envdoctor.model.candidate import DistributionFile, FileKind
-from envdoctor.model.environment import EnvironmentKind
+from envdoctor.model.environment import EnvironmentKind, ProblemKind
 from envdoctor.model.report import Report
 from envdoctor.model.target import TargetProperty
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
@@ -54,7 +54,9 @@ def check_patient(examination: Examination) -> Report:
 def could_be_asked(environment: InstalledEnvironment | None) -> bool:
     """Return whether the environment's interpreter answered, so that more than its folder was read."""
     problems = environment.problems if environment else ()
-    return not any(problem.kind in ("interpreter-timeout", "interpreter-failed") for problem in problems)
+    return not any(
+        problem.kind in (ProblemKind.INTERPRETER_TIMEOUT, ProblemKind.INTERPRETER_FAILED) for problem in problems
+    )
 
 
 def with_requirements(environment: InstalledEnvironment, index: Index) -> InstalledEnvironment:
@@ -122,7 +124,7 @@ def _filled(item: InstalledDistribution, files: dict[str, DistributionFile], ind
 
 def _problems(environment: InstalledEnvironment, unfilled: tuple[str, ...]) -> Iterator[EnvironmentProblem]:
     for problem in environment.problems:
-        if problem.kind != "not-known" or not problem.detail.startswith("what the distributions require"):
+        if problem.kind is not ProblemKind.REQUIREMENTS_NOT_TOLD:
             yield problem
         elif unfilled:
             shown = ", ".join(unfilled[:5]) + (f" and {len(unfilled) - 5} more" if len(unfilled) > 5 else "")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from envdoctor.adapters.probe.environment_metadata import read_text
-from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile
+from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile, ProblemKind
 
 __all__ = [
     "BYTE_CODE",
@@ -110,7 +110,8 @@ def _verify_lines(
             status = stat_of(root + path)
         except (OSError, ValueError):
             if worth_a_look(path):
-                yield EnvironmentProblem("missing-file", item.name, path.decode("utf-8", "replace"))
+                shown = path.decode("utf-8", "replace")
+                yield EnvironmentProblem(ProblemKind.MISSING_FILE, item.name, shown, shown)
             continue
         # As text first: nearly all rows end so, and the rest is looked at again.
         if not line.endswith(b",%d" % status.st_size) and worth_a_look(path):
@@ -123,7 +124,7 @@ def _changed(
 ) -> Iterator[EnvironmentProblem]:
     if _is_size(recorded) and stat.S_ISREG(status.st_mode) and status.st_size != int(recorded):
         detail = f"{path}: {status.st_size} bytes, {int(recorded)} recorded"
-        yield EnvironmentProblem("changed-file", item.name, detail)
+        yield EnvironmentProblem(ProblemKind.CHANGED_FILE, item.name, detail, path)
 
 
 RECORD_LIMIT = 64 * 1024 * 1024
@@ -200,11 +201,11 @@ def verify_files(distributions: Iterable[InstalledDistribution]) -> Iterator[Env
             try:
                 status = os.stat(f"{item.location}/{file.path}")  # noqa: PTH116 - one call for each of 100 000 files
             except (OSError, ValueError):
-                yield EnvironmentProblem("missing-file", item.name, file.path)
+                yield EnvironmentProblem(ProblemKind.MISSING_FILE, item.name, file.path, file.path)
                 continue
             if file.size is not None and stat.S_ISREG(status.st_mode) and status.st_size != file.size:
                 detail = f"{file.path}: {status.st_size} bytes, {file.size} recorded"
-                yield EnvironmentProblem("changed-file", item.name, detail)
+                yield EnvironmentProblem(ProblemKind.CHANGED_FILE, item.name, detail, file.path)
 
 
 def worth_a_look(path: bytes) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from envdoctor.adapters.probe.environment_metadata import read_text
-from envdoctor.model.environment import EnvironmentProblem
+from envdoctor.model.environment import EnvironmentProblem, ProblemKind
 
 __all__ = ["foreign_scripts", "path_programs", "pip_settings", "relevant_variables"]
 
@@ -147,4 +147,6 @@ def foreign_scripts(root: Path) -> Iterator[EnvironmentProblem]:
             own = False
         if not own:
             state = "another environment" if os.path.exists(interpreter) else "no longer there"
-            yield EnvironmentProblem("foreign-script", str(script), f"it starts `{interpreter}`, which is {state}")
+            yield EnvironmentProblem(
+                ProblemKind.FOREIGN_SCRIPT, str(script), f"it starts `{interpreter}`, which is {state}"
+            )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from envdoctor.adapters.probe.environment_metadata import read_distribution, read_text
-from envdoctor.model.environment import CondaPackage, EnvironmentProblem, InstalledDistribution, Platform
+from envdoctor.model.environment import CondaPackage, EnvironmentProblem, InstalledDistribution, Platform, ProblemKind
 
 __all__ = [
     "Scan",
@@ -100,12 +100,14 @@ def scan_folder(folder: str, *, pth: bool = True) -> Scan:
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in entries)
     except OSError as error:
-        scan.problems.append(EnvironmentProblem("unreadable-metadata", folder, error.strerror or str(error)))
+        scan.problems.append(EnvironmentProblem(ProblemKind.UNREADABLE_METADATA, folder, error.strerror or str(error)))
         return scan
     for name in names:
         if name.startswith("~"):
             # pip renames what it replaces so; a `~` that stays is an uninstall that never ended.
-            scan.problems.append(EnvironmentProblem("leftover", f"{folder}/{name}", "left by an interrupted install"))
+            scan.problems.append(
+                EnvironmentProblem(ProblemKind.LEFTOVER, f"{folder}/{name}", "left by an interrupted install")
+            )
         elif name.endswith((".dist-info", ".egg-info")):
             _add(scan, folder, name)
         elif name.endswith(".egg"):
@@ -125,9 +127,9 @@ def _add(scan: Scan, folder: str, name: str) -> None:
     path = f"{folder}/{name}"
     metadata = "METADATA" if name.endswith(".dist-info") else "PKG-INFO"
     if os.path.isfile(f"{path}/{metadata}") or not name.endswith(".dist-info"):
-        problem = EnvironmentProblem("unreadable-metadata", path, f"{metadata} has no name and version")
+        problem = EnvironmentProblem(ProblemKind.UNREADABLE_METADATA, path, f"{metadata} has no name and version")
     else:
-        problem = EnvironmentProblem("no-metadata", path, "there is no METADATA in it")
+        problem = EnvironmentProblem(ProblemKind.NO_METADATA, path, "there is no METADATA in it")
     scan.problems.append(problem)
 
 
@@ -149,7 +151,7 @@ def _add_link(scan: Scan, folder: str, name: str) -> None:
             found = sorted(entry.name for entry in entries if entry.name.endswith(".egg-info"))
     except (OSError, ValueError):
         detail = f"it points to `{target}`, which is not there"
-        scan.problems.append(EnvironmentProblem("unreadable-metadata", f"{folder}/{name}", detail))
+        scan.problems.append(EnvironmentProblem(ProblemKind.UNREADABLE_METADATA, f"{folder}/{name}", detail))
         return
     for entry in found:
         distribution = read_distribution(target, entry)

@@ -36,6 +36,7 @@ from envdoctor.model.environment import (
     Interpreter,
     Isolation,
     Platform,
+    ProblemKind,
 )
 
 __all__ = ["EnvironmentNotFound", "read_environment"]
@@ -106,7 +107,7 @@ class _Asking:
             self.questioning = Questioning(str(layout.executable), timeout_s=timeout_s, environment=environ)
         elif ask and layout.kind in _OWN_PYTHON:
             detail = "its Python is for Windows" if layout.executable else "there is no Python executable in it"
-            problem = EnvironmentProblem("no-interpreter", str(layout.root), detail)
+            problem = EnvironmentProblem(ProblemKind.NO_INTERPRETER, str(layout.root), detail)
             self.given = InterpreterAnswer(None, (problem,))
 
     def wait(self) -> InterpreterAnswer:

@@ -11,7 +11,7 @@ from typing import Any
 
 from envdoctor.adapters.probe.interpreter_child import BoundedChild, ChildOutcome
 from envdoctor.adapters.probe.interpreter_questions import QUESTIONS
-from envdoctor.model.environment import EnvironmentProblem
+from envdoctor.model.environment import EnvironmentProblem, ProblemKind
 
 __all__ = ["OLDEST_PYTHON", "InterpreterAnswer", "Questioning", "last_line"]
 
@@ -101,10 +101,10 @@ def _facts(output: bytes) -> Mapping[str, Any] | None:
 
 def _problem(executable: str, outcome: ChildOutcome) -> EnvironmentProblem:
     if outcome.status == "timed-out":
-        return EnvironmentProblem("interpreter-timeout", executable, outcome.detail)
+        return EnvironmentProblem(ProblemKind.INTERPRETER_TIMEOUT, executable, outcome.detail)
     detail = outcome.detail if outcome.status != "exited" or outcome.code else "its answer could not be read"
     said = last_line(outcome.stderr) if outcome.stderr else ""
-    return EnvironmentProblem("interpreter-failed", executable, f"{detail}: {said}" if said else detail)
+    return EnvironmentProblem(ProblemKind.INTERPRETER_FAILED, executable, f"{detail}: {said}" if said else detail)
 
 
 def _too_old(executable: str, facts: Mapping[str, Any]) -> tuple[EnvironmentProblem, ...]:
@@ -112,7 +112,7 @@ def _too_old(executable: str, facts: Mapping[str, Any]) -> tuple[EnvironmentProb
     if version >= OLDEST_PYTHON:
         return ()
     detail = f"Python {version[0]}.{version[1]} is older than {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]}"
-    return (EnvironmentProblem("interpreter-old", executable, detail),)
+    return (EnvironmentProblem(ProblemKind.INTERPRETER_OLD, executable, detail),)
 
 
 def last_line(output: bytes, limit: int = 300) -> str:

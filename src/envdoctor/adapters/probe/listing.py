@@ -20,7 +20,7 @@ from envdoctor.adapters.probe.listing_torch import (
     is_collect_env,
     read_collect_env,
 )
-from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, InstalledEnvironment
+from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, InstalledEnvironment, ProblemKind
 from envdoctor.model.fact import Facts
 
 __all__ = ["ListingError", "facts_of_listing", "read_listing"]
@@ -99,8 +99,11 @@ def _read_json(text: str, name: str) -> Listing:
 
 
 def _environment(listing: Listing, name: str) -> InstalledEnvironment:
-    unknown = [] if listing.has_requirements else ["what the distributions require"]
-    unknown.append("which files they own")
+    problems = list(listing.problems)
+    if not listing.has_requirements:
+        detail = "what the distributions require"
+        problems.append(EnvironmentProblem(ProblemKind.REQUIREMENTS_NOT_TOLD, name, detail))
+    unknown = ["which files they own"]
     if listing.python is None:
         unknown.append("the Python version")
     if not listing.told.platform:
@@ -116,5 +119,5 @@ def _environment(listing: Listing, name: str) -> InstalledEnvironment:
         kind=EnvironmentKind.LISTING,
         told=listing.told,
         conda_packages=tuple(listing.conda_packages),
-        problems=(*listing.problems, *(EnvironmentProblem("not-known", name, detail) for detail in unknown)),
+        problems=(*problems, *(EnvironmentProblem(ProblemKind.NOT_TOLD, name, detail) for detail in unknown)),
     )

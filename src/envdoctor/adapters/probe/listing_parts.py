@@ -8,7 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.model.environment import CondaPackage, EnvironmentProblem, InstalledDistribution, Interpreter
+from envdoctor.model.environment import (
+    CondaPackage,
+    EnvironmentProblem,
+    InstalledDistribution,
+    Interpreter,
+    ProblemKind,
+)
 
 __all__ = [
     "Listing",
@@ -68,7 +74,7 @@ class Listing:
 
     def skip(self, name: str, line: int, text: str) -> None:
         """Keep a line that could not be read as a problem."""
-        self.problems.append(EnvironmentProblem("unreadable-line", f"{name}:{line}", text.strip()[:200]))
+        self.problems.append(EnvironmentProblem(ProblemKind.UNREADABLE_LINE, f"{name}:{line}", text.strip()[:200]))
 
 
 def read_python(text: str) -> tuple[tuple[int, int] | None, str | None]:

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     groups: dict[str, list[str]] = defaultdict(list)
     for problem in environment.problems:
-        if problem.kind == "leftover":
+        if problem.kind is ProblemKind.LEFTOVER:
             entry = problem.subject.rsplit("/", 1)[-1]
             groups[_stem(entry)].append(problem.subject)
     for stem, paths in groups.items():

@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.remedies import installer_commands, of_the_system
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment
 
 _CODE = (".py", ".so", ".pyd", ".dll", ".dylib", ".exe")
 
@@ -39,17 +40,16 @@ def find(examination: Examination) -> Iterator[Finding]:
     environment = examination.environment
     if environment is None:
         return
-    missing: dict[str, list[str]] = defaultdict(list)
-    changed: dict[str, list[str]] = defaultdict(list)
+    missing: dict[str, list[EnvironmentProblem]] = defaultdict(list)
+    changed: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     patched, shared = _patched(environment), _shared(environment)
     for problem in environment.problems:
-        path = problem.detail.partition(": ")[0]
-        if path in patched:
+        if problem.path in patched:
             continue
-        if problem.kind == "missing-file":
-            missing[problem.subject].append(problem.detail)
-        elif problem.kind == "changed-file" and path not in shared:
-            changed[problem.subject].append(problem.detail)
+        if problem.kind is ProblemKind.MISSING_FILE:
+            missing[problem.subject].append(problem)
+        elif problem.kind is ProblemKind.CHANGED_FILE and problem.path not in shared:
+            changed[problem.subject].append(problem)
     for name in sorted({*missing, *changed}):
         yield _finding(environment, name, missing[name], changed[name])
 
@@ -68,12 +68,14 @@ def _shared(environment: InstalledEnvironment) -> set[str]:
     return {path for path, names in owners.items() if len(names) > 1}
 
 
-def _finding(environment: InstalledEnvironment, name: str, missing: list[str], changed: list[str]) -> Finding:
+def _finding(
+    environment: InstalledEnvironment, name: str, missing: list[EnvironmentProblem], changed: list[EnvironmentProblem]
+) -> Finding:
     distribution = environment.get(name)
     version = distribution.version if distribution is not None else ""
     counts = [f"{len(missing)} missing"] if missing else []
     counts += [f"{len(changed)} changed"] if changed else []
-    listed = [*(f"missing: {path}" for path in missing), *(f"changed: {detail}" for detail in changed)]
+    listed = [*(f"missing: {item.detail}" for item in missing), *(f"changed: {item.detail}" for item in changed)]
     return Finding(
         rule=RULE.code,
         name=RULE.name,
@@ -89,14 +91,16 @@ def _finding(environment: InstalledEnvironment, name: str, missing: list[str], c
     )
 
 
-def _severity(environment: InstalledEnvironment, name: str, missing: list[str], changed: list[str]) -> Severity:
+def _severity(
+    environment: InstalledEnvironment, name: str, missing: list[EnvironmentProblem], changed: list[EnvironmentProblem]
+) -> Severity:
     distribution = environment.get(name)
     if distribution is not None and (distribution.installer == "conda" or of_the_system(distribution)):
         # conda rewrites prefixes inside files and Linux distributions strip libraries; the RECORD stays the wheel's.
         changed = []
-    if any(path.endswith(_CODE) for path in missing):
+    if any(item.path.endswith(_CODE) for item in missing):
         return Severity.ERROR
-    code_changed = any(detail.partition(": ")[0].endswith(_CODE) for detail in changed)
+    code_changed = any(item.path.endswith(_CODE) for item in changed)
     return Severity.WARNING if code_changed else Severity.INFO
 
 

@@ -24,6 +24,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.installed_demands import demands_of
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     if environment is None:
         return
     for problem in environment.problems:
-        if problem.kind in ("no-metadata", "unreadable-metadata"):
+        if problem.kind in (ProblemKind.NO_METADATA, ProblemKind.UNREADABLE_METADATA):
             entry = problem.subject.replace("\\", "/").rsplit("/", 1)[-1]
             yield _finding(
                 Severity.WARNING,
@@ -45,7 +46,7 @@ def find(examination: Examination) -> Iterator[Finding]:
                 Evidence(problem.detail, problem.subject),
                 "Delete it and install the distribution again",
             )
-        elif problem.kind == "unreadable-line":
+        elif problem.kind is ProblemKind.UNREADABLE_LINE:
             yield _finding(
                 Severity.INFO,
                 problem.subject,

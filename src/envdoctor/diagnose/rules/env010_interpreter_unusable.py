@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -28,15 +29,15 @@ if TYPE_CHECKING:
     from envdoctor.model.environment import EnvironmentProblem
 
 _SAYINGS = {
-    "interpreter-failed": (Severity.ERROR, "`{0}` does not start as it should: {1}"),
-    "interpreter-timeout": (Severity.ERROR, "`{0}` hangs when it starts: it {1}"),
-    "interpreter-old": (Severity.WARNING, "`{0}` is too old: {1}"),
-    "no-interpreter": (Severity.INFO, "`{0}` was read as a folder: {1}"),
+    ProblemKind.INTERPRETER_FAILED: (Severity.ERROR, "`{0}` does not start as it should: {1}"),
+    ProblemKind.INTERPRETER_TIMEOUT: (Severity.ERROR, "`{0}` hangs when it starts: it {1}"),
+    ProblemKind.INTERPRETER_OLD: (Severity.WARNING, "`{0}` is too old: {1}"),
+    ProblemKind.NO_INTERPRETER: (Severity.INFO, "`{0}` was read as a folder: {1}"),
 }
 _REMEDIES = {
-    "interpreter-failed": "Run it by hand with `-v`; where its Python is gone, make the environment anew",
-    "interpreter-timeout": "Start it with `-I -S`: if that works, a `sitecustomize` or a `.pth` file hangs",
-    "interpreter-old": "Make the environment with Python 3.10 or later",
+    ProblemKind.INTERPRETER_FAILED: "Run it by hand with `-v`; where its Python is gone, make the environment anew",
+    ProblemKind.INTERPRETER_TIMEOUT: "Start it with `-I -S`: if that works, a `sitecustomize` or a `.pth` file hangs",
+    ProblemKind.INTERPRETER_OLD: "Make the environment with Python 3.10 or later",
 }
 
 
@@ -45,7 +46,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     environment = examination.environment
     if environment is None:
         return
-    gone = any(problem.kind == "base-gone" for problem in environment.problems)
+    gone = any(problem.kind is ProblemKind.BASE_GONE for problem in environment.problems)
     for problem in environment.problems:
         # That the base is gone explains all of it, and has a rule of its own.
         if problem.kind in _SAYINGS and not gone:

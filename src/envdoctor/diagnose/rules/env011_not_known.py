@@ -20,10 +20,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+
+
+_NOT_TOLD = (ProblemKind.REQUIREMENTS_NOT_TOLD, ProblemKind.NOT_TOLD)
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -31,7 +35,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     environment = examination.environment
     if environment is None:
         return
-    open_questions = [problem for problem in environment.problems if problem.kind == "not-known"]
+    open_questions = [problem for problem in environment.problems if problem.kind in _NOT_TOLD]
     if open_questions:
         yield Finding(
             rule=RULE.code,

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding
+from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     value = around.variables.get("PYTHONHOME", "") if around is not None else ""
     if environment is None or not value:
         return
-    broken = any(problem.kind == "interpreter-failed" for problem in environment.problems)
+    broken = any(problem.kind is ProblemKind.INTERPRETER_FAILED for problem in environment.problems)
     yield isolation_finding(
         _RULE,
         Severity.ERROR if broken else Severity.WARNING,

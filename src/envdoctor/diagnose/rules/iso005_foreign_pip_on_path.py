@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_active, is_inside, isolation_finding
+from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     if environment is None:
         return
     for problem in environment.problems:
-        if problem.kind == "foreign-script":
+        if problem.kind is ProblemKind.FOREIGN_SCRIPT:
             yield isolation_finding(
                 _RULE,
                 Severity.WARNING,

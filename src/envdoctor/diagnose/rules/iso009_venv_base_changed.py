@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding
+from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ def find(examination: Examination) -> Iterator[Finding]:
     if environment is None:
         return
     for problem in environment.problems:
-        if problem.kind not in ("base-gone", "base-changed"):
+        if problem.kind not in (ProblemKind.BASE_GONE, ProblemKind.BASE_CHANGED):
             continue
-        gone = problem.kind == "base-gone"
+        gone = problem.kind is ProblemKind.BASE_GONE
         yield isolation_finding(
             _RULE,
             Severity.ERROR,
