@@ -12,13 +12,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.model.build_label import LabelLife
+from envdoctor.model.version_table import VersionTable
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-__all__ = ["advisories_folder", "data_file", "torch_labels"]
+__all__ = ["advisories_folder", "couplings", "data_file", "torch_labels"]
 
 
 @lru_cache(maxsize=1)
@@ -47,3 +48,19 @@ def torch_labels() -> Mapping[str, LabelLife]:
         unsure = tuple(SpecifierSet(item) for item in row.get("unsure", ()))
         found[row["name"]] = LabelLife(row["name"], Version(row["first"]), last, unsure, newest)
     return found
+
+
+@lru_cache(maxsize=1)
+def couplings() -> tuple[VersionTable, ...]:
+    """Return which binaries were built against which releases of others; a table is called ``torchaudio-torch``."""
+    return tuple(
+        VersionTable(
+            f"{row['name']}-{row['requires']}",
+            row["name"],
+            row["requires"],
+            tuple((of, needs) for of, needs in row["rows"]),
+            row["evidence"],
+            Version(row["known-to"]),
+        )
+        for row in data_file("couplings")["coupling"]
+    )

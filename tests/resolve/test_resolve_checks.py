@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, read
@@ -18,6 +19,7 @@ from envdoctor.resolve.hitting_sets import MinimalHittingSets, cheapest_hitting_
 from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.requires_dist import may_count
 from envdoctor.resolve.verification import violations
+from envdoctor.shipped import couplings
 
 TABLE = {
     "torch": {"2.10.0": {}, "2.11.0": {}, "2.13.0": {}},
@@ -54,8 +56,10 @@ def test_the_check_finds_lines_demands_and_couplings_that_do_not_hold() -> None:
     [
         ("torchaudio", "2.10.0", "==2.10.*"),
         ("torchaudio", "2.11.0", ">=2.11"),
-        ("torchvision", "0.16.1", "==2.1.*"),
-        ("torchvision", "0.26.0", "==2.11.*"),
+        ("torchvision", "0.16.1", "==2.1.1"),
+        ("torchvision", "0.26.0", "==2.11.0"),
+        ("torchvision", "0.29.2", ">=2.14.0"),
+        ("torchaudio", "2.11.0.3+rocm10.1.0", ">=2.11"),
         ("torchcodec", "0.5", "==2.7.*"),
         ("torchcodec", "0.10.0", "==2.10.*"),
         ("torchcodec", "0.17.0", ">=2.11"),
@@ -65,6 +69,40 @@ def test_shipped_couplings(owner: str, version: str, demand: str) -> None:
     found = Couplings().demands(canonicalize_name(owner), Version(version), frozenset())
     assert [(name, str(specifier)) for name, specifier in found] == [("torch", demand)]
     assert Couplings().demands(canonicalize_name(owner), Version(version), frozenset({"torch"})) == ()
+
+
+@pytest.mark.parametrize(
+    ("owner", "version"),
+    [
+        ("torchvision", "0.30.0"),  # beyond what was read
+        ("torchcodec", "0.18.0"),
+        ("torchaudio", "2.12.0"),
+        ("torchaudio", "2.6.0a0+1a8f621"),  # builders number pre-releases as they like
+        ("torchvision", "0.24.0.dev20250801"),
+        ("numpy", "2.0.0"),
+    ],
+)
+def test_couplings_are_silent_where_nothing_was_read(owner: str, version: str) -> None:
+    assert Couplings().demands(canonicalize_name(owner), Version(version), frozenset()) == ()
+
+
+def test_each_coupling_ends_says_from_where_it_is_known_and_can_be_read() -> None:
+    assert {table.name for table in couplings()} >= {"torchaudio-torch", "torchvision-torch", "torchcodec-torch"}
+    for table in couplings():
+        assert table.evidence
+        assert table.known_to is not None
+        assert table.wanted(table.known_to) is not None, f"{table.name}: no row speaks of {table.known_to}"
+        for of, needs in table.rows:
+            assert SpecifierSet(of)
+            assert SpecifierSet(needs)
+
+
+def test_a_builders_prerelease_counts_as_the_release_that_it_is_of() -> None:
+    (vision,) = (table for table in couplings() if table.name == "torchvision-torch")
+    wanted = vision.wanted(Version("0.20.0"))
+    assert wanted == "==2.5.0"
+    assert vision.fits(wanted, Version("2.5.0a0+872d972e41.nv24.8"))
+    assert not vision.fits(wanted, Version("2.6.0"))
 
 
 def test_wheels_come_first_and_shut_out_files_say_why() -> None:

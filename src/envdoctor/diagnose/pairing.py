@@ -12,15 +12,16 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
-from envdoctor.diagnose.wheel_facts import contains, shipped_wheel_facts
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.build_label import BuildLabel, read_label
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.target import Backend
-from envdoctor.shipped import data_file
+from envdoctor.model.version_table import contains
+from envdoctor.shipped import couplings, data_file
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.advisories.predicate import VersionTable
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.version_table import VersionTable
 
 __all__ = [
     "COMPANIONS",
@@ -35,7 +36,7 @@ __all__ = [
 
 COMPANIONS = ("torchaudio", "torchvision", "torchcodec")
 
-PAIR_TABLES = ("torchaudio-torch", "torchvision-torch", "torchcodec-torch", "torch-directml-torch")
+PAIR_TABLES = tuple(table.name for table in couplings())
 
 
 _STABLE_ABI = "2.11"
@@ -67,7 +68,7 @@ def misfits(scene: Scene, names: tuple[str, ...]) -> Iterator[Misfit]:
         if subject is None or object_ is None or _admitted_by_metadata(scene, subject, object_):
             continue
         wanted = table.wanted(subject.version)
-        if wanted is not None and not contains(wanted, object_.version):
+        if wanted is not None and not table.fits(wanted, object_.version):
             yield Misfit(subject, object_, wanted, table)
 
 

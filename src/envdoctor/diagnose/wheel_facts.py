@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.model.binary import GpuCode
+from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file, torch_labels
 
 if TYPE_CHECKING:
@@ -25,21 +25,9 @@ __all__ = [
     "advice_for_torch",
     "builds_for",
     "code_of",
-    "contains",
     "labels_with",
     "shipped_wheel_facts",
 ]
-
-
-@lru_cache(maxsize=4096)
-def _specifier(text: str) -> SpecifierSet:
-    return SpecifierSet(text)
-
-
-@lru_cache(maxsize=65536)
-def contains(specifier: str, version: Version) -> bool:
-    """Return whether ``version`` is in ``specifier``; pre-releases count as versions, local labels are ignored."""
-    return _specifier(specifier).contains(version, prereleases=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, Outcome, Predicate, Situation, VersionTable
+from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, Outcome, Predicate, Situation
 from envdoctor.diagnose.advisories.world_atoms import card_architectures
 from envdoctor.diagnose.package_view import Place
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import TargetProperty
+from envdoctor.model.version_table import VersionTable
 
 __all__ = [
     "PLACEHOLDER",

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from envdoctor.diagnose.advisories.advisory import Advisory
-from envdoctor.diagnose.advisories.predicate import VersionTable, read_table
+from envdoctor.diagnose.advisories.predicate import read_table
 from envdoctor.diagnose.advisories.row import Vocabulary, read_advisory
-from envdoctor.shipped import advisories_folder
+from envdoctor.model.version_table import VersionTable
+from envdoctor.shipped import advisories_folder, couplings
 from envdoctor.toml_tables import Faults, Row
 
 if sys.version_info >= (3, 11):
@@ -44,7 +45,7 @@ class AdvisoryBook:
 
 
 def _vocabulary(documents: Mapping[str, dict[str, Any]], collected: list[str]) -> Vocabulary:
-    tables: dict[str, VersionTable] = {}
+    tables = {table.name: table for table in couplings()}
     projects: dict[str, tuple[str, ...]] = {}
     for file, document in documents.items():
         faults = Faults(file)

@@ -12,12 +12,12 @@ from packaging.version import Version
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.installed_demands import left_out
 from envdoctor.diagnose.package_view import PackageView, Place
-from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.target import TargetProperty
+from envdoctor.model.version_table import contains
 from envdoctor.toml_tables import Row
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.advisories.predicate import VersionTable
+    from envdoctor.model.version_table import VersionTable
 
 __all__ = ["PACKAGE_ATOMS", "table_atom"]
 
@@ -225,7 +225,7 @@ def table_atom(row: Row, tables: Mapping[str, VersionTable]) -> Atom:
         version, called = _object_version(table, situation)
         if wanted is None or version is None:
             return _unknown(called)
-        if contains(wanted, version) is not fits:
+        if table.fits(wanted, version) is not fits:
             return FALSE
         thing = {"cuda": "CUDA", "python": "Python"}.get(table.object, table.object)
         seen = yes(f"{subject}, {subject.where}, goes with {thing} {wanted}", table.evidence, subject=subject.name)

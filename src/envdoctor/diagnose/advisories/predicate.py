@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.finding import Evidence
+from envdoctor.model.version_table import VersionTable
 from envdoctor.toml_tables import Row
 
 if TYPE_CHECKING:
-    from packaging.version import Version
-
     from envdoctor.diagnose.package_view import Scene
     from envdoctor.diagnose.source_scan import SourceScan
     from envdoctor.model.origin import FileOrigin
@@ -27,32 +25,9 @@ __all__ = [
     "Outcome",
     "Predicate",
     "Situation",
-    "VersionTable",
     "read_table",
     "yes",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class VersionTable:
-    """Rows of (versions of ``subject``, versions of ``object`` that go with them); the first that fits counts."""
-
-    name: str
-    subject: str
-    object: str
-    """A project name, ``python``, or ``cuda``: the CUDA major version that torch was built for."""
-    rows: tuple[tuple[str, str], ...]
-    evidence: str
-
-    def wanted(self, version: Version) -> str | None:
-        """Return the specifier for ``object`` beside that version of ``subject``; None where no row speaks of it."""
-        return next((needs for of, needs in self.rows if contains(of, version)), None)
-
-    def going_with(self, object_: Version, near: Version) -> str | None:
-        """Return versions of ``subject`` that go with that version of ``object``: of the row nearest to ``near``."""
-        here = next((at for at, (of, _) in enumerate(self.rows) if contains(of, near)), 0)
-        fitting = [at for at, (_, needs) in enumerate(self.rows) if contains(needs, object_)]
-        return self.rows[min(fitting, key=lambda at: abs(at - here))][0] if fitting else None
 
 
 def read_table(row: Row) -> VersionTable | None:

@@ -19,9 +19,10 @@ from envdoctor.diagnose.advisories.advisory import (
 )
 from envdoctor.diagnose.advisories.log_text import fixed_text
 from envdoctor.diagnose.advisories.package_atoms import PACKAGE_ATOMS, table_atom
-from envdoctor.diagnose.advisories.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate, VersionTable
+from envdoctor.diagnose.advisories.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
 from envdoctor.diagnose.advisories.world_atoms import WORLD_ATOMS, project_atom
 from envdoctor.model.finding import Applicability, Remedy, Severity
+from envdoctor.model.version_table import VersionTable
 from envdoctor.toml_tables import Faults, Row
 
 __all__ = ["Vocabulary", "read_advisory"]

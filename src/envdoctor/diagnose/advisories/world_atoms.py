@@ -11,10 +11,10 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.source_scan import EVERYWHERE
-from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
+from envdoctor.model.version_table import contains
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination

@@ -35,16 +35,17 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.package_view import PackageView, Scene
 
 
-def _overridden(examination: Examination, torch: PackageView) -> bool:
+def _overridden(examination: Examination, other: PackageView) -> bool:
     used = examination.resolution.repair if examination.resolution else None
     overrides = [item for repair in examination.repairs if repair.id == used for item in repair.overrides]
-    return bool(torch.set_aside) or any(item.requirement.name == "torch" for item in overrides)
+    return bool(other.set_aside) or any(item.requirement.name == other.name for item in overrides)
 
 
 def _versions(examination: Examination, scene: Scene) -> Iterator[Finding]:
     for item in misfits(scene, PAIR_TABLES):
+        other = item.object.name
         torn = _overridden(examination, item.object)
-        why = "; an override of torch alone has torn the pair apart" if torn else ""
+        why = f"; an override of {other} alone has torn the pair apart" if torn else ""
         chain = chain_to(examination.resolution, item.subject.name) if examination.resolution else None
         yield Finding(
             rule=RULE.code,
@@ -52,11 +53,11 @@ def _versions(examination: Examination, scene: Scene) -> Iterator[Finding]:
             severity=RULE.severity,
             subject=item.subject.name,
             message=(
-                f"`{item.subject.name}` {item.subject.version} was not built for `torch` {item.object.version} "
+                f"`{item.subject.name}` {item.subject.version} was not built for `{other}` {item.object.version} "
                 f"but for {item.wanted} (ABI mismatch){why}"
             ),
             evidence=(Evidence(item.table.evidence, f"table {item.table.name}"),),
-            remedy=Remedy(f"move `torch` and `{item.subject.name}` together: torch{item.wanted}"),
+            remedy=Remedy(f"move `{other}` and `{item.subject.name}` together: {other}{item.wanted}"),
             location=chain.location if chain else None,
         )
 

@@ -30,9 +30,9 @@ from packaging.version import Version
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend
+from envdoctor.model.version_table import contains
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination

@@ -31,11 +31,11 @@ from packaging.version import Version
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.wheel_facts import contains
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.version_table import contains
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:

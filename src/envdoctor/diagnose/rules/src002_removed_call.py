@@ -27,9 +27,10 @@ from envdoctor.diagnose.package_view import PackageView, scenes
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import Hit, scan_of
-from envdoctor.diagnose.wheel_facts import contains, shipped_wheel_facts
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file
 
 if TYPE_CHECKING:

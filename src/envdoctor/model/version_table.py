@@ -1,0 +1,60 @@
+"""Tables that say which version of one thing goes with which version of another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+__all__ = ["VersionTable", "contains"]
+
+
+@lru_cache(maxsize=4096)
+def _specifier(text: str) -> SpecifierSet:
+    return SpecifierSet(text)
+
+
+@lru_cache(maxsize=65536)
+def contains(specifier: str, version: Version) -> bool:
+    """Return whether ``version`` is in ``specifier``; pre-releases count as versions, local labels are ignored."""
+    return _specifier(specifier).contains(version, prereleases=True)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionTable:
+    """Rows of (versions of ``subject``, versions of ``object`` that go with them); the first that fits counts."""
+
+    name: str
+    subject: str
+    object: str
+    """A project name, ``python``, or ``cuda``: the CUDA major version that torch was built for."""
+    rows: tuple[tuple[str, str], ...]
+    evidence: str
+    known_to: Version | None = None
+    """The newest version of ``subject`` that was read, in a table that ends: beyond it nothing is said, and nothing of
+    pre-releases, which builders number as they like."""
+
+    def wanted(self, version: Version) -> str | None:
+        """Return the specifier for ``object`` beside that version of ``subject``; None where no row speaks of it."""
+        if self.known_to is not None and not self._knows(version):
+            return None
+        return next((needs for of, needs in self.rows if contains(of, version)), None)
+
+    def going_with(self, object_: Version, near: Version) -> str | None:
+        """Return versions of ``subject`` that go with that version of ``object``: of the row nearest to ``near``."""
+        here = next((at for at, (of, _) in enumerate(self.rows) if contains(of, near)), 0)
+        fitting = [at for at, (_, needs) in enumerate(self.rows) if contains(needs, object_)]
+        return self.rows[min(fitting, key=lambda at: abs(at - here))][0] if fitting else None
+
+    def fits(self, wanted: str, object_: Version) -> bool:
+        """Return whether a version of ``object`` is in ``wanted``; a builder's pre-release counts as its release."""
+        if contains(wanted, object_):
+            return True
+        return self.known_to is not None and object_.is_prerelease and contains(wanted, Version(object_.base_version))
+
+    def _knows(self, version: Version) -> bool:
+        assert self.known_to is not None  # noqa: S101
+        ended = Version(version.public) > self.known_to
+        return not ended and (not version.is_prerelease or self.known_to.is_prerelease)
