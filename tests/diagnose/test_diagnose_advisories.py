@@ -129,6 +129,8 @@ message = "m"
 cause = "c"
 evidnce = ["e"]
 confidence = "metadata"
+date = "2026-11-28"
+seen = ["torch"]
 remedy = { summary = "s", applicability = "perhaps" }
 when = { all = [ { package = "a", version = "1.x" }, { os = "windos" }, { not = { pakage = "b" } } ] }
 fires = []
@@ -146,6 +148,8 @@ def test_every_fault_of_a_file_is_told_with_its_key_path(tmp_path: Path) -> None
         "advisory[0].severity: `bad` is not one of",
         "advisory[0].evidence: must be a string or a list of strings",
         "advisory[0].evidnce: unknown key; did you mean `evidence`?",
+        "advisory[0].date: must be a day, such as 2026-11-28 without quotes",
+        "advisory[0].seen: `torch` is not a name with versions or a commit",
         "advisory[0].remedy.applicability: `perhaps`",
         "advisory[0].when.all[0].version: `1.x` is not a version specifier",
         "advisory[0].when.all[1].os: `windos` is not one of windows, linux, macos; did you mean `windows`?",
@@ -158,6 +162,7 @@ def test_every_fault_of_a_file_is_told_with_its_key_path(tmp_path: Path) -> None
 def test_codes_and_ids_are_unique_over_all_files(tmp_path: Path) -> None:
     good = BROKEN.replace('"ADV1"', '"ADV900"').replace('"bad"', '"error"').replace("evidnce", "evidence")
     good = good.replace('"perhaps"', '"safe"').replace('"1.x"', '">1"').replace("windos", "windows")
+    good = good.replace('"2026-11-28"', "2026-11-28").replace('"torch"', '"torch 2.1"')
     good = good.replace("pakage", "package").replace("fires = []", "fires = [{ plan = [] }]")
     for name in ("a", "b"):
         (tmp_path / f"{name}.toml").write_text(good, encoding="utf-8")
@@ -181,6 +186,8 @@ message = "m"
 cause = "c"
 evidence = ["e"]
 confidence = "metadata"
+date = 2026-11-28
+seen = []
 remedy = { summary = "s" }
 when = { package = "a" }
 told_by = [{ rule = "ADV026" }, { rule = "RES103", abuot = "b" }, { about = "c" }]
@@ -227,3 +234,17 @@ def test_what_another_look_has_told_is_not_said_again() -> None:
     legacy = Finding("RES103", "legacy-metadata", Severity.WARNING, "omegaconf", "m")
     assert "ADV026" in {item.rule for item in examine(examination)}
     assert "ADV026" not in {item.rule for item in examine(examination, said=[legacy])}
+
+
+def test_an_advisory_says_when_and_with_what_it_was_seen(tmp_path: Path) -> None:
+    assert all(item.date.startswith("202") for item in ADVISORIES)
+    assert all(item.seen for item in ADVISORIES if item.code in ("ADV001", "ADV017", "ADV112"))
+    (tmp_path / "x.toml").write_text(TELLING.replace("date = 2026-11-28\nseen = []\n", ""), encoding="utf-8")
+    with pytest.raises(InvalidAdvisories) as caught:
+        read_advisories(tmp_path)
+    faults = "\n".join(caught.value.faults)
+    assert "x.toml: advisory[0].date: is missing" in faults
+    assert "x.toml: advisory[0].seen: is missing; an empty list says that the versions are not known" in faults
+    text = documentation("ADV042")
+    assert text
+    assert "looked at on 2026-11-27, seen with gradio 4.43.0, pydantic 2.10.6, 2.14.4" in text

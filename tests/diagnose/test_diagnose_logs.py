@@ -138,6 +138,8 @@ message = "m"
 cause = "c"
 evidence = ["e"]
 confidence = "metadata"
+date = 2026-11-28
+seen = []
 remedy = { summary = "s" }
 symptom = ["(?:one|two)", "(?i)whatever", "[unclosed"]
 symptom_mentions = ["(unclosed"]

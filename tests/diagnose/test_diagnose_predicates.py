@@ -36,6 +36,8 @@ message = "m"
 cause = "c"
 evidence = ["e"]
 confidence = "metadata"
+date = 2026-11-28
+seen = []
 remedy = { summary = "s" }
 fires = [{ plan = [] }]
 silent = [{ plan = [] }]

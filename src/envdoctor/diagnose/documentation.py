@@ -13,11 +13,16 @@ if TYPE_CHECKING:
 __all__ = ["catalogue", "documentation"]
 
 
+def _known_from(advisory: Advisory) -> str:
+    seen = ", ".join(advisory.seen) or "versions that nobody wrote down"
+    return f"Known from: {advisory.confidence.value}, looked at on {advisory.date}, seen with {seen}."
+
+
 def _of_advisory(advisory: Advisory) -> str:
     lines = [
         f"# {advisory.code} {advisory.id}",
         "",
-        f"Severity: {advisory.severity.value}. Known from: {advisory.confidence.value}. File: `{advisory.source}`.",
+        f"Severity: {advisory.severity.value}. {_known_from(advisory)} File: `{advisory.source}`.",
         "",
         "## What is wrong",
         "",

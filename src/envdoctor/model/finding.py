@@ -79,8 +79,8 @@ class Finding:
     location: FileOrigin | None = None
     """A line of the project, where there is one."""
     waived: Waiver | None = None
-    log_line: int | None = None
-    """The line of the log that shows it, where one does."""
+    log_lines: tuple[int, ...] = ()
+    """The lines of the log that it explains, the first of them above all."""
     environment: str = ""
     """Which of a profile's environments it is about, where there are several and it is not about all of them."""
 

@@ -166,7 +166,8 @@ def read_log(examination: Examination, book: AdvisoryBook | None = None) -> Iter
     outdone = {code for advisory, _ in hits for code in advisory.instead_of}
     for advisory, hit in hits:
         if advisory.code not in outdone:
-            yield advisory.finding_of_log(situation, hit.excerpt, hit.number)
+            more = (other.number for item, other in hits if item.code in advisory.instead_of)
+            yield replace(advisory.finding_of_log(situation, hit.excerpt, hit.number), log_lines=(hit.number, *more))
 
 
 def once(advised: Iterable[Finding], shown: Iterable[Finding]) -> Iterator[Finding]:
@@ -179,5 +180,5 @@ def once(advised: Iterable[Finding], shown: Iterable[Finding]) -> Iterator[Findi
         else:
             worst = min(finding.severity, seen.severity, key=lambda item: item.rank)
             evidence = (seen.evidence[0], *finding.evidence)
-            yield replace(finding, severity=worst, evidence=evidence, log_line=seen.log_line)
+            yield replace(finding, severity=worst, evidence=evidence, log_lines=seen.log_lines)
     yield from logged.values()

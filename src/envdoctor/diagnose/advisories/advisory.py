@@ -155,6 +155,10 @@ class Advisory:
     """Words that fit wherever the advisory fires, and a log that shows it."""
     evidence: tuple[str, ...]
     confidence: Confidence
+    date: str
+    """The day, ISO, on which the evidence was last looked at."""
+    seen: tuple[str, ...]
+    """With which versions or commits: ``torch 2.1.1, 2.15.0``; empty where nobody wrote them down."""
     when: Predicate
     source: str
     """The data file that it stands in."""
@@ -190,7 +194,7 @@ class Advisory:
     def finding(self, situation: Situation, outcome: Outcome) -> Finding:
         """Return the finding of a situation in which the predicate is true."""
         subject = self.subject or outcome.subject or self.id
-        known = (Evidence(item, f"advisory {self.code}") for item in self.evidence)
+        known = (Evidence(item, f"advisory {self.code}, {self.date}") for item in self.evidence)
         return Finding(
             rule=self.code,
             name=self.id,
@@ -216,10 +220,9 @@ class Advisory:
             message=f"the log shows a known issue: {_first_sentence(self.cause)}",
             evidence=(
                 Evidence(line, f"log line {number}"),
-                *(Evidence(item, self.code) for item in self.evidence),
+                *(Evidence(item, f"advisory {self.code}, {self.date}") for item in self.evidence),
             ),
             remedy=self._remedy(situation),
-            log_line=number,
         )
 
     def _remedy(self, situation: Situation) -> Remedy:

@@ -43,6 +43,13 @@ _BACKENDS = {
 }
 """What runs the tensors, where words of it tell; CUDA's own words stand under ZLUDA and ROCm too."""
 
+_CARD = re.compile(
+    r"\bGPU arch ?: ?(gfx[0-9a-f]{3,5})\b|_lazy_(gfx[0-9a-f]{3,5})\.|\((gfx[0-9a-f]{3,5})\)"
+    r"|\bCUDA capability sm_(\d{2,3}) is not|\bwhich is of cuda capability (\d{1,2}\.\d)"
+    r"|'sm_(\d{2,3})[a-z]?' is not defined"
+)
+"""A card's architecture, where a tool complains of it or names it with the card."""
+
 _INSTALLED = re.compile(r"\bSuccessfully installed (.{1,4000})")
 _NAMED = re.compile(r"([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)-(\d[\w.+!]*)(?:\s|$)")
 _STATED = (
@@ -73,6 +80,8 @@ def with_what_log_tells(examination: Examination, text: str) -> Examination:
     if target.backend is Backend.UNKNOWN:
         backends = (backend for backend, pattern in _BACKENDS.items() if pattern.search(text))
         target = replace(target, backend=next(backends, Backend.UNKNOWN))
+    if target.gpu_architecture is None:
+        target = replace(target, gpu_architecture=_card(text))
     return replace(examination, environment=environment, target=target, assumed=frozenset(assumed))
 
 
@@ -84,6 +93,12 @@ def _system(text: str) -> OperatingSystem | None:
 def _python(text: str) -> tuple[int, int] | None:
     minors = {int(next(filter(None, match.groups()))) for match in _PYTHON.finditer(text)}
     return (3, minors.pop()) if len(minors) == 1 else None
+
+
+def _card(text: str) -> str | None:
+    found = {next(filter(None, match.groups())) for match in _CARD.finditer(text)}
+    cards = {name if name.startswith("gfx") else f"sm_{name.replace('.', '')}" for name in found}
+    return cards.pop() if len(cards) == 1 else None
 
 
 def _environment(text: str) -> InstalledEnvironment | None:

@@ -196,4 +196,12 @@ INDEX: tuple[Row, ...] = (
     ("ADV200", "coreml.toml", ((),), ()),
     ("ADV201", "coreml.toml", ((),), ()),
     ("ADV202", "coreml.toml", ((),), ()),
+    ("ADV203", "rocm.toml", ((),), ()),
+    ("ADV204", "symptoms.toml", ((),), ()),
+    ("ADV205", "symptoms.toml", ((),), ()),
+    ("ADV206", "symptoms.toml", ((),), ()),
+    ("ADV207", "symptoms.toml", ((),), ()),
+    ("ADV208", "symptoms_install.toml", ((),), ()),
+    ("ADV209", "symptoms_install.toml", ((),), ()),
+    ("ADV210", "coreml.toml", ((),), ()),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -29,6 +30,7 @@ __all__ = ["Vocabulary", "read_advisory"]
 
 _CODE = re.compile(r"ADV\d{3}")
 _RULE = re.compile(r"(?!ADV)[A-Z]{3,4}\d{3}")
+_SEEN = re.compile(r"[A-Za-z][\w.+-]* .*\d")
 _PIP = re.compile(r"^pip install ([^|&;]+)$")
 _SHORTEST_FIXED = 5
 """Characters; by such a text a log is searched before any regular expression is tried."""
@@ -162,6 +164,28 @@ def _patterns(row: Row, key: str, flags: int = 0) -> tuple[re.Pattern[str], ...]
     return tuple(re.compile(text, flags) for text in sound if text)
 
 
+def _date(row: Row) -> str:
+    value = row.take("date")
+    if value is None:
+        row.fault("date", "is missing")
+    elif not isinstance(value, date) or isinstance(value, datetime):
+        row.fault("date", "must be a day, such as 2026-11-28 without quotes")
+    else:
+        return value.isoformat()
+    return ""
+
+
+def _seen(row: Row) -> tuple[str, ...]:
+    """Read with which versions it was seen; an empty list says that nobody wrote them down."""
+    if not row.has("seen"):
+        row.fault("seen", "is missing; an empty list says that the versions are not known")
+    found = row.texts("seen")
+    for text in found:
+        if not _SEEN.match(text):
+            row.fault("seen", f"`{text}` is not a name with versions or a commit, such as `torch 2.1.1 to 2.15.0`")
+    return found
+
+
 def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) -> Advisory:
     """Read the advisory at ``path`` of a file; what is wrong with it goes into ``faults``."""
     row = Row(data, path, faults)
@@ -189,6 +213,8 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
         tables=words.tables,
         evidence=row.texts("evidence", required=True),
         confidence=Confidence(row.choice("confidence", [item.value for item in Confidence])),
+        date=_date(row),
+        seen=_seen(row),
         when=when,
         needs=needed_packages(when),
         source=faults.file,

@@ -88,7 +88,7 @@ def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Ite
     """
     text = examination.log or ""
     output, conflicts = _output(text), conflicts_of_log(text, examination.conflicts)
-    explained = {item.log_line for item in advised if item.log_line is not None}
+    explained = {number for item in advised for number in item.log_lines}
     own = [
         *res001_conflicting_requirements.RULE.find(replace(examination, conflicts=conflicts, repairs=())),
         *_unmet(output.unmet, explained),
@@ -129,7 +129,7 @@ def _alone(refusal: ResolverFailure) -> Finding:
         message=f"{names} {refusal.why}" if refusal.why else f"{names} cannot be met, says the log{_clash(refusal)}",
         evidence=(Evidence(refusal.words[:600], f"log line {refusal.begin}"),),
         remedy=Remedy(refusal.remedy or "take another version of it, or of what it needs"),
-        log_line=refusal.begin,
+        log_lines=(refusal.begin,),
     )
 
 
@@ -154,7 +154,7 @@ def _unmet(found: Sequence[Unmet], explained: set[int]) -> Iterator[Finding]:
             message=f"{who} requires `{wanted}`, but {state}",
             evidence=(Evidence(item.line, f"log line {item.number}"),),
             remedy=_remedy_of_unmet(item, everyone),
-            log_line=item.number,
+            log_lines=(item.number,),
         )
 
 
@@ -198,7 +198,7 @@ def _unexplained(
             *(Evidence(item.line, f"log line {item.number}") for item in also),
         ),
         remedy=Remedy(_what_to_do(failure)),
-        log_line=failure.number,
+        log_lines=(failure.number,),
     )
 
 
