@@ -7,9 +7,18 @@ from pathlib import Path
 import pytest
 
 from envdoctor.adapters.project import read_project
+from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.target import OperatingSystem
+from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_inputs import recognised_profile
 from envdoctor.verbs.target_choice import TargetChoice
+
+KEYS = ("vendor", "name")
+
+
+def _patient(**facts: object) -> Patient:
+    known = [Fact(name, FactState.KNOWN, value, "test") for name, value in facts.items()]
+    return Patient(environment=None, facts=Facts(known))
 
 
 @pytest.mark.parametrize(
@@ -26,6 +35,30 @@ from envdoctor.verbs.target_choice import TargetChoice
 def test_a_profile_for_another_system_than_the_environments_is_not_taken(
     tmp_path: Path, typed: OperatingSystem | None, system: str | None, taken: str | None
 ) -> None:
-    (tmp_path / "requirements.txt").write_text("kokoro==0.9.4\n", encoding="utf-8")
-    found = recognised_profile(tmp_path, read_project(tmp_path), TargetChoice(os=typed), system, tell=lambda text: None)
+    (tmp_path / "requirements.txt").write_text("kokoro==0.9.4\nmisaki\n", encoding="utf-8")
+    patient = _patient(os=system) if system is not None else None
+    found = recognised_profile(
+        tmp_path, read_project(tmp_path), TargetChoice(os=typed), patient, tell=lambda text: None
+    )
     assert (found.name if found is not None else None) == taken
+
+
+@pytest.mark.parametrize(
+    ("cards", "taken"),
+    [
+        ([], True),
+        ([("amd", "AMD Radeon RX 7900 XTX")], True),
+        ([("nvidia", "NVIDIA GeForce RTX 4070")], False),
+        ([("intel", "Intel(R) UHD Graphics 770"), ("amd", "AMD Radeon RX 6600")], True),
+    ],
+)
+def test_a_card_of_another_maker_stops_a_profile(tmp_path: Path, cards: list[tuple[str, str]], taken: bool) -> None:
+    (tmp_path / "requirements.txt").write_text("coqui-tts\nsilero-tts\nfaster-whisper\n", encoding="utf-8")
+    facts = {f"gpu[{at}].{key}": value for at, card in enumerate(cards) for key, value in zip(KEYS, card, strict=True)}
+    said: list[str] = []
+    found = recognised_profile(
+        tmp_path, read_project(tmp_path), TargetChoice(os=OperatingSystem.WINDOWS), _patient(**facts), tell=said.append
+    )
+    assert (found is not None) is taken
+    if not taken:
+        assert said == ["not taking profile `xtts-zluda`: it is for zluda, and the card is NVIDIA GeForce RTX 4070"]

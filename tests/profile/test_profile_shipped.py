@@ -219,12 +219,28 @@ def test_files_and_requirements_mark_a_project() -> None:
     assert best.reason == "has `scripts/modeldownloader.py`, `xtts_webui.py` and asks for `coqui-tts`"
 
 
-def test_one_common_requirement_marks_nothing() -> None:
-    assert recognise(["setup.py"], ["torch", "pyopenjtalk"]) == []
+@pytest.mark.parametrize(
+    ("files", "names", "called"),
+    [
+        (["setup.py"], ["torch", "pyopenjtalk"], None),
+        (["inference.py"], ["torch"], None),
+        (["inference.py"], ["torch", "torchdiffeq"], None),
+        (["xtts_webui.py"], ["torch"], None),
+        ([], ["kokoro"], None),
+        (["app.py"], ["kokoro"], "kokoro-reader"),
+    ],
+)
+def test_one_mark_proves_nothing(files: list[str], names: list[str], called: str | None) -> None:
+    assert recognise(files, names, called=called) == []
+
+
+def test_a_projects_own_name_is_enough() -> None:
+    (found,) = recognise(["setup.py"], ["torch"], called="Kokoro")
+    assert (found.profile.name, found.reason) == ("kokoro-coreml", "is called `Kokoro`")
 
 
 def test_variants_of_a_stack_match_equally_and_the_systems_own_comes_first() -> None:
-    matches = recognise(lambda: ["diffrhythm2/cfm.py"], [], prefer_os=OperatingSystem.WINDOWS)
+    matches = recognise(lambda: ["diffrhythm2/cfm.py"], ["muq"], prefer_os=OperatingSystem.WINDOWS)
 
     assert matches[0].profile.name == "diffrhythm2-directml"
     assert len({match.score for match in matches}) == 1

@@ -15,8 +15,8 @@ from envdoctor.profile.load import abstract_names, load_profile, shipped_names
 
 __all__ = ["Match", "catalogue", "recognise"]
 
-# A single common requirement marks nothing: half of a profile's packages do, or two of them.
-_ENOUGH_PACKAGES = 2
+# A single mark proves nothing: other projects have an `inference.py`, or ask for one of the packages.
+_ENOUGH_MARKS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Match:
 
     profile: Profile
     score: float
-    """From above 0 to 2: the share of the profile's marking files plus the share of its marking requirements."""
+    """From above 0 to 3: the share of the marking files, that of the marking requirements, and 1 for the name."""
     reason: str
     """One line to be said aloud."""
 
@@ -41,30 +41,35 @@ def recognise(
     project_files: Sequence[str] | Callable[[], Sequence[str]],
     requirements: Iterable[str],
     *,
+    called: str | None = None,
     prefer_os: OperatingSystem | None = None,
     profiles: Sequence[Profile] | None = None,
 ) -> list[Match]:
-    """Return the profiles that a project looks like, best first.
+    """Return the profiles that a project looks like, best first: by several marks, or by the project's own name.
 
     ``project_files`` are paths relative to the project root with forward slashes (or a function that lists them, asked
-    once); ``requirements`` are the names of projects it asks for. Profiles of one stack match equally well: among
-    equals those for ``prefer_os`` come first, then by name. An equal ``score`` of the first two means that a person
-    must choose.
+    once); ``requirements`` are the names of projects it asks for; ``called`` is its own name. Profiles of one stack
+    match equally well: among equals those for ``prefer_os`` come first, then by name. An equal ``score`` of the first
+    two means that a person must choose.
     """
     files = list(project_files() if callable(project_files) else project_files)
     names: set[str] = {canonicalize_name(name) for name in requirements}
-    found = [match for profile in profiles or catalogue() if (match := _match(profile, files, names)) is not None]
+    found = [
+        match
+        for profile in profiles or catalogue()
+        if (match := _match(profile, files, names, called or "")) is not None
+    ]
     return sorted(found, key=lambda m: (-m.score, m.profile.target.os is not prefer_os, m.profile.name))
 
 
-def _match(profile: Profile, files: Sequence[str], names: set[str]) -> Match | None:
+def _match(profile: Profile, files: Sequence[str], names: set[str], called: str) -> Match | None:
     marks = [mark for mark in profile.recognise if _present(mark, files)]
     packages = [name for name in profile.recognise_packages if name in names]
-    enough = len(packages) >= _ENOUGH_PACKAGES or (packages and 2 * len(packages) >= len(profile.recognise_packages))
-    if not marks and not enough:
+    by_name = bool(called) and canonicalize_name(called) == profile.name.partition("-")[0]
+    if not by_name and len(marks) + len(packages) < _ENOUGH_MARKS:
         return None
-    score = _share(marks, profile.recognise) + _share(packages, profile.recognise_packages)
-    said = []
+    score = float(by_name) + _share(marks, profile.recognise) + _share(packages, profile.recognise_packages)
+    said = [f"is called `{called}`"] if by_name else []
     if marks:
         said.append(f"has {_listed(marks)}")
     if packages:

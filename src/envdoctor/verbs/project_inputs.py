@@ -12,11 +12,19 @@ from envdoctor.model.target import Arch, Target, TargetArch
 from envdoctor.ports import Tell, UsageFault
 from envdoctor.verbs.index_choice import IndexChoice, index_urls, open_ports
 from envdoctor.verbs.settings import Settings, SettingsError, parse_settings
-from envdoctor.verbs.target_choice import TargetChoice, for_environment_python, host_target, pick_target
+from envdoctor.verbs.target_choice import (
+    TargetChoice,
+    card_against,
+    for_environment_python,
+    host_target,
+    pick_target,
+    system_of,
+)
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Sources
     from envdoctor.lock.pylock_reader import LockedProject
+    from envdoctor.verbs.patient import Patient
 
 __all__ = [
     "IndexChoice",
@@ -115,18 +123,24 @@ def _beside(name: str, path: Path) -> str:
 
 
 def recognised_profile(
-    path: Path, project: Project, choice: TargetChoice, system: str | None, *, tell: Tell
+    path: Path, project: Project, choice: TargetChoice, patient: Patient | None, *, tell: Tell
 ) -> Profile | None:
     """Return the shipped profile that recognises the project and fits the target as typed; said aloud.
 
-    ``system``: the operating system of the environment or facts that the user points at; None where there are none.
+    A system, or cards, of an environment or facts that the user points at contradict a profile as an option does.
     """
     from envdoctor.profile.catalogue import recognise
 
     names = [requirement.name for requirement in project.requirements]
-    matches = recognise(_listing(path) if path.is_dir() else (), names, prefer_os=host_target().os)
+    listing = _listing(path) if path.is_dir() else ()
+    matches = recognise(listing, names, called=project.name, prefer_os=host_target().os)
+    system = system_of(patient) if patient is not None else None
     best = next((match for match in matches if _fits(match.profile, choice, system)), None)
     if best is None:
+        return None
+    contrary = card_against(best.profile.target.backend, patient.facts) if patient is not None else ""
+    if contrary:
+        tell(f"not taking profile `{best.profile.name}`: it is for {best.profile.target.backend.value}, {contrary}")
         return None
     tell(f"taking profile `{best.profile.name}`: {best.reason}; `--profile` chooses another")
     return best.profile

@@ -17,7 +17,7 @@ from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_index import as_the_project_says
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
-from envdoctor.verbs.target_choice import fitted, system_of
+from envdoctor.verbs.target_choice import fitted
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
@@ -75,8 +75,7 @@ def open_session(
     chosen = project_inputs.pick_profile(profile, settings, project)
     if chosen is None:
         read = project_inputs.read(project, None, settings)
-        system = system_of(patient) if patient is not None else None
-        chosen = project_inputs.recognised_profile(project, read, target_choice, system, tell=tell)
+        chosen = project_inputs.recognised_profile(project, read, target_choice, patient, tell=tell)
     target, pythons = project_inputs.pick_target(target_choice, chosen, settings)
     if patient is not None and chosen is None:
         target = fitted(target, patient, target_choice)

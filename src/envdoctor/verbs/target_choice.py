@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TargetChoice",
     "assumed_of",
+    "card_against",
     "fitted",
     "for_environment_python",
     "host_target",
@@ -210,6 +211,22 @@ def _machine(patient: Patient) -> str:
         return str(told or "").lower()
     # These chips sit beside ARM processors only, and hardly any other card does.
     return "aarch64" if any(_OF_ARM.search(name) for name in names) else "x86_64"
+
+
+_VENDORS = {
+    Backend.CUDA: ("nvidia",), Backend.ZLUDA: ("amd",), Backend.ROCM: ("amd",), Backend.XPU: ("intel",),
+    Backend.DIRECTML: ("amd", "intel", "nvidia"),
+}  # fmt: skip
+
+
+def card_against(backend: Backend, facts: Facts) -> str:
+    """Return why no card of a machine is one for a backend; empty where one is, or where none is known."""
+    cards = [fact for fact in facts.matching("gpu[") if fact.name.endswith("].vendor") and fact.value]
+    wanted = _VENDORS.get(backend)
+    if wanted is None or not cards or any(fact.value in wanted for fact in cards):
+        return ""
+    named = (facts.value(fact.name.replace("].vendor", "].name")) or str(fact.value).upper() for fact in cards)
+    return f"and the card is {' and '.join(dict.fromkeys(map(str, named)))}"
 
 
 def _backend(facts: Facts, target: Target) -> Backend:
