@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from envdoctor.ports import UsageFault
-from envdoctor.verbs import patient
-from envdoctor.verbs.patient import read_log_file
+from envdoctor.verbs import pastes
+from envdoctor.verbs.pastes import read_log_file
 
 ERROR = "RuntimeError: Numpy is not available"
 
@@ -25,7 +25,7 @@ def test_a_log_is_read_in_the_encodings_that_shells_write(tmp_path: Path, encodi
 def test_of_a_large_log_the_end_is_read_and_lines_keep_their_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, lines: int
 ) -> None:
-    monkeypatch.setattr(patient, "_LARGEST", 160)
+    monkeypatch.setattr(pastes, "_LARGEST", 160)
     log = tmp_path / "run.log"
     mark = "" if encoding == "utf-8" else "\ufeff"
     log.write_bytes((mark + "step ok\n" * lines + f"{ERROR}\nend").encode(encoding))

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from envdoctor.adapters.probe.listing import ListingError, facts_of_listing, read_listing
+from envdoctor.adapters.probe.host_pastes import facts_of_paste
+from envdoctor.adapters.probe.listing import ListingError, read_listing
 from envdoctor.model.environment import ProblemKind
 
 NOT_TOLD = (ProblemKind.REQUIREMENTS_NOT_TOLD, ProblemKind.NOT_TOLD)
@@ -157,7 +158,8 @@ def test_collect_env():
     assert environment.python_full == "3.10.11"
     assert environment.told.platform == "win32"
     assert versions(COLLECT_ENV) == {"numpy": "1.26.4", "torch": "2.6.0+cu124"}
-    facts = facts_of_listing(COLLECT_ENV)
+    facts = facts_of_paste(COLLECT_ENV)
+    assert facts is not None
     assert [facts.value(f"gpu[{number}].name") for number in (0, 1)] == [
         "NVIDIA GeForce RTX 5080",
         "NVIDIA GeForce RTX 3060",

@@ -52,12 +52,16 @@ def check(
         typer.Option(
             "--installed",
             metavar="FILE",
-            help="An environment elsewhere: `pip freeze`, `pip list`, `conda list` or torch's collect_env text.",
+            help="An environment elsewhere: what pip, uv, Poetry or conda lists, or torch's collect_env text.",
         ),
     ] = None,
     facts: Annotated[
         Path | None,
-        typer.Option("--facts", metavar="FILE", help="Facts of another machine: `envdoctor host --format json`."),
+        typer.Option(
+            "--facts",
+            metavar="FILE",
+            help="Facts of another machine: `envdoctor host --format json`, or what nvidia-smi, rocminfo, dxdiag say.",
+        ),
     ] = None,
     log: Annotated[
         Path | None,

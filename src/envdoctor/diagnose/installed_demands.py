@@ -136,13 +136,11 @@ _SYSTEMS = {"win32": ("nt", "Windows"), "linux": ("posix", "Linux"), "darwin": (
 
 # `pip freeze` leaves out what it takes for a part of Python.
 _NOT_FROZEN = frozenset({"pip", "setuptools", "wheel", "distribute"})
-_CHOICES = frozenset({"collect_env", "facts", "log"})
-"""Sources that name a choice of distributions only."""
 
 
 def left_out(environment: InstalledEnvironment) -> Callable[[str], bool]:
     """Return whether a distribution that is not listed may be there all the same, as a question about its name."""
-    if environment.source in _CHOICES:
+    if environment.partial:
         return lambda _: True
     return _NOT_FROZEN.__contains__ if environment.source == "pip freeze" else lambda _: False
 

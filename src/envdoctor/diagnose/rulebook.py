@@ -27,6 +27,7 @@ _GATES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("res1", ("project", "conflicts", "resolution", "rejections", "incomplete", "by_lock")),
     ("res208", ("resolution", "facts", "profile")),
     ("res2", ("resolution",)),
+    ("log", ("not_read",)),
     ("gpu0", ()),
     ("gpu101", ("facts", "profile", "binaries")),
     ("gpu10", ("facts",)),

@@ -225,6 +225,8 @@ class InstalledEnvironment:
     imports: Mapping[str, ImportOutcome] = field(default_factory=dict)
     """By module; those that were tried."""
     patched: tuple[PatchedFile, ...] = ()
+    partial: bool = False
+    """True where a listing shows a choice of what is installed: the rest may be there all the same."""
     details: dict[str, object] = field(default_factory=dict, compare=False)
     """Further answers, by key; every key may be missing.
 

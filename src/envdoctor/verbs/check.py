@@ -104,6 +104,8 @@ class CheckRequest:
     binaries: BinaryInventory | None = None
     facts: Facts = Facts()  # noqa: RUF009 - immutable
     log: str | None = None
+    not_read: tuple[str, ...] = ()
+    """What is wrong with pastes that were not understood."""
     unreachable: Callable[[], Sequence[tuple[str, str, str]]] = tuple
     """Tells, afterwards, which indexes did not answer: name, URL, reason."""
     progress: Progress | None = None
@@ -272,6 +274,7 @@ def _examination(request: CheckRequest) -> Examination:
         index=request.index,
         archives=request.archives,
         log=request.log,
+        not_read=request.not_read,
     )
 
 

@@ -166,6 +166,7 @@ def report_of_patient(
         facts=patient.facts,
         log=patient.log,
         assumed=assumed,
+        not_read=patient.not_read,
     )
     with collector_paused():
         return check_patient(examination)

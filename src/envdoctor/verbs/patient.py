@@ -1,10 +1,8 @@
-"""The log that `--log` names: its end where it is large, since errors stand there."""
+"""The patient as the user points at it: an environment here, or one elsewhere by what is pasted of it."""
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,48 +11,14 @@ from typing import TYPE_CHECKING
 from envdoctor.model.environment import PatchedFile
 from envdoctor.model.fact import Facts
 from envdoctor.ports import UsageFault
+from envdoctor.verbs.pastes import Pastes, read_pastes
 
 if TYPE_CHECKING:
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["Patient", "PatientChoice", "locked_of", "open_patient", "read_log_file", "with_lock", "with_patches"]
-
-_LARGEST = 16 * 1024 * 1024
-"""Bytes; more of a log is not looked at."""
-
-
-def read_log_file(path: Path) -> str:
-    """Return a log; of one above 16 MB the end, with an empty line for each line before it, so that numbers hold.
-
-    UTF-16, as PowerShell's redirection writes it, is read too. Raises UsageFault for what cannot be read or is no text.
-    """
-    try:
-        begin, end, lines = _ends(path)
-    except OSError as error:
-        raise UsageFault(f"--log: cannot read `{path}`: {error.strerror or error}") from error
-    encoding = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(begin[:2])
-    if encoding is None and b"\0" in begin:
-        raise UsageFault(f"--log: `{path}` is not a text file")
-    return "\n" * lines + end.decode(encoding or "utf-8", "replace").removeprefix("\ufeff")
-
-
-def _ends(path: Path) -> tuple[bytes, bytes, int]:
-    """Return a file's first bytes, its end, and how many lines there are before that end; it may be a pipe."""
-    lines = 0
-    with path.open("rb") as file:
-        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
-            raise OSError(errno.EINVAL, "it is a device, which may have no end")
-        end = file.read(_LARGEST)
-        begin = end[:4096]
-        while more := file.read(_LARGEST):
-            # An even number is left out, since in UTF-16 a character has two bytes or four.
-            left_out = len(end) + len(more) - _LARGEST
-            left_out += left_out % 2
-            lines += end.count(b"\n", 0, left_out)
-            end = end[left_out:] + more
-    return begin, end, lines
+__all__ = ["Patient", "PatientChoice", "locked_of", "open_patient", "with_lock", "with_patches"]
 
 
 def with_patches(environment: InstalledEnvironment) -> InstalledEnvironment:
@@ -128,7 +92,6 @@ def _overrides(locked: LockedProject) -> Iterator[str]:
 
 # Imported in a child when they are there: a broken one of these makes everything above it fail.
 _IMPORTED = ("torch",)
-_LARGEST_TEXT = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +126,8 @@ class Patient:
     binaries: BinaryInventory | None = None
     notes: tuple[str, ...] = ()
     """What of it was passed over, to be said on stderr."""
+    not_read: tuple[str, ...] = ()
+    """What is wrong with pastes that were not understood, where others were."""
 
 
 def open_patient(choice: PatientChoice) -> Patient:
@@ -172,18 +137,14 @@ def open_patient(choice: PatientChoice) -> Patient:
     """
     if sum(item is not None for item in (choice.env, choice.python, choice.installed)) > 1:
         raise UsageFault("`--env`, `--python` and `--installed` exclude each other")
-    given, notes = _facts(choice.facts)
-    patient = _opened(choice, given, _log(choice.log))
-    return replace(patient, notes=(*notes, *patient.notes))
+    named = choice.env or choice.python
+    pastes = read_pastes(choice.installed, choice.facts, choice.log, alone=named is None)
+    found = Patient(pastes.environment, pastes.facts, pastes.log) if named is None else _opened(choice, named, pastes)
+    return replace(found, notes=(*pastes.notes, *found.notes), not_read=pastes.not_read)
 
 
-def _opened(choice: PatientChoice, given: Facts, log: str | None) -> Patient:
-    if choice.installed is not None:
-        listing, facts = _listing(choice.installed)
-        return Patient(listing, facts.merged(given), log)
-    path = choice.env or choice.python
-    if path is None:
-        return Patient(None, given, log)
+def _opened(choice: PatientChoice, path: Path, pastes: Pastes) -> Patient:
+    given, log = pastes.facts, pastes.log
     environment = _environment(path)
     imported = _imports(environment, choice)
     if not choice.machine:
@@ -227,49 +188,3 @@ def _is_there(environment: InstalledEnvironment, name: str) -> bool:
     if environment.get(name) is not None:
         return True
     return any(os.path.isfile(f"{folder}/{name}/__init__.py") for folder in environment.site_packages)
-
-
-def _listing(path: Path) -> tuple[InstalledEnvironment, Facts]:
-    """Return what a listing names, and what it says of the machine."""
-    from envdoctor.adapters.probe.listing import ListingError, facts_of_listing, read_listing
-
-    text = _text(path, "--installed")
-    try:
-        return read_listing(text, str(path)), facts_of_listing(text)
-    except ListingError as error:
-        raise UsageFault(str(error)) from error
-
-
-def _facts(path: Path | None) -> tuple[Facts, tuple[str, ...]]:
-    """Return the facts of a file, and notes on those that are not known here."""
-    if path is None:
-        return Facts(), ()
-    from envdoctor.adapters.probe.host_facts_file import FactsFileError, read_facts, unknown_names
-
-    try:
-        facts = read_facts(_text(path, "--facts"), str(path))
-        return facts, tuple(unknown_names(facts, str(path)))
-    except FactsFileError as error:
-        raise UsageFault(str(error)) from error
-
-
-def _log(path: Path | None) -> str | None:
-    if path is None:
-        return None
-
-    return read_log_file(path)
-
-
-def _text(path: Path, option: str) -> str:
-    """Return a text file; UTF-16 as PowerShell's redirection writes it too."""
-    try:
-        with path.open("rb") as stream:
-            # A device may have no end.
-            data = stream.read(_LARGEST_TEXT)
-    except OSError as error:
-        raise UsageFault(f"{option}: cannot read `{path}`: {error.strerror or error}") from error
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16", "replace")
-    if b"\0" in data[:4096]:
-        raise UsageFault(f"{option}: `{path}` is not a text file")
-    return data.decode("utf-8-sig", "replace")

@@ -108,6 +108,7 @@ def open_session(
         binaries=patient.binaries if patient else None,
         facts=patient.facts if patient else Facts(),
         log=patient.log if patient else None,
+        not_read=patient.not_read if patient else (),
         unreachable=lambda: index.unreachable,
         progress=progress,
         offline=index_choice.offline,

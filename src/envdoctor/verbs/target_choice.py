@@ -182,7 +182,7 @@ def torch_of_facts(facts: Facts) -> InstalledEnvironment | None:
     from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
 
     torch = InstalledDistribution(canonicalize_name("torch"), version)
-    return InstalledEnvironment((torch,), source="facts", kind=EnvironmentKind.LISTING)
+    return InstalledEnvironment((torch,), source="facts", kind=EnvironmentKind.LISTING, partial=True)
 
 
 def _python_of_patient(patient: Patient) -> tuple[int, int] | None:

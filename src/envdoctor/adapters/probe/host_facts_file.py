@@ -14,6 +14,7 @@ from math import isfinite
 from typing import Any
 
 from envdoctor.adapters.probe.cards import architecture_of_amd_name, capability_of_name, vendor_of_name
+from envdoctor.adapters.probe.host_pastes import facts_of_paste
 from envdoctor.adapters.probe.host_values import ALWAYS_THERE, UnfitValue, closest, is_known_name, value_of
 from envdoctor.model.fact import Fact, Facts, FactState
 
@@ -35,7 +36,12 @@ class FactsFileError(Exception):
 
 
 def read_facts(text: str, name: str) -> Facts:
-    """Read facts from JSON; ``name`` is the file's, for messages. Raises FactsFileError."""
+    """Read facts from JSON, or from what a program says of a machine; ``name`` is the file's. Raises FactsFileError."""
+    if not text.removeprefix("\ufeff").lstrip().startswith("{"):
+        pasted = facts_of_paste(text)
+        if pasted is not None:
+            return pasted
+        _refuse_paste(text, name)
     document = _document(text, name)
     if not isinstance(document, dict):
         raise FactsFileError(name, "", "a file of facts is a JSON object")
@@ -52,6 +58,25 @@ def read_facts(text: str, name: str) -> Facts:
             name, found[0].name, f"is no fact, nor is anything else in the file{_meant(found[0].name)}"
         )
     return Facts([*_derived(found), *found])
+
+
+def _refuse_paste(text: str, name: str) -> None:
+    """Say what to give instead of a text that is neither JSON nor known. Raises FactsFileError."""
+    one_value = re.fullmatch(r"[\[\"\d\W].*", text.strip()) is not None
+    if one_value or not text.strip():
+        # Some JSON, or nothing at all.
+        return
+    instead = ""
+    if re.search(r"^\s*(?:Package\s+Version\b|[A-Za-z0-9][\w.-]*==\d|# packages in)", text, re.MULTILINE):
+        instead = "; a list of distributions is for `--installed`"
+    elif re.search(r"Traceback \(most recent|^\s*(?:\w+\.)*\w*(?:Error|Exception|ERROR)\b.*:", text, re.MULTILINE):
+        instead = "; a log is for `--log`"
+    raise FactsFileError(
+        name,
+        "line 1",
+        "these are no facts of a machine: give what `envdoctor host --format json` writes, or the output of "
+        f"nvidia-smi, rocminfo, hipInfo, dxdiag, lspci or torch's collect_env{instead}",
+    )
 
 
 def unknown_names(facts: Facts, name: str) -> list[str]:

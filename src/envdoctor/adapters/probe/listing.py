@@ -3,10 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from envdoctor.adapters.probe.listing_conda import is_conda_text, read_conda_json, read_conda_text
-from envdoctor.adapters.probe.listing_parts import Listing, ListingError, lines_of, platform_of_names, platform_of_paths
+from envdoctor.adapters.probe.host_pastes import what_it_is
+from envdoctor.adapters.probe.listing_conda import (
+    is_conda_export,
+    is_conda_text,
+    read_conda_export,
+    read_conda_json,
+    read_conda_text,
+)
+from envdoctor.adapters.probe.listing_parts import (
+    Listing,
+    ListingError,
+    lines_of,
+    plain_text,
+    platform_of_names,
+    platform_of_paths,
+)
+from envdoctor.adapters.probe.listing_pastes import (
+    is_env_of_library,
+    is_excerpt_of,
+    is_rows,
+    is_show,
+    is_tree,
+    read_env_of_library,
+    read_rows,
+    read_show,
+    read_tree,
+)
 from envdoctor.adapters.probe.listing_pip import (
     is_columns,
     read_columns,
@@ -15,18 +40,13 @@ from envdoctor.adapters.probe.listing_pip import (
     read_pip_json,
 )
 from envdoctor.adapters.probe.listing_torch import (
-    collect_env_fields,
-    facts_of_collect_env,
     is_collect_env,
     read_collect_env,
 )
 from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, InstalledEnvironment, ProblemKind
-from envdoctor.model.fact import Facts
 
-__all__ = ["ListingError", "facts_of_listing", "read_listing"]
+__all__ = ["ListingError", "lists_too", "read_listing"]
 
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-"""ANSI sequences: a terminal's colours, and the titles that shells set."""
 _JSON_BEGIN = re.compile(r"^(?:\[\s*\{|\[\s*\]|\[\s*$|\{)", re.MULTILINE)
 
 
@@ -36,27 +56,34 @@ def read_listing(text: str, name: str) -> InstalledEnvironment:
     What such a text cannot tell stands in ``problems`` (kind ``not-known``). Raises ListingError, with the line,
     where it is none of the formats.
     """
-    text = _plain(text)
+    text = plain_text(text)
     if not text.strip():
         raise ListingError(name, 1, "the file is empty")
     if "\0" in text:
         raise ListingError(name, 1, "this is not text")
-    listing = _read(text, name)
+    try:
+        listing = _read(text, name)
+    except ListingError as error:
+        raise ListingError(name, error.line, f"{error.message}{_belongs(text)}") from None
     if not listing.distributions and not listing.conda_packages:
         raise ListingError(name, 1, "no installed distribution is listed in it")
     if not listing.told.platform:
         listing.set_platform(platform_of_names(listing) or platform_of_paths(text) or "")
-    return _environment(listing, name)
+    return _environment(listing, name, text)
 
 
-def facts_of_listing(text: str) -> Facts:
-    """Return what torch's collect_env text says of the machine; other listings say nothing of it."""
-    text = _plain(text)
-    return facts_of_collect_env(collect_env_fields(text)) if is_collect_env(text) else Facts()
+def lists_too(text: str) -> bool:
+    """Return whether a text that tells of a machine lists distributions, too, and no installer has made it."""
+    return is_env_of_library(text) or (is_collect_env(text) and re.search(r"\[(?:pip3?|conda)\] \w", text) is not None)
 
 
-def _plain(text: str) -> str:
-    return _COLOUR.sub("", text.removeprefix("\ufeff"))
+def _belongs(text: str) -> str:
+    """Return where a text belongs that is no listing; empty where that is not known."""
+    if machine := what_it_is(text):
+        return f"; what {machine} says of a machine is for `--facts`"
+    if re.search(r"Traceback \(most recent|^\s*(?:[\w.]+)?(?:Error|Exception|ERROR|error)\b.*:", text, re.MULTILINE):
+        return "; a log is for `--log`"
+    return ""
 
 
 def _read(text: str, name: str) -> Listing:
@@ -66,11 +93,22 @@ def _read(text: str, name: str) -> Listing:
     _, first = next(lines_of(text), (0, ""))
     if first.startswith(("{", "[")):
         return _read_json(text, name)
-    if is_conda_text(text):
-        return read_conda_text(text, name)
-    if is_columns(text):
-        return read_columns(text, name)
+    for is_it, read in _TEXTS:
+        if is_it(text):
+            return read(text, name)
     return read_freeze(text, name)
+
+
+_TEXTS: tuple[tuple[Callable[[str], bool], Callable[[str, str], Listing]], ...] = (
+    (is_conda_export, read_conda_export),
+    (is_env_of_library, read_env_of_library),
+    (is_conda_text, read_conda_text),
+    (is_columns, read_columns),
+    (is_show, read_show),
+    (is_tree, read_tree),
+    (is_rows, read_rows),
+)
+"""Each format with the question whether a text is of it, the surest sign first."""
 
 
 def _read_json(text: str, name: str) -> Listing:
@@ -98,17 +136,18 @@ def _read_json(text: str, name: str) -> Listing:
     raise ListingError(name, 1, "this JSON is neither of `pip list`, `pip inspect` nor `conda list`")
 
 
-def _environment(listing: Listing, name: str) -> InstalledEnvironment:
+def _environment(listing: Listing, name: str, text: str) -> InstalledEnvironment:
     problems = list(listing.problems)
     if not listing.has_requirements:
         detail = "what the distributions require"
         problems.append(EnvironmentProblem(ProblemKind.REQUIREMENTS_NOT_TOLD, name, detail))
     unknown = ["which files they own"]
+    partial = listing.partial or is_excerpt_of(text, [item.name for item in listing.distributions])
     if listing.python is None:
         unknown.append("the Python version")
     if not listing.told.platform:
         unknown.append("the operating system")
-    if listing.partial:
+    if partial:
         unknown.append("distributions that it leaves out")
     return InstalledEnvironment(
         distributions=tuple(listing.distributions),
@@ -118,6 +157,7 @@ def _environment(listing: Listing, name: str) -> InstalledEnvironment:
         python_full=listing.python_full,
         kind=EnvironmentKind.LISTING,
         told=listing.told,
+        partial=partial,
         conda_packages=tuple(listing.conda_packages),
         problems=(*problems, *(EnvironmentProblem(ProblemKind.NOT_TOLD, name, detail) for detail in unknown)),
     )

@@ -1,16 +1,26 @@
-"""The outputs of ``conda list``: text, ``--json``, ``--export`` and ``--explicit`` (mamba's are the same)."""
+"""The outputs of ``conda list``: text, ``--json``, ``--export`` and ``--explicit``; and of ``conda env export``.
+
+Mamba's are the same.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.probe.listing_parts import Listing, ListingError, distribution, lines_of
 from envdoctor.model.environment import CondaPackage
 
-__all__ = ["add_conda_row", "is_conda_text", "read_conda_json", "read_conda_text"]
+__all__ = [
+    "add_conda_row",
+    "is_conda_export",
+    "is_conda_text",
+    "read_conda_export",
+    "read_conda_json",
+    "read_conda_text",
+]
 
 _TEXT = re.compile(
     r"^#\s*packages in environment at (?P<root>.+?):?\s*$|^\s*List of packages in environment: \"?(?P<mamba>[^\"\n]+)",
@@ -118,3 +128,62 @@ def _set_platform(listing: Listing, subdir: str) -> None:
     system, _, machine = subdir.partition("-")
     if system in _PLATFORMS:
         listing.set_platform(_PLATFORMS[system], {"64": "x86_64", "32": "x86"}.get(machine, machine))
+
+
+_EXPORT_HEAD = re.compile(r"^dependencies:\s*$", re.MULTILINE)
+_EXPORT_ROW = re.compile(r"- (?:[\w./-]+::)?([A-Za-z0-9_][\w.-]*)=([^=\s<>!~*|,]+)(?:=(\S+))?\s*$")
+
+
+def is_conda_export(text: str) -> bool:
+    """Return whether the text is of `conda env export`."""
+    return _EXPORT_HEAD.search(text) is not None
+
+
+def read_conda_export(text: str, name: str) -> Listing:
+    """Read `conda env export`; a file that somebody wrote to be installed names no versions, and is refused."""
+    listing = Listing("conda env export")
+    loose: list[tuple[int, str]] = []
+    pip = False
+    for number, line in _dependencies(text):
+        if re.match(r"- pip:$", line):
+            pip = True
+        elif pip and (found := re.match(r"- ([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?==(\S+)$", line)):
+            if (item := distribution(found[1], found[2], installer="pip")) is not None:
+                listing.distributions.append(item)
+        elif not pip and (row := _EXPORT_ROW.match(line)):
+            add_conda_row(listing, row[1], row[2], row[3] or _build_of(row[1]), "")
+        else:
+            loose.append((number, line))
+    if len(loose) * 2 > len(listing.conda_packages) + len(listing.distributions):
+        message = (
+            f"`{loose[0][1][:80]}` names no installed version: give what `conda list` or `conda env export` prints of "
+            "the environment; a file of requirements is checked as the project"
+        )
+        raise ListingError(name, loose[0][0], message)
+    for number, line in loose:
+        listing.skip(name, number, line)
+    root = re.search(r"^prefix:\s*(\S.*?)\s*$", text, re.MULTILINE)
+    listing.root = root[1] if root else ""
+    return listing
+
+
+def _dependencies(text: str) -> Iterator[tuple[int, str]]:
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if _EXPORT_HEAD.match(line):
+            inside = True
+        elif inside and re.match(r"\w", line):
+            return
+        elif inside and line.strip().startswith("- "):
+            yield number, line.strip()
+
+
+_OF_PYTHON = frozenset(
+    {"numba", "numpy", "onnx", "onnxruntime", "pandas", "pillow", "pip", "protobuf", "pydantic", "pytorch", "scipy",
+     "scikit-learn", "setuptools", "tensorflow", "torchaudio", "torchvision", "transformers", "librosa"}
+)  # fmt: skip
+
+
+def _build_of(name: str) -> str:
+    """Return what stands for a build that was left out: some names are Python's, the others may be anything."""
+    return "py_0" if name in _OF_PYTHON else ""

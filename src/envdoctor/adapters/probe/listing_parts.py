@@ -21,6 +21,7 @@ __all__ = [
     "ListingError",
     "distribution",
     "lines_of",
+    "plain_text",
     "platform_of_names",
     "platform_of_paths",
     "read_python",
@@ -34,6 +35,8 @@ _NOISE = re.compile(
     r"|PS [A-Z]:|[A-Z]:\\[^>]*>|\([\w.-]+\) (PS|[A-Z]:\\|\S+[@:$#%])"
     r"|\S+@\S+[:$#]|[$%>] )"
 )
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+"""ANSI sequences: a terminal's colours, and the titles that shells set."""
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.\d+\w*)?")
 
 
@@ -98,6 +101,11 @@ def distribution(name: str, version: str, **more: str | bool | None) -> Installe
         direct_url=str(direct_url) if direct_url else None,
         editable=bool(more.get("editable")),
     )
+
+
+def plain_text(text: str) -> str:
+    """Return a text without a terminal's colours and a byte order mark."""
+    return _COLOUR.sub("", text.removeprefix("\ufeff"))
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:

@@ -84,7 +84,8 @@ def _complaint(line: str) -> str:
     if _SPECIFIER.match(line) and " " not in line.split(";")[0].strip():
         return f"`{shown}` is a requirement, not an installed version; a listing says `name==version`"
     return (
-        f"`{shown}` is of no listing that is known: `pip freeze`, `pip list`, `conda list`, `pip inspect`, collect_env"
+        f"`{shown}` is of no listing that is known: `pip freeze`, `pip list`, `pip show`, `uv tree`, `poetry show`, "
+        "`conda list`, `conda env export`, `pip inspect`, collect_env"
     )
 
 

@@ -108,7 +108,7 @@ def _environment(text: str) -> InstalledEnvironment | None:
         found[called] = InstalledDistribution(called, version)
     if not found:
         return None
-    return InstalledEnvironment(tuple(found.values()), source="log", kind=EnvironmentKind.LISTING)
+    return InstalledEnvironment(tuple(found.values()), source="log", kind=EnvironmentKind.LISTING, partial=True)
 
 
 def _packages(text: str) -> Iterator[tuple[str, str]]:

@@ -77,8 +77,8 @@ def _names(conflict: Conflict) -> frozenset[str]:
 
 
 def is_understood(findings: Iterable[Finding]) -> bool:
-    """Return whether no failure of the log stays unexplained; where another one is explained, it is but a note."""
-    return not any(item.rule == NOT_UNDERSTOOD and item.severity is not Severity.INFO for item in findings)
+    """Return whether every paste was understood, and every failure of the log or at least another one beside it."""
+    return not any(item.rule.startswith("LOG") and item.severity is not Severity.INFO for item in findings)
 
 
 def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Iterator[Finding]:

@@ -1,0 +1,156 @@
+"""Listings as people paste them: trees, excerpts, `pip show` and the like; and a bad paste beside a good one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from envdoctor.adapters.probe.listing import ListingError, read_listing
+from envdoctor.ports import UsageFault
+from envdoctor.verbs.check_environment import report_of_patient
+from envdoctor.verbs.index_choice import IndexChoice
+from envdoctor.verbs.patient import PatientChoice, open_patient
+from envdoctor.verbs.target_choice import TargetChoice
+
+UV_TREE = """\
+Resolved 5 packages in 1ms
+my-app v0.1.0
+├── torch[opt] v2.4.1+cu121
+│   ├── filelock v3.16.1
+│   └── sympy v1.13.3
+└── torchaudio v2.7.0 (extra: audio)
+    └── torch v2.4.1+cu121 (*)
+(*) Package tree already displayed
+"""
+PIPDEPTREE = """\
+torchaudio==2.7.0
+└── torch [required: ==2.7.0, installed: 2.4.1]
+    └── filelock [required: Any, installed: 3.16.1]
+"""
+SHOW = """\
+$ pip show torch torchaudio
+Name: torch
+Version: 2.4.1
+Location: /home/me/venv/lib/python3.11/site-packages
+Requires: filelock
+---
+Name: torchaudio
+Version: 2.7.0
+Location: /home/me/venv/lib/python3.11/site-packages
+"""
+POETRY = """\
+filelock           3.16.1 A platform independent file lock.
+torch              2.4.1  Tensors and Dynamic neural networks in Python
+triton         (!) 3.0.0  A language and compiler for custom operations
+"""
+EXPORT = """\
+name: app
+channels:
+  - conda-forge
+dependencies:
+  - ca-certificates=2024.8.30=hbcca054_0
+  - python=3.10.14=hd12c33a_0_cpython
+  - pytorch=2.4.0=py3.10_cuda12.1_cudnn9.1.0_0
+  - pip:
+      - peft==0.17.0
+prefix: /home/me/miniconda3/envs/app
+"""
+HUGGING_FACE = """\
+- `Accelerate` version: 0.33.0
+- Platform: Windows-10-10.0.22631-SP0
+- Python version: 3.11.9
+- Numpy version: 1.26.4
+- PyTorch version (GPU?): 2.4.0+cpu (False)
+"""
+GREP = "(venv) me@box:~/app$ pip list | grep torch\ntorch                    2.4.1\ntorchaudio               2.7.0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "versions", "partial"),
+    [
+        (UV_TREE, {"my-app": "0.1.0", "torch": "2.4.1+cu121", "filelock": "3.16.1", "sympy": "1.13.3",
+                   "torchaudio": "2.7.0"}, False),
+        (PIPDEPTREE, {"torchaudio": "2.7.0", "torch": "2.4.1", "filelock": "3.16.1"}, False),
+        (SHOW, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
+        (POETRY, {"filelock": "3.16.1", "torch": "2.4.1"}, False),
+        (EXPORT, {"torch": "2.4.0", "peft": "0.17.0"}, True),
+        (HUGGING_FACE, {"accelerate": "0.33.0", "numpy": "1.26.4", "torch": "2.4.0+cpu"}, True),
+        (GREP, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
+        ("$ pip freeze | findstr onnx\nonnx==1.18.0\n", {"onnx": "1.18.0"}, True),
+        ("torch==2.4.1\ntorchvision==0.19.1\n", {"torch": "2.4.1", "torchvision": "0.19.1"}, True),
+        ("onnx==1.18.0\nprotobuf==5.29.0\n", {"onnx": "1.18.0", "protobuf": "5.29.0"}, False),
+    ],
+)  # fmt: skip
+def test_a_paste_lists_what_is_installed_and_whether_it_is_all(
+    text: str, versions: dict[str, str], partial: bool
+) -> None:
+    environment = read_listing(text, "paste.txt")
+    assert {item.name: item.version for item in environment.distributions} == versions
+    assert environment.partial is partial
+
+
+def test_pip_show_and_exports_tell_the_python_and_the_system() -> None:
+    shown, exported = read_listing(SHOW, "p"), read_listing(EXPORT, "p")
+    assert (shown.python, shown.told.platform) == ((3, 11), "linux")
+    assert (exported.python_full, exported.root) == ("3.10.14", "/home/me/miniconda3/envs/app")
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("name: x\ndependencies:\n  - python>=3.10\n  - numpy\n", "checked as the project"),
+        ("| NVIDIA-SMI 580.95.05    Driver Version: 580.95.05    CUDA Version: 13.0 |\n", "for `--facts`"),
+        ('Traceback (most recent call last):\n  File "a.py", line 1\nValueError: x\n', "for `--log`"),
+    ],
+)
+def test_what_lists_nothing_is_refused_with_what_to_give(text: str, instead: str) -> None:
+    with pytest.raises(ListingError, match=instead):
+        read_listing(text, "paste.txt")
+
+
+def _report(tmp_path: Path, **texts: str):
+    paths = {}
+    for option, text in texts.items():
+        paths[option] = tmp_path / f"{option}.txt"
+        paths[option].write_text(text, encoding="utf-8")
+    patient = open_patient(PatientChoice(**paths))
+    return report_of_patient(None, TargetChoice(), patient, IndexChoice(offline=True), tell=lambda text: None)
+
+
+def test_a_bad_paste_hides_no_answer_about_another(tmp_path: Path) -> None:
+    report = _report(tmp_path, installed="This is no list.\nAt all.\n", log="RuntimeError: Numpy is not available")
+    assert [item.rule for item in report.findings] == ["ADV014", "LOG002"]
+    assert not report.complete
+    report = _report(tmp_path, facts="torch==2.4.1\n\n", installed="onnx==1.18.0\n")
+    (finding,) = [item for item in report.findings if item.rule == "LOG002"]
+    assert "facts.txt" in finding.subject
+    assert "`--installed`" in finding.message
+    assert report.verdict.value == "unknown"
+
+
+def test_nothing_but_bad_pastes_is_a_fault_of_usage_with_all_of_them(tmp_path: Path) -> None:
+    with pytest.raises(UsageFault) as caught:
+        _report(tmp_path, installed="no\nlist\n", facts="no\nfacts\n")
+    assert "installed.txt" in str(caught.value)
+    assert "facts.txt" in str(caught.value)
+
+
+def test_what_pip_check_says_is_read_though_it_is_given_as_a_listing(tmp_path: Path) -> None:
+    report = _report(tmp_path, installed="beta 1.0 requires alpha, which is not installed.\n")
+    assert [(item.rule, item.subject) for item in report.findings] == [("ENV001", "beta")]
+
+
+def test_collect_env_as_facts_tells_what_is_installed_too(tmp_path: Path) -> None:
+    text = (
+        "PyTorch version: 2.5.0+cu121\nOS: Ubuntu 22.04\nGPU models and configuration: GPU 0: NVIDIA GeForce RTX 5090\n"
+    )
+    report = _report(tmp_path, facts=f"{text}Versions of relevant libraries:\n[pip3] torch==2.5.0+cu121\n")
+    assert any("sm_120" in item.message for item in report.findings if item.severity.value == "error")
+
+
+def test_utf16_without_a_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_bytes("onnx==1.18.0\r\nprotobuf==5.29.0\r\n".encode("utf-16-le"))
+    patient = open_patient(PatientChoice(installed=tmp_path / "p.txt"))
+    assert patient.environment is not None
+    assert [item.name for item in patient.environment.distributions] == ["onnx", "protobuf"]
