@@ -11,14 +11,14 @@ from packaging.version import Version
 from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, read
 
 from envdoctor.model.candidate import RejectionKind
-from envdoctor.model.resolution import Resolution
+from envdoctor.model.resolution import Resolution, Unmet
 from envdoctor.resolve.candidates import Selector
 from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.diagnosis import resolve
 from envdoctor.resolve.hitting_sets import MinimalHittingSets, cheapest_hitting_sets
 from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.requires_dist import may_count
-from envdoctor.resolve.verification import violations
+from envdoctor.resolve.verification import Promise, rederive, unmet
 from envdoctor.shipped import couplings
 
 TABLE = {
@@ -28,10 +28,12 @@ TABLE = {
 }
 
 
-def _violations(resolution: Resolution, *lines: str) -> tuple[str, ...]:
-    return violations(
-        resolution, read(*lines), LINUX, MemoryIndex(TABLE), Couplings(), ignored=lambda _owner, _dependency: False
-    )
+def _promise(resolution: Resolution, *lines: str) -> Promise:
+    return Promise(resolution, read(*lines), LINUX, MemoryIndex(TABLE), Couplings())
+
+
+def _unmet(resolution: Resolution, *lines: str) -> list[str]:
+    return [str(found.requirement) for found in unmet(_promise(resolution, *lines))]
 
 
 def _with(resolution: Resolution, name: str, version: str) -> Resolution:
@@ -42,13 +44,58 @@ def _with(resolution: Resolution, name: str, version: str) -> Resolution:
 def test_the_check_finds_lines_demands_and_couplings_that_do_not_hold() -> None:
     sound = resolve(Manifest(read("app", "torchcodec"), LINUX), MemoryIndex(TABLE))
     assert isinstance(sound, Resolution)
-    assert _violations(sound, "app", "torchcodec") == ()
-    assert len(_violations(sound, "torch==2.13.0")) == 1
-    assert len(_violations(sound, "absent")) == 1
-    assert any("was built for torch==2.11.*" in text for text in _violations(_with(sound, "torch", "2.13.0")))
-    assert any("requires torch>=2.10" in text for text in _violations(_with(sound, "torch", "2.1.0")))
+    assert _unmet(sound, "app", "torchcodec") == []
+    assert _unmet(sound, "torch==2.13.0") == ["torch==2.13.0"]
+    assert _unmet(sound, "absent") == ["absent"]
+    assert _unmet(_with(sound, "torch", "2.13.0")) == ["torch==2.11.*"]
+    assert "torch>=2.10" in _unmet(_with(sound, "torch", "2.1.0"))
     lone = replace(sound, packages=tuple(p for p in sound.packages if p.name != "torch"))
-    assert len(_violations(lone)) == 2
+    assert len(_unmet(lone)) == 2
+
+
+def test_resolvelib_arrives_at_a_resolution_again_or_names_the_demand_that_it_breaks_on() -> None:
+    sound = resolve(Manifest(read("app", "torchcodec"), LINUX), MemoryIndex(TABLE))
+    assert isinstance(sound, Resolution)
+    assert rederive(_promise(sound, "app", "torchcodec")) == ()
+    (broken,) = rederive(_promise(_with(sound, "torch", "2.13.0"), "app", "torchcodec"))
+    assert isinstance(broken, Unmet)
+    assert (str(broken.requirement), str(broken.requirement.origin)) == ("torch==2.11.*", "torchcodec 0.11.0")
+    assert str(broken.there) == "2.13.0"
+    lone = replace(sound, packages=tuple(p for p in sound.packages if p.name != "torch"))
+    (broken,) = rederive(_promise(lone, "app", "torchcodec"))
+    assert isinstance(broken, Unmet)
+    assert (broken.requirement.name, broken.there) == ("torch", None)
+
+
+def test_resolvelib_arrives_at_hundreds_of_packages_with_extras_and_cycles() -> None:
+    table: dict[str, dict[str, list[str]]] = {f"p{number}": {"1": [f"p{number + 1}[x]"]} for number in range(300)}
+    table["p300"] = {"1": ["p0"]}
+    whole = resolve(Manifest(read("p0"), LINUX), MemoryIndex(table))
+    assert isinstance(whole, Resolution)
+    assert len(whole.packages) == 301
+    promise = Promise(whole, read("p0"), LINUX, MemoryIndex(table), Couplings())
+    assert rederive(promise) == ()
+    moved = replace(promise, resolution=replace(whole, packages=tuple(p for p in whole.packages if p.name != "p250")))
+    (broken,) = rederive(moved)
+    assert isinstance(broken, Unmet)
+    assert broken.requirement.name == "p250"
+
+
+def test_resolvelib_names_packages_that_nothing_asks_for_and_heeds_bounds_and_what_is_set_aside() -> None:
+    whole = resolve(Manifest(read("app", "torchcodec"), LINUX), MemoryIndex(TABLE))
+    assert isinstance(whole, Resolution)
+    assert [getattr(found, "name", "") for found in rederive(_promise(whole, "app"))] == ["torchcodec"]
+    bounded = replace(
+        _promise(whole, "app", "torchcodec"),
+        requirements=(*read("app", "torchcodec"), *read("torch<2.11", path="constraints.txt", constraint=True)),
+    )
+    (broken,) = rederive(bounded)
+    assert isinstance(broken, Unmet)
+    assert str(broken.requirement) == "torch<2.11"
+    moved = _promise(_with(whole, "torch", "2.1.0"), "app")
+    assert rederive(moved)
+    found = rederive(replace(moved, ignored=lambda owner, name: (owner, name) == ("app", "torch")))
+    assert [getattr(item, "name", "") for item in found] == ["torchcodec"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from resolve_backtracking import Backtracking
 from resolve_universe import MemoryIndex, read
 
 from envdoctor.model.resolution import Resolution
@@ -15,7 +16,6 @@ from envdoctor.resolve.diagnosis import resolve
 from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.pubgrub import PubGrub
 from envdoctor.resolve.solver import Solver
-from envdoctor.resolve.verification import Backtracking
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from packaging.requirements import Requirement as Pep508
+from resolve_backtracking import Backtracking
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.resolve.dependency_graph import DependencyGraph
@@ -17,7 +18,6 @@ from envdoctor.resolve.diagnosis import diagnose
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.pubgrub import PubGrub
 from envdoctor.resolve.solver import GaveUp, Solved, Unsolvable, View, demands_of_lines, lines_of
-from envdoctor.resolve.verification import Backtracking
 
 NAMES = "abcde"
 SPECIFIERS = ["", "==1", "==2", ">=2", "<2", "<3", "!=2", "==9"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+from resolve_backtracking import Backtracking
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.project import Project
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.manifest import Manifest, Policy
-from envdoctor.resolve.verification import Backtracking
 from envdoctor.verbs.check import CheckRequest, check
 
 INVALID = {"mended": ["PyYAML (>=5.1.*)"]}

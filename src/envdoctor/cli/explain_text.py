@@ -12,8 +12,8 @@ from envdoctor.verbs.explain import origin_text
 if TYPE_CHECKING:
     from packaging.version import Version
 
-    from envdoctor.model.resolution import ResolvedPackage
-    from envdoctor.resolve.explanation import Explanation, NewerVersion, Unmet
+    from envdoctor.model.resolution import ResolvedPackage, Unmet
+    from envdoctor.resolve.explanation import Explanation, NewerVersion
     from envdoctor.verbs.explain import Explained
 
 __all__ = ["explanation_lines"]

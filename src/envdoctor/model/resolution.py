@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from envdoctor.model.candidate import BuildRisk, DistributionFile
     from envdoctor.model.requirement import Requirement
 
-__all__ = ["Resolution", "ResolvedPackage", "WalkedBack"]
+__all__ = ["Resolution", "ResolvedPackage", "Unmet", "WalkedBack"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +65,14 @@ class Resolution:
             if package.name == name:
                 return package
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """Something that a version asks for and the resolution does not have."""
+
+    requirement: Requirement
+    there: Version | None
+    """The version that the resolution has of it; None where the target can have none that would do."""
+    held_by: tuple[Requirement, ...] = ()
+    """Who asks for that version and admits none that would do."""

@@ -24,6 +24,7 @@ from envdoctor.resolve.ranking import Offer
 from envdoctor.resolve.resolution_builder import build_resolution
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved, Solver
+from envdoctor.resolve.verification import Objection, objection_text, rederive
 
 __all__ = ["BuildRiskOf", "Diagnosis", "Unsatisfiable", "diagnose", "resolve", "resolve_or_conflicts"]
 
@@ -57,7 +58,7 @@ class Diagnosis:
     """Lines that cannot hold together for a tool that refuses invalid metadata; empty where nothing was mended."""
     profile_failure: tuple[Requirement, ...] = ()
     """Requirements that cannot hold together even with the profile's overrides; empty where those work."""
-    unsound: tuple[str, ...] = ()
+    unsound: tuple[Objection, ...] = ()
     """What the independent check objects to in the resolution in use; empty unless there is a fault in here."""
     graph: DependencyGraph | None = field(default=None, compare=False, repr=False)
 
@@ -102,19 +103,21 @@ def diagnose(
     build_risk: BuildRiskOf | None = None,
     solver: Solver | None = None,
     resolver: Resolver | None = None,
+    repair: str = "",
 ) -> Diagnosis:
     """Find every conflict of the requirements as they stand, the smallest repairs, and the resolution in use.
 
     ``judge`` tells what is known to fail in a resolution: such repairs rank behind those that work, and say it.
     ``build_risk`` grades the sdists of a resolution. ``resolver``, where there is one, has solved the manifest on this
-    index already. Raises nothing of its own; an index that cannot be reached makes the diagnosis incomplete.
+    index already. ``repair`` is the id of the one to put in use, where there is one of that id. Raises nothing of its
+    own; an index that cannot be reached makes the diagnosis incomplete.
     """
-    found = _diagnose(manifest, index, progress, judge, build_risk, solver, resolver)
+    found = _diagnose(manifest, index, progress, judge, build_risk, solver, repair, resolver)
     if not found.conflicts or not found.rejections:
         return found
     # A version that could not be read cannot be chosen: a conflict that is found without it may be no conflict.
     hopeful = replace(manifest, policy=replace(manifest.policy, unread=True))
-    return _proven(found, _diagnose(hopeful, index, progress, judge, build_risk, solver))
+    return _proven(found, _diagnose(hopeful, index, progress, judge, build_risk, solver, repair))
 
 
 def _proven(found: Diagnosis, hoped: Diagnosis) -> Diagnosis:
@@ -131,6 +134,7 @@ def _diagnose(
     judge: Judge | None,
     build_risk: BuildRiskOf | None,
     solver: Solver | None,
+    repair: str,
     resolver: Resolver | None = None,
 ) -> Diagnosis:
     _say(progress, "reading the index")
@@ -150,7 +154,7 @@ def _diagnose(
             offers.search.learn(proof)
     found = offers.all()
     _done(progress, "looking for repairs")
-    diagnosis = _assemble(graph, conflicts, cores, oracle, offers, found)
+    diagnosis = _assemble(graph, conflicts, cores, oracle, offers, found, repair)
     in_use = next((r for r in diagnosis.repairs if diagnosis.resolution and r.id == diagnosis.resolution.repair), None)
     return replace(diagnosis, strict_core=strict_core(resolver, diagnosis.resolution, in_use, oracle, solver))
 
@@ -162,12 +166,13 @@ def _assemble(
     oracle: Oracle,
     offers: Offers,
     found: Sequence[Offer],
+    repair: str,
 ) -> Diagnosis:
-    in_use = next((offer for offer in found if offer.repair and offer.repair.from_profile and offer.sound), None)
-    in_use = in_use or next((offer for offer in found if offer.sound), None) or next(iter(found), None)
+    found, in_use, unsound = _put_in_use(found, repair)
     resolution = in_use.resolution if in_use else None
     mended = [(f"{p.name} {p.version}", p.mended) for p in resolution.packages if p.mended] if resolution else []
     stops = [f"the search gave up: {reason}" for reason in (*oracle.gave_up, *offers.search.gave_up)]
+    stops.extend(f"the resolution: {objection_text(item)}" for item in unsound)
     return Diagnosis(
         conflicts=tuple(conflicts),
         conflicts_truncated=cores.truncated,
@@ -183,9 +188,32 @@ def _assemble(
         missing=tuple(sorted(graph.missing)),
         mended=tuple(mended),
         profile_failure=offers.profile_failure,
-        unsound=in_use.violations if in_use else (),
+        unsound=unsound,
         graph=graph,
     )
+
+
+def _put_in_use(offers: Sequence[Offer], repair: str) -> tuple[list[Offer], Offer | None, tuple[Objection, ...]]:
+    """Return the offers, the one to use, and what the independent check has against it: nothing, where any passes.
+
+    Offers that it was asked of and that fail are not verified any more.
+    """
+    tested = list(offers)
+    named = [number for number, offer in enumerate(offers) if offer.repair and offer.repair.id == repair]
+    order = named or sorted(range(len(offers)), key=lambda number: not _by_profile(offers[number]))
+    against: dict[int, tuple[Objection, ...]] = {}
+    for number in order:
+        offer = offers[number]
+        against[number] = offer.unmet or rederive(offer.promise)
+        if not against[number]:
+            return tested, offer, ()
+        if offer.repair is not None:
+            tested[number] = replace(offer, repair=replace(offer.repair, verified=False))
+    return (tested, tested[order[0]], against[order[0]]) if order else (tested, None, ())
+
+
+def _by_profile(offer: Offer) -> bool:
+    return offer.repair is not None and offer.repair.from_profile and offer.sound
 
 
 def _unread(graph: DependencyGraph, resolution: Resolution | None) -> list[str]:

@@ -14,24 +14,13 @@ from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, positions_of
 
-__all__ = ["Absence", "AbsenceKind", "Explanation", "NewerVersion", "Unmet", "absence", "explain"]
+__all__ = ["Absence", "AbsenceKind", "Explanation", "NewerVersion", "absence", "explain"]
 
 _NEWER = 50
 """Newer versions explained one by one, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unmet:
-    """Something that a version asks for and the resolution does not have."""
-
-    requirement: Requirement
-    there: Version | None
-    """The version that the resolution has of it; None where the target can have none that would do."""
-    held_by: tuple[Requirement, ...] = ()
-    """Who asks for that version and admits none that would do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile
@@ -27,7 +28,7 @@ from envdoctor.resolve.repairs import Found, RepairSearch, working_repair
 from envdoctor.resolve.resolution_builder import build_resolution
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Line, Solved, Unsolvable
-from envdoctor.resolve.verification import violations
+from envdoctor.resolve.verification import Promise, unmet
 
 __all__ = ["Offers", "cautions_of"]
 
@@ -218,9 +219,10 @@ class Offers:
     ) -> Offer:
         resolution = build_resolution(self._graph, self._lines, positions, relaxation, build_risk=self._build_risk)
         failures = tuple(self._judge(resolution)) if self._judge else ()
-        objections = self._check(resolution, relaxation)
+        promise = self._promise(resolution, relaxation)
+        broken = unmet(promise)
         if not repaired:
-            return Offer(None, resolution, objections, failures, elements)
+            return Offer(None, resolution, promise, broken, failures, elements)
         overrides = overrides_of(self._lines, resolution, relaxation)
         left_out = overrides_of_exclusions(self._graph, resolution)
         if from_profile:
@@ -231,10 +233,10 @@ class Offers:
             resolves=tuple(conflict.id for conflict in self._conflicts),
             changes=changes_of(self._lines, resolution, relaxation),
             cost=_count(left_out) + (_count(overrides) if from_profile else len(elements)),
-            verified=not objections and not self._unseen(resolution),
+            verified=not broken and not self._unseen(resolution),
             from_profile=from_profile,
         )
-        return Offer(repair, resolution, objections, failures, elements)
+        return Offer(repair, resolution, promise, broken, failures, elements)
 
     def _unseen(self, resolution: Resolution) -> bool:
         """Return whether a part of a resolution could not be looked at: metadata, or a page, that cannot be read."""
@@ -245,24 +247,32 @@ class Offers:
             graph.metadata_of(package) is None for package in resolution.packages
         )
 
-    def _check(self, resolution: Resolution, relaxation: Relaxation) -> tuple[str, ...]:
+    def _promise(self, resolution: Resolution, relaxation: Relaxation) -> Promise:
         graph = self._graph
-        in_force = [line.requirement for line in self._lines if line.id not in relaxation.lines]
+        in_force = [kept for line in self._lines if (kept := _in_force(line, resolution, relaxation)) is not None]
         in_force.extend(r for r in graph.manifest.constraints if graph.applies(r))
         in_force.extend(
             replace(override.requirement, kind=RequirementKind.CONSTRAINT)
             for override in relaxation.overrides.values()
             if graph.applies(override.requirement)
         )
-        return violations(
+        return Promise(
             resolution,
-            in_force,
+            tuple(in_force),
             graph.manifest.target,
             graph.index,
             graph.couplings,
             ignored=relaxation.sets_aside,
             absent=graph.excluded | frozenset(graph.unknown),
         )
+
+
+def _in_force(line: Line, resolution: Resolution, relaxation: Relaxation) -> Requirement | None:
+    """Return what counts of a line: of one that is set aside the bare name, where the resolution has the project."""
+    if line.id not in relaxation.lines:
+        return line.requirement
+    there = not line.constraint and resolution.get(line.requirement.name) is not None
+    return replace(line.requirement, specifier=SpecifierSet()) if there else None
 
 
 def _count(overrides: Sequence[Override]) -> int:

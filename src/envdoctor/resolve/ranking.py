@@ -13,11 +13,12 @@ from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Override, Repair
 from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
 from envdoctor.resolve.dependency_graph import DependencyGraph, highest
 from envdoctor.resolve.failure import Failure, shared_by_all
 from envdoctor.resolve.relaxations import Element
 from envdoctor.resolve.solver import Line
+from envdoctor.resolve.verification import Promise
 
 __all__ = ["Offer", "another_series", "blamed", "lowered", "rank"]
 
@@ -114,7 +115,10 @@ class Offer:
 
     repair: Repair | None
     resolution: Resolution
-    violations: tuple[str, ...]
+    promise: Promise
+    """What is in force of the requirements, with what is resolved."""
+    unmet: tuple[Unmet, ...]
+    """What of it does not hold."""
     failures: tuple[Failure, ...]
     elements: frozenset[Element]
     at_fault: tuple[Failure, ...] = ()
@@ -127,7 +131,7 @@ class Offer:
     @property
     def sound(self) -> bool:
         """Whether every requirement in force holds."""
-        return not self.violations
+        return not self.unmet
 
     @property
     def verified(self) -> bool:

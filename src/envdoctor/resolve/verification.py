@@ -1,6 +1,6 @@
 """Checks a finished resolution against the metadata itself, sharing nothing with the search.
 
-Everything is read and parsed again and compared version by version: no positions, no memos, no engine.
+Everything is read and parsed again and compared version by version: no positions, no memos, no engine of the search.
 """
 
 from __future__ import annotations
@@ -8,85 +8,109 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import NormalizedName, canonicalize_name
-from packaging.version import Version
-from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, ResolutionTooDeep
-from resolvelib.resolvers.resolution import Resolution as ResolvelibSearch
+from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, Resolver
 
+from envdoctor.model.candidate import DistributionFile
+from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
-from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
 from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable
 from envdoctor.resolve.couplings import Couplings
-from envdoctor.resolve.dependency_graph import base_name, positions_of
 from envdoctor.resolve.requires_dist import may_count
-from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Solved, Unsolvable, View
 
 if TYPE_CHECKING:
     from resolvelib.structs import RequirementInformation
 
-__all__ = ["Backtracking", "violations"]
+__all__ = ["Objection", "Promise", "objection_text", "rederive", "unmet"]
 
 
-def violations(
-    resolution: Resolution,
-    requirements: Iterable[Requirement],
-    target: Target,
-    index: Index,
-    couplings: Couplings,
-    *,
-    ignored: Callable[[NormalizedName, NormalizedName], bool],
-    absent: frozenset[NormalizedName] = frozenset(),
-) -> tuple[str, ...]:
-    """Return every requirement in force that the resolution breaks, as text; empty when it is sound.
-
-    ``requirements`` are those of people that are in force. ``ignored(owner, dependency)`` says which demands of
-    metadata were set aside. ``absent`` names projects that are rightly not there: excluded, or unknown.
-    """
-    versions = {package.name: package.version for package in resolution.packages}
-    broken: list[str] = []
-    for requirement in requirements:
-        version = versions.get(requirement.name)
-        if version is None:
-            if requirement.kind is RequirementKind.REQUIRE and requirement.name not in absent:
-                broken.append(f"{requirement.pep508}: `{requirement.name}` is not there")
-        elif not requirement.specifier.contains(version, prereleases=True):
-            broken.append(f"{requirement.pep508}: {version} is there")
-    for package in resolution.packages:
-        broken.extend(_package(package, versions, target, index, couplings, ignored, absent))
-    return tuple(broken)
+Objection: TypeAlias = Unmet | ResolvedPackage
+"""What stands against a resolution: a demand that it breaks, or a package that nothing asks for."""
 
 
-def _package(
-    package: ResolvedPackage,
-    versions: dict[NormalizedName, Version],
-    target: Target,
-    index: Index,
-    couplings: Couplings,
-    ignored: Callable[[NormalizedName, NormalizedName], bool],
-    absent: frozenset[NormalizedName],
-) -> Iterable[str]:
-    try:
-        lines = index.metadata(package.file).requires_dist
-    except (MetadataUnavailable, IndexUnavailable):
-        return
-    stated: set[str] = set()
-    for name, parsed in _applicable(lines, package.extras, target):
-        stated.add(name)
-        binary = couplings.is_binary(package.name, name)
-        if name in absent or (ignored(package.name, name) and not binary):
-            continue
-        found = versions.get(name)
-        if found is None or not parsed.specifier.contains(found, prereleases=True):
-            yield f"{package.name} {package.version} requires {parsed}: {found or 'nothing'} is there"
-    for name, specifier in couplings.demands(package.name, package.version, frozenset(stated)):
-        found = versions.get(name)
-        if name not in absent and (found is None or not specifier.contains(found, prereleases=True)):
-            yield f"{package.name} {package.version} was built for {name}{specifier}: {found or 'nothing'} is there"
+def objection_text(found: Objection) -> str:
+    """Return what is said of a resolution that fails its own check."""
+    if isinstance(found, Unmet):
+        there = f"`{found.requirement.name}` {found.there}" if found.there else "nothing"
+        why = f"{found.requirement.origin} asks for `{found.requirement}`, and {there} is there"
+    else:
+        why = f"nothing asks for `{found.name}` {found.version}"
+    return f"it fails its own check, which is a fault of envdoctor: {why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A resolution, and what it is to keep."""
+
+    resolution: Resolution
+    requirements: tuple[Requirement, ...]
+    """Those of people that are in force, and bounds."""
+    target: Target
+    index: Index
+    couplings: Couplings
+    ignored: Callable[[NormalizedName, NormalizedName], bool] = lambda _owner, _dependency: False
+    """Which demands of metadata, ``(owner, dependency)``, are set aside; what follows from binaries never is."""
+    absent: frozenset[NormalizedName] = frozenset()
+    """Projects that are rightly not there: excluded, or unknown."""
+
+    def asked_by(self, package: ResolvedPackage, extras: Iterable[str]) -> Iterator[Requirement]:
+        """Yield what a package with some of its extras asks for; what is set aside asks for any version that is there.
+
+        Nothing is known of what a package without metadata asks for.
+        """
+        lines = self._lines(package)
+        if lines is None:
+            return
+        origin = DistributionOrigin(package.name, str(package.version))
+        stated: set[str] = set()
+        for name, parsed in _applicable(lines, frozenset(extras), self.target):
+            stated.add(name)
+            wanted = frozenset(canonicalize_name(extra) for extra in parsed.extras)
+            if name in self.absent:
+                continue
+            if self.couplings.is_binary(package.name, name) or not self.ignored(package.name, name):
+                yield Requirement(name, origin, parsed.specifier, extras=wanted)
+            elif self.resolution.get(name) is not None:
+                yield Requirement(name, origin, extras=wanted)
+        origin = DistributionOrigin(package.name, str(package.version), coupling=True)
+        for name, specifier in self.couplings.demands(package.name, package.version, frozenset(stated)):
+            if name not in self.absent:
+                yield Requirement(name, origin, specifier)
+
+    def _lines(self, package: ResolvedPackage) -> tuple[str, ...] | None:
+        return next((lines for file in package.files if (lines := self._lines_of(file)) is not None), None)
+
+    def _lines_of(self, file: DistributionFile) -> tuple[str, ...] | None:
+        try:
+            return self.index.metadata(file).requires_dist
+        except (MetadataUnavailable, IndexUnavailable):
+            return None
+
+
+def unmet(promise: Promise) -> tuple[Unmet, ...]:
+    """Return every requirement in force that the resolution breaks; empty when it is sound."""
+    packages = promise.resolution.packages
+    versions = {package.name: package.version for package in packages}
+    asked = [
+        requirement
+        for requirement in promise.requirements
+        if requirement.name in versions
+        or (requirement.kind is RequirementKind.REQUIRE and requirement.name not in promise.absent)
+    ]
+    for package in packages:
+        asked.extend(promise.asked_by(package, package.extras))
+    found = [(requirement, versions.get(requirement.name)) for requirement in asked]
+    return tuple(
+        Unmet(requirement, version)
+        for requirement, version in found
+        if version is None or not requirement.specifier.contains(version, prereleases=True)
+    )
 
 
 @lru_cache(maxsize=4_096)
@@ -113,110 +137,117 @@ def _parsed(line: str) -> Pep508 | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    node: str
-    position: int
+def rederive(promise: Promise) -> tuple[Objection, ...]:
+    """Resolve anew with resolvelib, the resolution's pins as the only candidates; return what stands against it.
 
-
-class Backtracking:
-    """Solves with resolvelib, whose answers check the first engine's.
-
-    Its ``Unsolvable`` is no proof: resolvelib jumps back over choices that matter in some universes with cycles, and
-    goes round in circles in others (1.2.1). Only its ``Solved`` counts, and that only because it is looked through once
-    more: in such universes resolvelib also returns choices that do not agree.
+    What a pin asks for is read and parsed again. Empty where resolvelib arrives at the same packages; else the demand
+    that it broke on, or the packages that nothing asks for.
     """
-
-    def __init__(self, rounds: int = 20_000) -> None:
-        self._rounds = rounds
-
-    def solve(self, demands: Sequence[Demand], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
-        """Find a consistent choice; see ``Solver``."""
-        bounds: dict[str, int] = {}
-        for demand in demands:
-            if demand.constraint:
-                bounds[demand.node] = bounds.get(demand.node, -1) & demand.bits
-        provider = _Provider(view, bounds, prefer or {})
-        # Not ``Resolver``: its filter of what nothing reaches any more recurses for ever on a cycle that a
-        # backtrack has cut off from the roots.
-        engine: ResolvelibSearch[Demand, _Choice, str] = ResolvelibSearch(provider, BaseReporter())
-        roots = [demand for demand in demands if not demand.constraint]
-        try:
-            state = engine.resolve(roots, max_rounds=self._rounds)
-        except ResolutionImpossible:
-            return Unsolvable(None)
-        except ResolutionTooDeep:
-            return GaveUp(f"no answer after {self._rounds} rounds")
-        found = _reachable({node: choice.position for node, choice in state.mapping.items()}, roots, view)
-        return Solved(found) if found is not None else GaveUp("the choices that it made do not agree")
+    provider = _PinsAlone(promise)
+    try:
+        found = Resolver(provider, BaseReporter()).resolve(provider.asked_by_people(), max_rounds=_ROUNDS)
+    except ResolutionImpossible as impossible:
+        broken = [cause.requirement.written for cause in impossible.causes if not cause.requirement.holds]
+        first = [*broken, *provider.broken_bounds()][0]
+        package = provider.pins.get(first.name)
+        return (Unmet(first, package.version if package else None),)
+    return tuple(package for package in promise.resolution.packages if (package.name, "") not in found.mapping)
 
 
-def _reachable(positions: Mapping[str, int], demands: Sequence[Demand], view: View) -> dict[str, int] | None:
-    """Return what the roots lead to, None where a demand on the way is not met."""
-    found: dict[str, int] = {}
-    queue = list(demands)
-    for demand in queue:
-        position = positions.get(demand.node)
-        if position is None or not demand.bits >> position & 1:
-            return None
-        if demand.node not in found:
-            found[demand.node] = position
-            queue.extend(Demand(edge.dependency, edge.bits) for edge in view.edges(demand.node, position))
-    return found
+_ROUNDS = 100_000
+"""Never reached: a round takes one name, and no name has a second candidate."""
+
+_Node: TypeAlias = tuple[NormalizedName, str]
+"""A project and one of its extras; the extra is empty for the project itself."""
 
 
-class _Provider(AbstractProvider[Demand, _Choice, str]):
-    def __init__(self, view: View, bounds: Mapping[str, int], prefer: Mapping[str, int]) -> None:
-        self._view = view
-        self._bounds = bounds
-        self._prefer = prefer
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    node: _Node
+    written: Requirement
+    holds: bool
+    """Whether the pin answers it: asked once, for resolvelib asks again in every round."""
 
-    def identify(self, requirement_or_candidate: Demand | _Choice) -> str:
+
+class _PinsAlone(AbstractProvider[_Asked, _Node, _Node]):
+    """A world in which each project has one version: a candidate is its node."""
+
+    def __init__(self, promise: Promise) -> None:
+        self.pins = {package.name: package for package in promise.resolution.packages}
+        self._promise = promise
+        self._bounds: dict[NormalizedName, list[Requirement]] = {}
+        for requirement in promise.requirements:
+            if requirement.kind is not RequirementKind.REQUIRE:
+                self._bounds.setdefault(requirement.name, []).append(requirement)
+
+    def asked_by_people(self) -> list[_Asked]:
+        """Return the requirements that something must answer."""
+        asked = (item for item in self._promise.requirements if item.kind is RequirementKind.REQUIRE)
+        return [node for item in asked if item.name not in self._promise.absent for node in self._nodes(item)]
+
+    def broken_bounds(self) -> list[Requirement]:
+        """Return the bounds that the pins do not keep."""
+        return [bound for bounds in self._bounds.values() for bound in bounds if not self._holds(bound)]
+
+    def _nodes(self, requirement: Requirement) -> Iterator[_Asked]:
+        for extra in ("", *sorted(requirement.extras)):
+            yield _Asked((requirement.name, extra), requirement, self._holds(requirement))
+
+    def _holds(self, requirement: Requirement) -> bool:
+        package = self.pins.get(requirement.name)
+        return package is not None and requirement.specifier.contains(package.version, prereleases=True)
+
+    def identify(self, requirement_or_candidate: _Asked | _Node) -> _Node:
         """Return the node."""
-        return requirement_or_candidate.node
+        return (
+            requirement_or_candidate.node if isinstance(requirement_or_candidate, _Asked) else requirement_or_candidate
+        )
+
+    def narrow_requirement_selection(
+        self,
+        identifiers: Iterable[_Node],
+        resolutions: Mapping[_Node, _Node],
+        candidates: Mapping[_Node, Iterator[_Node]],
+        information: Mapping[_Node, Iterator[RequirementInformation[_Asked, _Node]]],
+        backtrack_causes: Sequence[RequirementInformation[_Asked, _Node]],
+    ) -> Iterable[_Node]:
+        """Hand over one name: with one candidate for each, the order decides nothing."""
+        del resolutions, candidates, information, backtrack_causes
+        return [next(iter(identifiers))]
 
     def get_preference(
         self,
-        identifier: str,
-        resolutions: Mapping[str, _Choice],
-        candidates: Mapping[str, Iterator[_Choice]],
-        information: Mapping[str, Iterator[RequirementInformation[Demand, _Choice]]],
-        backtrack_causes: Sequence[RequirementInformation[Demand, _Choice]],
+        identifier: _Node,
+        resolutions: Mapping[_Node, _Node],
+        candidates: Mapping[_Node, Iterator[_Node]],
+        information: Mapping[_Node, Iterator[RequirementInformation[_Asked, _Node]]],
+        backtrack_causes: Sequence[RequirementInformation[_Asked, _Node]],
     ) -> Any:
-        """Take what caused the last failure first, then what has the fewest versions left."""
-        del resolutions, candidates
-        culprit = any(identifier == cause.requirement.node for cause in backtrack_causes)
-        bits = -1
-        for entry in information[identifier]:
-            bits &= entry.requirement.bits
-        return (not culprit, bits.bit_count(), identifier)
+        """Take the names as they come."""
+        del identifier, resolutions, candidates, information, backtrack_causes
+        return 0
 
     def find_matches(
         self,
-        identifier: str,
-        requirements: Mapping[str, Iterator[Demand]],
-        incompatibilities: Mapping[str, Iterator[_Choice]],
-    ) -> Iterable[_Choice]:
-        """Return what all demands admit, the preferred version first and then the newest."""
-        name = base_name(identifier)
-        graph = self._view.graph
-        bits = graph.candidates(name).all & self._bounds.get(identifier, -1)
-        for requirement in requirements[identifier]:
-            bits &= requirement.bits
-        for choice in incompatibilities[identifier]:
-            bits &= ~(1 << choice.position)
-        found = [position for position in positions_of(bits) if graph.usable(name, position)]
-        found = found or [position for position in positions_of(bits) if graph.hoped_for(name, position)]
-        preferred = self._prefer.get(identifier)
-        if preferred in found:
-            found.remove(preferred)
-            found.insert(0, preferred)
-        return [_Choice(identifier, position) for position in found]
+        identifier: _Node,
+        requirements: Mapping[_Node, Iterator[_Asked]],
+        incompatibilities: Mapping[_Node, Iterator[_Node]],
+    ) -> Iterable[_Node]:
+        """Return the pin, or nothing where it does not answer all that is asked of it."""
+        kept = all(map(self._holds, self._bounds.get(identifier[0], ())))
+        kept = kept and all(requirement.holds for requirement in requirements[identifier])
+        return [identifier] if kept and not any(incompatibilities[identifier]) else []
 
-    def is_satisfied_by(self, requirement: Demand, candidate: _Choice) -> bool:
-        """Return whether a version is among those demanded."""
-        return bool(requirement.bits >> candidate.position & 1)
+    def is_satisfied_by(self, requirement: _Asked, candidate: _Node) -> bool:
+        """Return whether the pin answers a requirement."""
+        del candidate
+        return requirement.holds
 
-    def get_dependencies(self, candidate: _Choice) -> Iterable[Demand]:
-        """Return what a version demands."""
-        return [Demand(e.dependency, e.bits) for e in self._view.edges(candidate.node, candidate.position)]
+    def get_dependencies(self, candidate: _Node) -> Iterable[_Asked]:
+        """Return what the pin asks for; an extra also asks for its project."""
+        name, extra = candidate
+        package = self.pins[name]
+        itself = Requirement(name, DistributionOrigin(name, str(package.version)))
+        asked = [itself] if extra else []
+        asked.extend(self._promise.asked_by(package, (extra,) if extra else ()))
+        return [node for item in asked for node in self._nodes(item)]

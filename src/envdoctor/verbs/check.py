@@ -174,8 +174,7 @@ def _prescribe(request: CheckRequest, repair: str, phases: Phases, *, groups: bo
     if manifest is not None and request.index is not None:
         manifest, resolver = choose_python(manifest, request.python_choices, request.index)
         examination = replace(examination, target=manifest.target)
-        diagnosis = _diagnose(request, manifest, request.index, examination, resolver)
-        diagnosis = replace(diagnosis, resolution=diagnosis.resolutions.get(repair, diagnosis.resolution))
+        diagnosis = _diagnose(request, manifest, request.index, examination, resolver, repair)
     unread = _left_to_lock(request, manifest, diagnosis)
     outcomes: tuple[GroupOutcome, ...] = ()
     if groups and manifest is not None and diagnosis is not None and not unread:
@@ -279,13 +278,24 @@ def _examination(request: CheckRequest) -> Examination:
 
 
 def _diagnose(
-    request: CheckRequest, manifest: Manifest, index: Index, examination: Examination, resolver: Resolver | None
+    request: CheckRequest,
+    manifest: Manifest,
+    index: Index,
+    examination: Examination,
+    resolver: Resolver | None,
+    repair: str,
 ) -> Diagnosis:
     def known(resolution: Resolution) -> tuple[Failure, ...]:
         return failures_of(breakages(replace(examination, resolution=resolution)), resolution)
 
     found = diagnose(
-        manifest, index, progress=request.progress, judge=known, build_risk=request.build_risk, resolver=resolver
+        manifest,
+        index,
+        progress=request.progress,
+        judge=known,
+        build_risk=request.build_risk,
+        resolver=resolver,
+        repair=repair,
     )
     return replace(found, incomplete=(*found.incomplete, *_taken_on_trust(found)))
 

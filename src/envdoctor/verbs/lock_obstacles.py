@@ -12,6 +12,7 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis
+from envdoctor.resolve.verification import objection_text
 from envdoctor.verbs.check import CheckRequest, Prescription
 
 __all__ = ["obstacles", "obstacles_of"]
@@ -39,7 +40,8 @@ def obstacles(
 
     ``asked_for``: a person named the repair, so that what it leaves out is left out on purpose.
     """
-    found = list(unread(diagnosis, _written(request)))
+    found = [LockFault("", objection_text(item), place="the resolution") for item in diagnosis.unsound]
+    found += unread(diagnosis, _written(request))
     if not asked_for:
         found += left_out_unseen(diagnosis, repair)
     if resolution is not None:
