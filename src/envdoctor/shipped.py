@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -13,11 +12,7 @@ from packaging.version import Version
 
 from envdoctor.model.build_label import LabelLife
 from envdoctor.model.version_table import VersionTable
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from envdoctor.toml_tables import read_toml
 
 __all__ = ["advisories_folder", "couplings", "data_file", "torch_labels"]
 
@@ -33,8 +28,7 @@ def advisories_folder() -> Path:
 @lru_cache(maxsize=16)
 def data_file(name: str) -> dict[str, Any]:
     """Return the contents of ``advisories/data/<name>.toml``."""
-    with (advisories_folder() / "data" / f"{name}.toml").open("rb") as stream:
-        return tomllib.load(stream)
+    return read_toml((advisories_folder() / "data" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1)

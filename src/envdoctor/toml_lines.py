@@ -1,77 +1,13 @@
-"""The line of each key path of a TOML text, found without a second parser."""
+"""The line of each key and array entry of a TOML text, found without a second parser."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Mapping
+from functools import cached_property
 from typing import TypeAlias
 
-__all__ = ["KeyPath", "Lines", "key_lines", "line_of"]
-
-_HEADER = re.compile(r"^\s*\[(?!\[)\s*([^\[\]]+?)\s*\]\s*(#.*)?$")
-_ARRAY_HEADER = re.compile(r"^\s*\[\[\s*([^\[\]]+?)\s*\]\]\s*(#.*)?$")
-_KEY = re.compile(r"""^\s*([A-Za-z0-9_.-]+|"[^"]*"|'[^']*')\s*=""")
-
-
-class Lines:
-    """Key paths (``requires[0].because``) of a text with their 1-based lines.
-
-    Good for pointing a person to a fault, not a parser: text inside multi-line strings is skipped, keys of inline
-    tables have the line of the table.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._lines = _scan(text)
-
-    def of(self, key_path: str) -> int | None:
-        """Return the line of a key path, or of the nearest table that holds it."""
-        while key_path:
-            if key_path in self._lines:
-                return self._lines[key_path]
-            shorter = key_path[: key_path.rfind("[")] if key_path.endswith("]") else key_path.rpartition(".")[0]
-            key_path = shorter
-        return None
-
-
-def _scan(text: str) -> dict[str, int]:
-    lines: dict[str, int] = {}
-    seen: Counter[str] = Counter()
-    prefix, quote = "", None
-    for number, line in enumerate(text.splitlines(), start=1):
-        if quote is None:
-            if match := _ARRAY_HEADER.match(line):
-                prefix = f"{match[1]}[{seen[match[1]]}]"
-                seen[match[1]] += 1
-                lines.setdefault(prefix, number)
-            elif match := _HEADER.match(line):
-                prefix = match[1]
-                lines.setdefault(prefix, number)
-            elif match := _KEY.match(line):
-                key = match[1].strip("\"'")
-                lines.setdefault(f"{prefix}.{key}" if prefix else key, number)
-        quote = _open_quote(line, quote)
-    return lines
-
-
-def _open_quote(line: str, quote: str | None) -> str | None:
-    """Return the multi-line quote that is still open at the end of the line."""
-    position = 0
-    while position < len(line):
-        if quote is None:
-            marks = [(at, mark) for mark in ('"""', "'''") if (at := line.find(mark, position)) != -1]
-            found = min(marks, default=None)
-            if found is None:
-                return None
-            position, quote = found[0] + 3, found[1]
-        else:
-            at = line.find(quote, position)
-            if at == -1:
-                return quote
-            position, quote = at + 3, None
-    return quote
-
+__all__ = ["KeyPath", "Lines", "key_path_text"]
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -80,23 +16,49 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _SCALAR = re.compile(r"[^,\]}\n#]*")
 
 
-def key_lines(text: str) -> dict[KeyPath, int]:
-    """Return the line, from 1, of every key and array entry by its path; empty where the text cannot be followed."""
-    scan = _Scan(text)
-    try:
-        scan.document()
-    except (IndexError, RecursionError):
+def key_path_text(path: KeyPath) -> str:
+    """Return ``requires[0].because`` for a key path."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+
+
+class Lines:
+    """The 1-based lines of a text's key paths; the text is looked through when a line is asked for.
+
+    Good for pointing a person to a place, not a parser: of a text that cannot be followed to its end, the rest is not
+    known.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def of(self, path: KeyPath) -> int | None:
+        """Return the line of a path, or of the nearest table around it."""
+        while path:
+            if path in self._by_path:
+                return self._by_path[path]
+            path = path[:-1]
+        return None
+
+    def of_text(self, key_path: str) -> int | None:
+        """Return the same for a path that is written out: ``requires[0].because``."""
+        while key_path:
+            if key_path in self._by_text:
+                return self._by_text[key_path]
+            key_path = key_path[: key_path.rfind("[")] if key_path.endswith("]") else key_path.rpartition(".")[0]
+        return None
+
+    @cached_property
+    def _by_path(self) -> dict[KeyPath, int]:
+        scan = _Scan(self._text.removeprefix("\ufeff"))
+        try:
+            scan.document()
+        except (IndexError, RecursionError):
+            return scan.lines
         return scan.lines
-    return scan.lines
 
-
-def line_of(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
-    """Return the line of a path, or of the nearest table around it."""
-    while path:
-        if path in lines:
-            return lines[path]
-        path = path[:-1]
-    return None
+    @cached_property
+    def _by_text(self) -> dict[str, int]:
+        return {key_path_text(path): line for path, line in self._by_path.items()}
 
 
 class _Scan:

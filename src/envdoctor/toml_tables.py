@@ -1,22 +1,52 @@
-"""What is wrong with a profile, all of it at once."""
+"""One strict reader of TOML: tables whose values are taken by type, and faults with their key paths and lines."""
 
 from __future__ import annotations
 
-import difflib
 import re
+import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-__all__ = ["Fault", "Faults", "ProfileError", "Row", "did_you_mean"]
+from envdoctor.toml_lines import Lines
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["Document", "Fault", "Faults", "Table", "TomlError", "did_you_mean", "read_toml"]
+
+_POSITION = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+class TomlError(ValueError):
+    """A text that is no TOML."""
+
+    def __init__(self, message: str, text: str = "", *, too_deep: bool = False) -> None:
+        super().__init__(message)
+        self.reason = _POSITION.sub("", message)
+        self.too_deep = too_deep
+        found = _POSITION.search(message)
+        self.line = (int(found[1]) if found[1] else text.count("\n") + 1) if found else None
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a text, a byte order mark left aside. Raises TomlError, with the line where it is known."""
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except RecursionError:
+        raise TomlError("nested too deeply", too_deep=True) from None
+    except ValueError as error:  # a number of thousands of digits is none of the parser's own errors
+        raise TomlError(str(error), text) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault of a profile file."""
+    """One mistake in a file that somebody wrote for us."""
 
     key_path: str
     """``requires[0].because``; empty for the file as a whole."""
@@ -27,19 +57,13 @@ class Fault:
     def __str__(self) -> str:
         return f"`{self.key_path}`: {self.message}" if self.key_path else self.message
 
+    def in_file(self, source: str) -> str:
+        """Return ``file:line: `key path`: what is wrong``."""
+        return f"{source}:{self.line}: {self}" if self.line else f"{source}: {self}"
 
-class ProfileError(Exception):
-    """A profile that cannot be used, with every fault that was found in ``source``."""
-
-    def __init__(self, source: str, faults: Iterable[Fault]) -> None:
-        self.source = source
-        self.faults = tuple(faults)
-        super().__init__(source, self.faults)
-
-    def __str__(self) -> str:
-        return "\n".join(
-            f"{self.source}:{fault.line}: {fault}" if fault.line else f"{self.source}: {fault}" for fault in self.faults
-        )
+    def placed(self, lines: Lines) -> Fault:
+        """Return the fault with the line of its key path, or of the nearest table around it."""
+        return replace(self, line=self.line or lines.of_text(self.key_path))
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -49,19 +73,42 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 class Faults:
-    """Collects ``file: key path: what is wrong``."""
+    """Collects all faults of one document; ``source`` is how its file is called in them."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.found: list[str] = []
+    def __init__(self, source: str, lines: Lines | None = None) -> None:
+        self.source = source
+        self.found: list[Fault] = []
+        self._lines = lines
 
-    def add(self, path: str, message: str) -> None:
+    def add(self, key_path: str, message: str) -> None:
         """Note one fault."""
-        self.found.append(f"{self.file}: {path}: {message}")
+        fault = Fault(key_path, message)
+        self.found.append(fault.placed(self._lines) if self._lines is not None else fault)
+
+    def texts(self) -> list[str]:
+        """Return each as ``file:line: `key path`: what is wrong``."""
+        return [fault.in_file(self.source) for fault in self.found]
 
 
-class Row:
-    """One table; keys are taken out one by one, and what is left at the end is a fault."""
+class Document:
+    """A text as tables, and the faults that are found in it."""
+
+    def __init__(self, text: str, source: str) -> None:
+        """Parse. Raises TomlError."""
+        self.data = read_toml(text)
+        self.lines = Lines(text)
+        self.faults = Faults(source, self.lines)
+
+    def table(self, *path: str) -> Table:
+        """Return a table, empty where it is missing; a fault where something else stands there."""
+        data: object = self.data
+        for key in path:
+            data = data.get(key, {}) if isinstance(data, Mapping) else data
+        return Table(data, ".".join(path), self.faults)
+
+
+class Table:
+    """A table of a document; keys are taken out one by one, and what is left at the end is a fault."""
 
     def __init__(self, data: object, path: str, faults: Faults) -> None:
         self.path = path
@@ -71,7 +118,7 @@ class Row:
             self.data = data
         else:
             faults.add(path, "must be a table")
-        self._taken: set[str] = set()
+        self._taken: dict[str, None] = {}
 
     def fault(self, key: str, message: str) -> None:
         """Note a fault of one key."""
@@ -83,7 +130,7 @@ class Row:
 
     def take(self, key: str) -> Any:
         """Return the raw value, None where there is none."""
-        self._taken.add(key)
+        self._taken[key] = None
         return self.data.get(key)
 
     def text(self, key: str, default: str = "", *, required: bool = False) -> str:
@@ -135,7 +182,7 @@ class Row:
         value = self.text(key, default, required=not default)
         known = tuple(choices)
         if value and value not in known:
-            self.fault(key, f"`{value}` is not one of {', '.join(known)}{_meant(value, known)}")
+            self.fault(key, f"`{value}` is not one of {', '.join(known)}{did_you_mean(value, known)}")
             return default or known[0]
         return value
 
@@ -145,7 +192,7 @@ class Row:
         values = self.texts(key, required=True)
         for value in values:
             if value not in allowed:
-                self.fault(key, f"`{value}` is not one of {', '.join(allowed)}{_meant(value, allowed)}")
+                self.fault(key, f"`{value}` is not one of {', '.join(allowed)}{did_you_mean(value, allowed)}")
         return frozenset(values)
 
     def specifier(self, key: str) -> str:
@@ -168,14 +215,9 @@ class Row:
             return ""
         return value
 
-    def done(self, known: Iterable[str] = ()) -> None:
+    def done(self) -> None:
         """Report keys that nobody took."""
-        allowed = {*self._taken, *known}
         for key in self.data:
-            if key not in allowed:
-                self.fault(key, f"unknown key{_meant(key, sorted(allowed))}")
-
-
-def _meant(value: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(value, list(known), n=1)
-    return f"; did you mean `{close[0]}`?" if close else ""
+            if key not in self._taken:
+                known = f"; known keys: {', '.join(self._taken)}"
+                self.fault(key, f"unknown key{did_you_mean(key, self._taken) or known}")

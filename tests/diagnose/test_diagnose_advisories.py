@@ -144,17 +144,17 @@ def test_every_fault_of_a_file_is_told_with_its_key_path(tmp_path: Path) -> None
         read_advisories(tmp_path)
     faults = "\n".join(caught.value.faults)
     for expected in (
-        "broken.toml: advisory[0].code: must be ADV and three digits",
-        "advisory[0].severity: `bad` is not one of",
-        "advisory[0].evidence: must be a string or a list of strings",
-        "advisory[0].evidnce: unknown key; did you mean `evidence`?",
-        "advisory[0].date: must be a day, such as 2026-11-28 without quotes",
-        "advisory[0].seen: `torch` is not a name with versions or a commit",
-        "advisory[0].remedy.applicability: `perhaps`",
-        "advisory[0].when.all[0].version: `1.x` is not a version specifier",
-        "advisory[0].when.all[1].os: `windos` is not one of windows, linux, macos; did you mean `windows`?",
-        "advisory[0].when.all[2].not: asks nothing",
-        "advisory[0].fires: must be a list of at least one example",
+        "broken.toml:3: `advisory[0].code`: must be ADV and three digits",
+        "`advisory[0].severity`: `bad` is not one of",
+        "`advisory[0].evidence`: must be a string or a list of strings",
+        "`advisory[0].evidnce`: unknown key; did you mean `evidence`?",
+        "`advisory[0].date`: must be a day, such as 2026-11-28 without quotes",
+        "`advisory[0].seen`: `torch` is not a name with versions or a commit",
+        "`advisory[0].remedy.applicability`: `perhaps`",
+        "`advisory[0].when.all[0].version`: `1.x` is not a version specifier",
+        "`advisory[0].when.all[1].os`: `windos` is not one of windows, linux, macos; did you mean `windows`?",
+        "`advisory[0].when.all[2].not`: asks nothing",
+        "`advisory[0].fires`: must be a list of at least one example",
     ):
         assert expected in faults
 
@@ -168,12 +168,12 @@ def test_codes_and_ids_are_unique_over_all_files(tmp_path: Path) -> None:
         (tmp_path / f"{name}.toml").write_text(good, encoding="utf-8")
     with pytest.raises(InvalidAdvisories) as caught:
         read_advisories(tmp_path)
-    assert [fault.split("`")[1] for fault in caught.value.faults] == ["ADV900", "one"]
+    assert [fault.split("`")[3] for fault in caught.value.faults] == ["ADV900", "one"]
 
 
 def test_a_file_that_is_not_toml_is_one_fault(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text("[[advisory\n", encoding="utf-8")
-    with pytest.raises(InvalidAdvisories, match=r"x\.toml: "):
+    with pytest.raises(InvalidAdvisories, match=r"x\.toml:1: "):
         read_advisories(tmp_path)
 
 
@@ -201,9 +201,9 @@ def test_faults_of_what_tells_the_same_have_a_key_path(tmp_path: Path) -> None:
     with pytest.raises(InvalidAdvisories) as caught:
         read_advisories(tmp_path)
     faults = "\n".join(caught.value.faults)
-    assert "telling.toml: advisory[0].told_by[0].rule: `ADV026` is not the code of a rule" in faults
-    assert "telling.toml: advisory[0].told_by[1].abuot: unknown key; did you mean `about`?" in faults
-    assert "telling.toml: advisory[0].told_by[2].rule: is missing" in faults
+    assert "telling.toml:14: `advisory[0].told_by[0].rule`: `ADV026` is not the code of a rule" in faults
+    assert "telling.toml:14: `advisory[0].told_by[1].abuot`: unknown key; did you mean `about`?" in faults
+    assert "telling.toml:14: `advisory[0].told_by[2].rule`: is missing" in faults
 
 
 def test_every_rule_that_tells_the_same_as_an_advisory_is_one() -> None:
@@ -243,8 +243,8 @@ def test_an_advisory_says_when_and_with_what_it_was_seen(tmp_path: Path) -> None
     with pytest.raises(InvalidAdvisories) as caught:
         read_advisories(tmp_path)
     faults = "\n".join(caught.value.faults)
-    assert "x.toml: advisory[0].date: is missing" in faults
-    assert "x.toml: advisory[0].seen: is missing; an empty list says that the versions are not known" in faults
+    assert "x.toml:2: `advisory[0].date`: is missing" in faults
+    assert "x.toml:2: `advisory[0].seen`: is missing; an empty list says that the versions are not known" in faults
     text = documentation("ADV042")
     assert text
     assert "looked at on 2026-11-27, seen with gradio 4.43.0, pydantic 2.10.6, 2.14.4" in text

@@ -155,10 +155,10 @@ def test_a_symptom_without_a_fixed_text_and_an_unknown_code_are_faults(tmp_path:
         read_advisories(tmp_path)
     faults = "\n".join(caught.value.faults)
     for expected in (
-        "advisory[0].symptom: `(?:one|two)` holds no text of 5 characters outside of groups",
-        "advisory[0].symptom: `(?i)whatever` holds no text",
-        "advisory[0].symptom: is not a regular expression",
-        "advisory[0].symptom_mentions: is not a regular expression",
-        "advisory[0].instead_of: there is no advisory `ADV901`",
+        "`advisory[0].symptom`: `(?:one|two)` holds no text of 5 characters outside of groups",
+        "`advisory[0].symptom`: `(?i)whatever` holds no text",
+        "`advisory[0].symptom`: is not a regular expression",
+        "`advisory[0].symptom_mentions`: is not a regular expression",
+        "`advisory[0].instead_of`: there is no advisory `ADV901`",
     ):
         assert expected in faults

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -126,12 +127,12 @@ def test_hooks_ci_formats_say_what_is_waived_in_their_own_words(
 @pytest.mark.parametrize(
     ("waiver", "fault"),
     [
-        ('rule = "ADV062"', "tool.envdoctor.waive[0].reason: missing"),
-        ('reason = "because"', "tool.envdoctor.waive[0].rule: missing"),
-        ('rule = "ADV062"\nreason = " "', "tool.envdoctor.waive[0].reason: must be a non-empty string"),
-        ('rule = "ADV062"\nreason = "x"\nexpires = "soon"', "tool.envdoctor.waive[0].expires: `soon` is not a date"),
+        ('rule = "ADV062"', "`tool.envdoctor.waive[0].reason`: missing"),
+        ('reason = "because"', "`tool.envdoctor.waive[0].rule`: missing"),
+        ('rule = "ADV062"\nreason = " "', "`tool.envdoctor.waive[0].reason`: must be a non-empty string"),
+        ('rule = "ADV062"\nreason = "x"\nexpires = "soon"', "`tool.envdoctor.waive[0].expires`: `soon` is not a date"),
         ('rule = "ADV062"\nreason = "x"\nexpires = 08:30:00', "tool.envdoctor.waive[0].expires"),
-        ('rule = "ADV062"\nreason = "x"\nuntil = 2027-01-31', "tool.envdoctor.waive[0].until: unknown key"),
+        ('rule = "ADV062"\nreason = "x"\nuntil = 2027-01-31', "`tool.envdoctor.waive[0].until`: unknown key"),
     ],
 )
 def test_hooks_a_waiver_that_is_not_one_is_a_usage_fault(
@@ -140,4 +141,6 @@ def test_hooks_a_waiver_that_is_not_one_is_a_usage_fault(
     accept(project, waiver)
     capsys.readouterr()
     assert main(["check", str(project), "--quiet"]) == 2
-    assert fault in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert fault in said
+    assert re.search(r"pyproject\.toml:\d+: ", said)

@@ -8,7 +8,7 @@ import pytest
 from lock_index import LoopbackIndex
 
 from envdoctor.cli.main import main
-from envdoctor.lock.pylock_reader import tomllib
+from envdoctor.toml_tables import read_toml
 
 TARGET = ("--target-os", "linux", "--target-arch", "x86_64", "--target-python", "3.11", "--quiet")
 PROFILE = """
@@ -84,7 +84,7 @@ def test_a_line_that_the_overrides_version_meets_is_not_said_to_be_set_aside(
     (project / "requirements.txt").write_text("alpha>=1\nalpha==2.0\n", encoding="utf-8")
     assert main(["lock", str(project), "--profile", str(project / "stack.toml"), "--quiet"]) == 0
     assert "# sets aside alpha==2.0 (requirements.txt:2)\nalpha==1.0\n" in content(project)["overrides.stack.txt"]
-    packages = tomllib.loads(content(project)["pylock.stack.toml"])["packages"]
+    packages = read_toml(content(project)["pylock.stack.toml"])["packages"]
     (alpha,) = [item for item in packages if item["name"] == "alpha"]
     assert "alpha>=1 (requirements.txt:1)" in alpha["tool"]["envdoctor"]["wanted-by"]
     assert alpha["tool"]["envdoctor"]["sets-aside"] == ["alpha==2.0 (requirements.txt:2)"]

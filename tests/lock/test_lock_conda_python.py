@@ -11,8 +11,8 @@ from packaging.specifiers import SpecifierSet
 
 from envdoctor.adapters.project import read_project
 from envdoctor.cli.main import main
-from envdoctor.lock.pylock_reader import tomllib
 from envdoctor.model.target import Arch, OperatingSystem, Target
+from envdoctor.toml_tables import read_toml
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.target_choice import for_environment_python
 
@@ -139,7 +139,7 @@ def test_the_lock_is_for_that_python_too(
 ) -> None:
     conda(project, "python=3.10")
     assert main(["lock", str(project)]) == 0
-    lock = tomllib.loads((project / "pylock.toml").read_text(encoding="utf-8"))
+    lock = read_toml((project / "pylock.toml").read_text(encoding="utf-8"))
     assert lock["tool"]["envdoctor"]["target"]["python"] == "3.10"
 
 

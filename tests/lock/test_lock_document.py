@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from envdoctor.lock.companions import constraints_text, overrides_text
 from envdoctor.lock.fault import faults
-from envdoctor.lock.pylock_reader import LockError, parse_lock, tomllib
+from envdoctor.lock.pylock_reader import LockError, parse_lock
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.origin import DistributionOrigin, FileOrigin
@@ -18,6 +18,7 @@ from envdoctor.model.repair import Override, Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+from envdoctor.toml_tables import read_toml
 
 TARGET = Target(OperatingSystem.WINDOWS, Arch.X86_64, (3, 11), Backend.DIRECTML)
 LINE = Requirement(
@@ -92,7 +93,7 @@ def test_a_lock_is_valid_pins_files_and_never_carries_credentials() -> None:
     assert "secret" not in text
     assert "md5" not in text
     assert text == _text(), "the same resolution gives the same bytes"
-    document = Pylock.from_dict(tomllib.loads(text))
+    document = Pylock.from_dict(read_toml(text))
     torch, torchaudio = document.packages
     assert torch.wheels is not None
     assert dict(torch.wheels[0].hashes) == {"sha256": "a" * 64}

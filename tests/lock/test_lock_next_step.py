@@ -14,7 +14,7 @@ import pytest
 from lock_index import LoopbackIndex
 
 from envdoctor.cli.main import main
-from envdoctor.lock.pylock_reader import tomllib
+from envdoctor.toml_tables import read_toml
 from envdoctor.verbs.target_choice import host_target
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
@@ -64,7 +64,7 @@ def test_after_check_the_lock_is_for_the_target_that_was_typed(
     done = typed_again(command, tmp_path)
     assert done.returncode == 0, done.stderr
     lock = (project / "pylock.stack.toml").read_text(encoding="utf-8")
-    assert tomllib.loads(lock)["tool"]["envdoctor"]["target"] == {
+    assert read_toml(lock)["tool"]["envdoctor"]["target"] == {
         "os": "linux",
         "arch": "x86_64",
         "python": "3.12",

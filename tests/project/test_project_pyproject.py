@@ -7,7 +7,7 @@ import pytest
 from envdoctor.adapters.project.poetry_versions import poetry_specifier, python_marker
 from envdoctor.model.project import ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
-from envdoctor.toml_lines import key_lines
+from envdoctor.toml_lines import Lines
 
 BASE = '[project]\nname = "Mine"\nversion = "1"\nrequires-python = ">=3.10, <3.14"\n'
 
@@ -217,8 +217,9 @@ def test_lines_of_awkward_toml():
         '2 ], s.t = "\\"]" }\n'
         '[[arr]]\nv = 1\n[[arr]]\nv = 2\n[arr.sub]\nw = [["a"],\n["b", "c"]]\n'
     )
-    found = key_lines(text)
-    assert found["a", "b", "c d"] == 1
-    assert (found["x", "y"], found["x", "k"], found["x", "q"], found["x", "q", "r", 1]) == (3, 7, 8, 10)
-    assert found["x", "q", "s", "t"] == 10
-    assert (found["arr", 0, "v"], found["arr", 1, "v"], found["arr", 1, "sub", "w", 1, 1]) == (12, 14, 17)
+    found = Lines(text)
+    assert found.of(("a", "b", "c d")) == 1
+    assert [found.of(("x", *path)) for path in (("y",), ("k",), ("q",), ("q", "r", 1))] == [3, 7, 8, 10]
+    assert found.of(("x", "q", "s", "t")) == 10
+    assert [found.of_text(path) for path in ("arr[0].v", "arr[1].v", "arr[1].sub.w[1][1]")] == [12, 14, 17]
+    assert found.of_text("arr[1].sub.w[7].no") == 16

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,18 +10,13 @@ from typing import TYPE_CHECKING, Any
 from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
 
 from envdoctor.model.plan import PlannedFile
+from envdoctor.toml_tables import TomlError, read_toml
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
     from packaging.version import Version
 
-__all__ = ["AcceptedOverride", "LockError", "LockedProject", "parse_lock", "planned_files", "tomllib"]
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
+__all__ = ["AcceptedOverride", "LockError", "LockedProject", "parse_lock", "planned_files"]
 
 _OF_A_DISTRIBUTION = re.compile(r"[\w.-]+ \d[\w.+!-]*")
 """An origin such as ``torchaudio 2.4.1``; those of files and profiles have a colon."""
@@ -75,11 +69,10 @@ def parse_lock(text: str, path: str) -> LockedProject:
     from packaging.pylock import Pylock, PylockValidationError
 
     try:
-        data = tomllib.loads(text)
-    except ValueError as error:  # a number of thousands of digits is none of the parser's own errors
-        raise LockError(f"{path}: not TOML: {error}") from error
-    except RecursionError:
-        raise LockError(f"{path}: it is nested too deeply for a lock") from None
+        data = read_toml(text)
+    except TomlError as error:
+        reason = "it is nested too deeply for a lock" if error.too_deep else f"not TOML: {error}"
+        raise LockError(f"{path}: {reason}") from error
     try:
         document = Pylock.from_dict(data)
     except PylockValidationError as error:

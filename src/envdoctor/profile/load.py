@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,9 +14,9 @@ from envdoctor.model.profile import Profile
 from envdoctor.profile.build import build_profile
 from envdoctor.profile.consistency import inconsistencies
 from envdoctor.profile.merge import Merged, merge, single
-from envdoctor.profile.validation import check_document
+from envdoctor.profile.validation import ProfileError, check_document
 from envdoctor.toml_lines import Lines
-from envdoctor.toml_tables import Fault, ProfileError, did_you_mean
+from envdoctor.toml_tables import Document, Fault, TomlError, did_you_mean
 
 __all__ = [
     "LARGEST_BYTES",
@@ -60,14 +59,7 @@ def abstract_names() -> frozenset[str]:
     )
 
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-
 LARGEST_BYTES = 4 * 1024 * 1024
-_POSITION = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,25 +163,17 @@ def _usable(merged: Merged, source: str) -> Profile:
 
 
 def _ordered(faults: list[Fault], lines: Lines) -> list[Fault]:
-    placed = [Fault(f.key_path, f.message, f.line or lines.of(f.key_path)) for f in faults]
-    return sorted(placed, key=lambda fault: fault.line or 0)
+    return sorted((fault.placed(lines) for fault in faults), key=lambda fault: fault.line or 0)
 
 
 def _layer(text: str, source: str) -> _Layer:
     try:
-        document = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    except ValueError as error:  # a number of thousands of digits is none of the parser's own errors
-        raise ProfileError(source, [_syntax_fault(str(error), text)]) from None
-    except RecursionError:
-        raise ProfileError(source, [Fault("", "is nested too deeply for a profile")]) from None
-    clean, faults = check_document(document)
-    return _Layer(source, clean, faults, Lines(text))
-
-
-def _syntax_fault(message: str, text: str) -> Fault:
-    match = _POSITION.search(message)
-    line = (int(match[1]) if match[1] else text.count("\n") + 1) if match else None
-    return Fault("", f"is not valid TOML: {_POSITION.sub('', message)}", line)
+        document = Document(text, source)
+    except TomlError as error:
+        reason = "is nested too deeply for a profile" if error.too_deep else f"is not valid TOML: {error.reason}"
+        raise ProfileError(source, [Fault("", reason, error.line)]) from None
+    clean, faults = check_document(document.data)
+    return _Layer(source, clean, faults, document.lines)
 
 
 def _fold(layer: _Layer, path: Path, chain: tuple[Path, ...]) -> tuple[Merged, list[Fault]]:

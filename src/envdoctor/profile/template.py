@@ -8,7 +8,8 @@ from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.profile.grammar import PROFILE_NAME
 from envdoctor.profile.load import parse_profile
 from envdoctor.profile.schema import SCHEMA_FILE
-from envdoctor.toml_tables import Fault, ProfileError
+from envdoctor.profile.validation import ProfileError
+from envdoctor.toml_tables import Fault
 
 __all__ = ["new_profile_text"]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from envdoctor.profile.grammar import Format, Key, Section, SectionKind, Shape, Table, control_characters
 from envdoctor.profile.sections import SCHEMA_NUMBER, SECTIONS
 from envdoctor.toml_tables import Fault, did_you_mean
 
-__all__ = ["check_document"]
+__all__ = ["ProfileError", "check_document"]
 
 _TYPES: dict[type, str] = {
     str: "a string",
@@ -19,6 +19,18 @@ _TYPES: dict[type, str] = {
     list: "a list",
     dict: "a table",
 }
+
+
+class ProfileError(Exception):
+    """A profile that cannot be used, with every fault that was found in ``source``."""
+
+    def __init__(self, source: str, faults: Iterable[Fault]) -> None:
+        self.source = source
+        self.faults = tuple(faults)
+        super().__init__(source, self.faults)
+
+    def __str__(self) -> str:
+        return "\n".join(fault.in_file(self.source) for fault in self.faults)
 
 
 def check_document(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:

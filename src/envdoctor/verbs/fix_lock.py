@@ -16,13 +16,14 @@ from packaging.version import Version
 
 from envdoctor.diagnose.undeclared_imports import Undeclared, undeclared_imports
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
-from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject, planned_files, tomllib
+from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject, planned_files
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.plan import PlannedFile
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import BuildState
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
+from envdoctor.toml_tables import read_toml
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 from envdoctor.verbs.lock import LockOutcome, lock
@@ -183,7 +184,7 @@ def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
         refusal = outcome.refusal or "; ".join([*faults[:_SHOWN], *more])
         return Prepared(outcome.report, refusal=refusal, complete=complete)
     text = next(text for name, text in outcome.files.items() if name.startswith("pylock."))
-    document = Pylock.from_dict(tomllib.loads(text))
+    document = Pylock.from_dict(read_toml(text))
     names = {url.rstrip("/"): name for name, url in request.index_urls.items()}
     files = planned_files(document, names)
     builds: dict[str, BuildState] = {file.name: _build(file, request.check, ports) for file in files if file.sdist}

@@ -71,12 +71,13 @@ def locked_of(environment: InstalledEnvironment | None, profile: str | None) -> 
 def _read(path: Path) -> dict[str, object] | None:
     from packaging.pylock import Pylock, PylockValidationError
 
-    from envdoctor.lock.pylock_reader import LockError, parse_lock, tomllib
+    from envdoctor.lock.pylock_reader import LockError, parse_lock
+    from envdoctor.toml_tables import read_toml
 
     try:
         text = path.read_text(encoding="utf-8")
         locked = parse_lock(text, str(path))
-        document = Pylock.from_dict(tomllib.loads(text))
+        document = Pylock.from_dict(read_toml(text))
     except (OSError, UnicodeDecodeError, LockError, PylockValidationError):
         return None
     return {"lock": document, "lock_path": str(path), "overrides": tuple(_overrides(locked))}

@@ -10,8 +10,9 @@ from envdoctor.model.profile import Profile
 from envdoctor.model.project import GroupChoice, Project
 from envdoctor.model.target import Arch, Target, TargetArch
 from envdoctor.ports import Tell, UsageFault
+from envdoctor.toml_tables import Document
 from envdoctor.verbs.index_choice import IndexChoice, index_urls, open_ports
-from envdoctor.verbs.settings import Settings, SettingsError, parse_settings
+from envdoctor.verbs.settings import Settings, parse_settings
 from envdoctor.verbs.target_choice import (
     TargetChoice,
     card_against,
@@ -84,21 +85,17 @@ def sources_of(path: Path) -> Sources | None:
 
 def load_settings(path: Path) -> Settings:
     """Return the ``[tool.envdoctor]`` table of the project's pyproject.toml, empty where there is none."""
-    from envdoctor.lock.pylock_reader import tomllib
-
     file = path / "pyproject.toml" if path.is_dir() else path
     if file.name != "pyproject.toml" or not file.is_file():
         return Settings()
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8-sig")).get("tool", {}).get("envdoctor", {})
-    except (OSError, ValueError, AttributeError, RecursionError):
+        document = Document(file.read_text(encoding="utf-8-sig"), str(file))
+    except (OSError, ValueError):
         return Settings()  # The reader of projects says what is wrong with the file, with its line.
-    if not isinstance(table, dict):
-        raise UsageFault(f"{file}: tool.envdoctor: must be a table")
-    try:
-        return parse_settings(table)
-    except SettingsError as error:
-        raise UsageFault(*(f"{file}: {fault}" for fault in error.faults)) from error
+    settings = parse_settings(document.table("tool", "envdoctor"))
+    if document.faults.found:
+        raise UsageFault(*document.faults.texts())
+    return settings
 
 
 def pick_profile(named: str | None, settings: Settings, path: Path) -> Profile | None:

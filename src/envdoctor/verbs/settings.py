@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
 
-__all__ = ["Settings", "SettingsError", "WaiverSetting", "parse_settings"]
+from envdoctor.toml_tables import Table
 
-_KEYS = ("profile", "waive", "target-python", "groups", "requirements")
-_WAIVER_KEYS = ("rule", "subject", "reason", "expires")
-
-
-class SettingsError(Exception):
-    """Faults of the table; each message carries its key path."""
-
-    def __init__(self, faults: tuple[str, ...]) -> None:
-        super().__init__("; ".join(faults))
-        self.faults = faults
+__all__ = ["Settings", "WaiverSetting", "parse_settings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,75 +36,69 @@ class Settings:
     waivers: tuple[WaiverSetting, ...] = ()
 
 
-def parse_settings(table: Mapping[str, Any]) -> Settings:
-    """Return the settings. Raises SettingsError with every fault at once."""
-    faults: list[str] = []
-    _unknown_keys(table, _KEYS, "tool.envdoctor", faults)
+def parse_settings(table: Table) -> Settings:
+    """Return the settings; what is wrong with them is among the table's faults."""
     settings = Settings(
-        profile=_text(table, "profile", "tool.envdoctor", faults),
-        target_python=_text(table, "target-python", "tool.envdoctor", faults),
-        requirements=_texts(table, "requirements", faults),
-        groups=_texts(table, "groups", faults),
-        waivers=_waivers(table.get("waive", []), faults),
+        profile=_text(table, "profile"),
+        target_python=_text(table, "target-python"),
+        requirements=_texts(table, "requirements"),
+        groups=_texts(table, "groups"),
+        waivers=_waivers(table),
     )
-    if faults:
-        raise SettingsError(tuple(faults))
+    table.done()
     return settings
 
 
-def _waivers(entries: Any, faults: list[str]) -> tuple[WaiverSetting, ...]:
+def _waivers(table: Table) -> tuple[WaiverSetting, ...]:
+    entries = table.take("waive")
     if not isinstance(entries, list):
-        faults.append("tool.envdoctor.waive: must be an array of tables, [[tool.envdoctor.waive]]")
+        if entries is not None:
+            table.fault("waive", "must be an array of tables, [[tool.envdoctor.waive]]")
         return ()
     waivers = []
     for position, entry in enumerate(entries):
-        key = f"tool.envdoctor.waive[{position}]"
         if not isinstance(entry, Mapping):
-            faults.append(f"{key}: must be a table with rule and reason")
+            table.fault(f"waive[{position}]", "must be a table with rule and reason")
             continue
-        _unknown_keys(entry, _WAIVER_KEYS, key, faults)
-        missing = [needed for needed in ("rule", "reason") if needed not in entry]
-        faults.extend(f"{key}.{needed}: missing; a waiver names its rule and its reason" for needed in missing)
+        waiver = Table(entry, f"{table.path}.waive[{position}]", table.faults)
+        for needed in ("rule", "reason"):
+            if not waiver.has(needed):
+                waiver.fault(needed, "missing; a waiver names its rule and its reason")
         waivers.append(
             WaiverSetting(
-                rule=_text(entry, "rule", key, faults) or "",
-                reason=_text(entry, "reason", key, faults) or "",
-                subject=_text(entry, "subject", key, faults),
-                expires=_date(entry, key, faults),
-                key=key,
+                rule=_text(waiver, "rule") or "",
+                reason=_text(waiver, "reason") or "",
+                subject=_text(waiver, "subject"),
+                expires=_date(waiver),
+                key=waiver.path,
             )
         )
+        waiver.done()
     return tuple(waivers)
 
 
-def _unknown_keys(table: Mapping[str, Any], known: tuple[str, ...], path: str, faults: list[str]) -> None:
-    for name in table:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean `{close[0]}`?" if close else f"; known keys: {', '.join(known)}"
-            faults.append(f"{path}.{name}: unknown key{hint}")
-
-
-def _text(table: Mapping[str, Any], key: str, path: str, faults: list[str]) -> str | None:
-    value = table.get(key)
+def _text(table: Table, key: str) -> str | None:
+    value = table.take(key)
     if value is None:
         return None
     if not isinstance(value, str) or not value.strip():
-        faults.append(f"{path}.{key}: must be a non-empty string")
+        table.fault(key, "must be a non-empty string")
         return None
     return value
 
 
-def _texts(table: Mapping[str, Any], key: str, faults: list[str]) -> tuple[str, ...]:
-    value = table.get(key, [])
+def _texts(table: Table, key: str) -> tuple[str, ...]:
+    value = table.take(key)
+    if value is None:
+        return ()
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        faults.append(f"tool.envdoctor.{key}: must be an array of strings")
+        table.fault(key, "must be an array of strings")
         return ()
     return tuple(value)
 
 
-def _date(table: Mapping[str, Any], path: str, faults: list[str]) -> date | None:
-    value = table.get("expires")
+def _date(table: Table) -> date | None:
+    value = table.take("expires")
     if value is None:
         return None
     if isinstance(value, datetime):
@@ -125,5 +108,5 @@ def _date(table: Mapping[str, Any], path: str, faults: list[str]) -> date | None
     try:
         return date.fromisoformat(str(value))
     except ValueError:
-        faults.append(f"{path}.expires: `{value}` is not a date such as 2027-01-31")
+        table.fault("expires", f"`{value}` is not a date such as 2027-01-31")
         return None

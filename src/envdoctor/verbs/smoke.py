@@ -14,7 +14,7 @@ from envdoctor.model.profile import PlacementRule, Profile
 from envdoctor.model.report import Report
 from envdoctor.model.target import Target
 from envdoctor.planning.placement import describe_failure, place
-from envdoctor.toml_tables import Fault, did_you_mean
+from envdoctor.toml_tables import Document, Fault, did_you_mean
 
 __all__ = ["CODES", "SmokeRunner", "UnknownKernel", "chosen_kernels", "smoke", "unknown_names"]
 
@@ -223,19 +223,16 @@ def _slower_finding(slower: Sequence[KernelResult]) -> Finding:
 
 def unknown_names(path: Path) -> tuple[Fault, ...]:
     """Return a fault for each name that is none; nothing for what is wrong with the file otherwise."""
-    from envdoctor.lock.pylock_reader import tomllib
     from envdoctor.profile.load import LARGEST_BYTES
-    from envdoctor.toml_lines import Lines
 
     try:
         with path.open("rb") as stream:
             # What is longer has been refused as a profile.
             text = stream.read(LARGEST_BYTES).decode("utf-8-sig")
-        document = tomllib.loads(text)
-    except (OSError, ValueError, RecursionError):
+        document = Document(text, str(path))
+    except (OSError, ValueError):
         return ()
-    lines = Lines(text)
-    return tuple(Fault(fault.key_path, fault.message, lines.of(fault.key_path)) for fault in _faults(document))
+    return tuple(fault.placed(document.lines) for fault in _faults(document.data))
 
 
 def _faults(document: dict[str, Any]) -> Iterator[Fault]:

@@ -8,7 +8,6 @@ import io
 import json
 import lzma
 import re
-import sys
 import tarfile
 import zipfile
 import zlib
@@ -27,6 +26,7 @@ from envdoctor.adapters.index.metadata_text import (
 from envdoctor.adapters.index.setup_conditions import Unforeseeable, with_conditions
 from envdoctor.model.candidate import BuildRisk, MetadataSource
 from envdoctor.ports import ONLY_ITS_BUILD
+from envdoctor.toml_tables import TomlError, read_toml
 
 __all__ = ["SdistContents", "UnreadableSdist", "grade", "read_sdist", "read_sdist_member"]
 
@@ -69,12 +69,6 @@ def grade(names: Iterable[str], texts: Mapping[str, str]) -> BuildRisk:
 
 def _without_comments(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
-
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 _MOST_UNPACKED = 2 * 1024**3
@@ -145,8 +139,8 @@ class SdistContents:
 
     def _project(self) -> dict[str, Any]:
         try:
-            table = tomllib.loads(self.texts.get("pyproject.toml", "")).get("project")
-        except (ValueError, RecursionError):  # whoever wrote it may have nested it without end
+            table = read_toml(self.texts.get("pyproject.toml", "")).get("project")
+        except TomlError:
             return {}
         return table if isinstance(table, dict) else {}
 

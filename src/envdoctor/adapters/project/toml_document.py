@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +9,8 @@ from typing import Any
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
-from envdoctor.toml_lines import KeyPath, key_lines, line_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from envdoctor.toml_lines import KeyPath, Lines, key_path_text
+from envdoctor.toml_tables import TomlError, read_toml
 
 __all__ = ["TomlDocument", "glance", "parse_toml"]
 
@@ -29,12 +23,12 @@ class TomlDocument:
 
     file: TextFile
     data: dict[str, Any]
-    lines: dict[KeyPath, int]
+    lines: Lines
     included_from: FileOrigin | None = None
 
     def origin(self, *path: str | int) -> FileOrigin:
         """Return where a key or array entry stands."""
-        return FileOrigin(self.file.shown, line_of(self.lines, path), self.included_from)
+        return FileOrigin(self.file.shown, self.lines.of(path), self.included_from)
 
     def get(self, *path: str) -> Any:
         """Return the value at a key path, None where a table on the way is missing or is no table."""
@@ -70,7 +64,7 @@ class TomlDocument:
 
     def fault(self, draft: Draft, path: KeyPath, message: str) -> None:
         """Report a fault at a key path."""
-        shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+        shown = key_path_text(path)
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, self.origin(*path), f"`{shown}` {message}", shown)
 
 
@@ -79,22 +73,16 @@ def glance(path: Path) -> dict[str, Any]:
     try:
         if not path.is_file() or path.stat().st_size > _LONGEST_GLANCE:
             return {}
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
+        return read_toml(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
         return {}
 
 
 def parse_toml(file: TextFile, included_from: FileOrigin | None = None) -> TomlDocument:
     """Parse a file. Raises ProjectFileError with the line of a syntax error."""
-    text = file.text.replace("\r\n", "\n")
     try:
-        data = tomllib.loads(text)
-    except RecursionError as error:
-        raise ProjectFileError(file.shown, None, "invalid TOML: nested too deep") from error
-    except ValueError as error:
-        found = re.search(r"\s*\(at line (\d+), column \d+\)$", str(error))
-        at_end = str(error).endswith("(at end of document)")
-        line = int(found.group(1)) if found else (text.count("\n") + 1 if at_end else None)
-        reason = re.sub(r"\s*\(at [^)]*\)$", "", str(error))
-        raise ProjectFileError(file.shown, line, f"invalid TOML: {reason[:1].lower()}{reason[1:]}") from error
-    return TomlDocument(file, data, key_lines(text), included_from)
+        data = read_toml(file.text)
+    except TomlError as error:
+        reason = "nested too deep" if error.too_deep else f"{error.reason[:1].lower()}{error.reason[1:]}"
+        raise ProjectFileError(file.shown, error.line, f"invalid TOML: {reason}") from error
+    return TomlDocument(file, data, Lines(file.text), included_from)

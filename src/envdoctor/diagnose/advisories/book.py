@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.advisories.predicate import read_table
 from envdoctor.diagnose.advisories.row import Vocabulary, read_advisory
 from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import advisories_folder, couplings
-from envdoctor.toml_tables import Faults, Row
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from envdoctor.toml_tables import Document, Fault, Faults, Table, TomlError
 
 __all__ = ["AdvisoryBook", "InvalidAdvisories", "read_advisories", "read_some", "shipped_advisories"]
 
@@ -29,7 +22,7 @@ _CODE_LINE = re.compile(r'^code = "(\w+)"', re.MULTILINE)
 
 
 class InvalidAdvisories(Exception):
-    """Advisory files have faults; ``faults`` lists each with file and key path."""
+    """Advisory files have faults; ``faults`` lists each with file, line and key path."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
@@ -44,73 +37,82 @@ class AdvisoryBook:
     tables: Mapping[str, VersionTable]
 
 
-def _vocabulary(documents: Mapping[str, dict[str, Any]], collected: list[str]) -> Vocabulary:
+def _vocabulary(documents: Iterable[Document]) -> Vocabulary:
     tables = {table.name: table for table in couplings()}
     projects: dict[str, tuple[str, ...]] = {}
-    for file, document in documents.items():
-        faults = Faults(file)
-        for at, data in enumerate(document.get("table", [])):
-            table = read_table(Row(data, f"table[{at}]", faults))
+    for document in documents:
+        faults = document.faults
+        for at, data in enumerate(document.data.get("table", [])):
+            table = read_table(Table(data, f"table[{at}]", faults))
             if table and tables.setdefault(table.name, table) is not table:
                 faults.add(f"table[{at}].name", f"`{table.name}` is there twice")
-        for at, data in enumerate(document.get("project", [])):
-            row = Row(data, f"project[{at}]", faults)
+        for at, data in enumerate(document.data.get("project", [])):
+            row = Table(data, f"project[{at}]", faults)
             projects[row.text("name", required=True)] = row.texts("recognise", required=True)
             row.done()
-        for key in document.keys() - {"table", "project", "advisory"}:
+        for key in document.data.keys() - {"table", "project", "advisory"}:
             faults.add(key, "unknown key")
-        collected += faults.found
     return Vocabulary(tables, projects)
 
 
-def _twice(advisories: Iterable[tuple[str, Advisory]]) -> list[str]:
-    seen: dict[str, str] = {}
-    found: list[str] = []
-    for path, advisory in advisories:
-        for value in (advisory.code, advisory.id):
-            if value in seen:
-                found.append(f"{advisory.source}: {path}: `{value}` is already used by {seen[value]}")
-            seen[value] = f"{advisory.source}: {path}"
+_Found = list[tuple[Document, str, Advisory]]
+"""Each advisory with its document and key path."""
+
+
+def _read(documents: Iterable[Document], words: Vocabulary) -> _Found:
+    found: _Found = []
+    for document in documents:
+        for at, data in enumerate(document.data.get("advisory", [])):
+            path = f"advisory[{at}]"
+            found.append((document, path, read_advisory(data, path, document.faults, words)))
     return found
 
 
-def _unknown_codes(advisories: Iterable[tuple[str, Advisory]]) -> list[str]:
-    found = list(advisories)
-    known = {advisory.code for _, advisory in found}
-    return [
-        f"{advisory.source}: {path}.instead_of: there is no advisory `{code}`"
-        for path, advisory in found
-        for code in advisory.instead_of
-        if code not in known
-    ]
+def _compare(found: _Found) -> None:
+    """Note codes and ids that are there twice, and codes that nothing has."""
+    seen: dict[str, str] = {}
+    known = {advisory.code for _, _, advisory in found}
+    for document, path, advisory in found:
+        for value in (advisory.code, advisory.id):
+            if value in seen:
+                document.faults.add(path, f"`{value}` is already used by {seen[value]}")
+            seen[value] = f"{advisory.source}: {path}"
+        for code in advisory.instead_of:
+            if code not in known:
+                document.faults.add(f"{path}.instead_of", f"there is no advisory `{code}`")
 
 
-def _document(path: Path, faults: list[str]) -> dict[str, Any]:
+def _sound(documents: Iterable[Document], found: _Found, broken: Iterable[str] = ()) -> tuple[Advisory, ...]:
+    """Return the advisories, by code. Raises InvalidAdvisories with all faults of all documents."""
+    faults = [*broken, *(text for document in documents for text in document.faults.texts())]
+    if faults:
+        raise InvalidAdvisories(faults)
+    return tuple(sorted((advisory for _, _, advisory in found), key=lambda item: item.code))
+
+
+def _document(path: Path) -> Document | Fault:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        faults.append(f"{path.name}: {error}")
-        return {}
+        return Document(path.read_text(encoding="utf-8"), path.name)
+    except TomlError as error:
+        return Fault("", error.reason, error.line)
+    except (OSError, ValueError) as error:
+        return Fault("", str(error))
 
 
 def read_advisories(folder: Path) -> AdvisoryBook:
     """Read every ``*.toml`` of a folder. Raises InvalidAdvisories with all faults of all files."""
-    documents: dict[str, dict[str, Any]] = {}
-    faults: list[str] = []
+    documents: list[Document] = []
+    broken: list[str] = []
     for path in sorted(folder.glob("*.toml")):
-        documents[path.name] = _document(path, faults)
-    words = _vocabulary(documents, faults)
-    found: list[tuple[str, Advisory]] = []
-    for file, document in documents.items():
-        collected = Faults(file)
-        for at, data in enumerate(document.get("advisory", [])):
-            path_of_row = f"advisory[{at}]"
-            found.append((path_of_row, read_advisory(data, path_of_row, collected, words)))
-        faults += collected.found
-    faults += [*_twice(found), *_unknown_codes(found)]
-    if faults:
-        raise InvalidAdvisories(faults)
-    return AdvisoryBook(tuple(sorted((item for _, item in found), key=lambda item: item.code)), words.tables)
+        document = _document(path)
+        if isinstance(document, Document):
+            documents.append(document)
+        else:
+            broken.append(document.in_file(path.name))
+    words = _vocabulary(documents)
+    found = _read(documents, words)
+    _compare(found)
+    return AdvisoryBook(_sound(documents, found, broken), words.tables)
 
 
 def read_some(codes: frozenset[str], files: frozenset[str]) -> tuple[Advisory, ...]:
@@ -118,22 +120,15 @@ def read_some(codes: frozenset[str], files: frozenset[str]) -> tuple[Advisory, .
 
     Raises InvalidAdvisories for faults in what was read.
     """
-    documents: dict[str, dict[str, Any]] = {}
-    faults: list[str] = []
+    documents: list[Document] = []
     for path in sorted(advisories_folder().glob("*.toml")):
         text = path.read_text(encoding="utf-8")
         rows = _wanted_rows(text, codes if path.name in files else frozenset())
-        documents[path.name] = tomllib.loads("\n".join(rows))
-    words = _vocabulary(documents, faults)
-    found: list[Advisory] = []
-    for file, document in documents.items():
-        collected = Faults(file)
-        for at, data in enumerate(document.get("advisory", [])):
-            found.append(read_advisory(data, f"advisory[{at}]", collected, words))
-        faults += collected.found
-    if faults:
-        raise InvalidAdvisories(faults)
-    return tuple(sorted(found, key=lambda item: item.code))
+        document = Document("\n".join(rows), path.name)
+        # The lines of a part are not those of the file.
+        document.faults = Faults(path.name)
+        documents.append(document)
+    return _sound(documents, _read(documents, _vocabulary(documents)))
 
 
 def _wanted_rows(text: str, codes: frozenset[str]) -> Iterator[str]:

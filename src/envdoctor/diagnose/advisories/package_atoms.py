@@ -14,7 +14,7 @@ from envdoctor.diagnose.installed_demands import left_out
 from envdoctor.diagnose.package_view import PackageView, Place
 from envdoctor.model.target import TargetProperty
 from envdoctor.model.version_table import contains
-from envdoctor.toml_tables import Row
+from envdoctor.toml_tables import Table
 
 if TYPE_CHECKING:
     from envdoctor.model.version_table import VersionTable
@@ -84,7 +84,7 @@ def _flag(value: bool | None, wanted: bool) -> bool | None:
     return None if value is None else value is wanted
 
 
-def _package(row: Row) -> Atom:
+def _package(row: Table) -> Atom:
     question = _PackageQuestion(
         names=row.texts("package", required=True),
         version=row.specifier("version"),
@@ -97,14 +97,14 @@ def _package(row: Row) -> Atom:
     return Atom("package", question.ask, frozenset(question.names))
 
 
-def _packages(row: Row) -> Atom:
+def _packages(row: Table) -> Atom:
     """Read ``{ packages = [["librosa", "<=0.10.1"], ...] }``: true where one is there; it names all that are."""
     pairs: list[tuple[str, str]] = []
     for at, pair in enumerate(row.take("packages") or ()):
         if not isinstance(pair, list) or len(pair) != 2:
             row.fault(f"packages[{at}]", "must be a name and a specifier")
             continue
-        fields = Row({"name": pair[0], "version": pair[1]}, f"{row.path}.packages[{at}]", row.faults)
+        fields = Table({"name": pair[0], "version": pair[1]}, f"{row.path}.packages[{at}]", row.faults)
         pairs.append((fields.text("name", required=True), fields.specifier("version")))
 
     def ask(situation: Situation) -> Outcome:
@@ -119,7 +119,7 @@ def _packages(row: Row) -> Atom:
     return Atom("packages", ask, frozenset(name for name, _ in pairs))
 
 
-def _absent(row: Row) -> Atom:
+def _absent(row: Table) -> Atom:
     name = row.text("absent", required=True)
 
     def ask(situation: Situation) -> Outcome:
@@ -134,7 +134,7 @@ def _absent(row: Row) -> Atom:
     return Atom("absent", ask)
 
 
-def _count(row: Row) -> Atom:
+def _count(row: Table) -> Atom:
     names, least = row.texts("count", required=True), row.number("at_least", 2)
 
     def ask(situation: Situation) -> Outcome:
@@ -146,7 +146,7 @@ def _count(row: Row) -> Atom:
     return Atom("count", ask, frozenset(names))
 
 
-def _override(row: Row) -> Atom:
+def _override(row: Table) -> Atom:
     name = row.text("override", required=True)
 
     def ask(situation: Situation) -> Outcome:
@@ -165,7 +165,7 @@ def _override(row: Row) -> Atom:
     return Atom("override", ask)
 
 
-def _installed_file(row: Row) -> Atom:
+def _installed_file(row: Table) -> Atom:
     pattern = row.text("installed_file", required=True)
 
     def ask(situation: Situation) -> Outcome:
@@ -209,7 +209,7 @@ def _object_version(table: VersionTable, situation: Situation) -> tuple[Version 
     return (found.version, f"{found}, {found.where}") if found else (None, table.object)
 
 
-def table_atom(row: Row, tables: Mapping[str, VersionTable]) -> Atom:
+def table_atom(row: Table, tables: Mapping[str, VersionTable]) -> Atom:
     """Read ``{ table = "torchvision-torch", fits = false }``."""
     name, fits = row.text("table", required=True), row.flag("fits", default=False)
     table = tables.get(name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from envdoctor.model.finding import Evidence
 from envdoctor.model.version_table import VersionTable
-from envdoctor.toml_tables import Row
+from envdoctor.toml_tables import Table
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.package_view import Scene
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-def read_table(row: Row) -> VersionTable | None:
+def read_table(row: Table) -> VersionTable | None:
     """Read one ``[[table]]``; faults go to the row's collection."""
     name = row.text("name", required=True)
     subject = row.text("subject", required=True)
@@ -45,7 +45,7 @@ def read_table(row: Row) -> VersionTable | None:
         if not isinstance(pair, list) or len(pair) != 2:
             row.fault(f"rows[{position}]", "must be a pair of specifiers")
             continue
-        fields = Row({"of": pair[0], "needs": pair[1]}, f"{row.path}.rows[{position}]", row.faults)
+        fields = Table({"of": pair[0], "needs": pair[1]}, f"{row.path}.rows[{position}]", row.faults)
         rows.append((fields.specifier("of"), fields.specifier("needs")))
     row.done()
     return VersionTable(name, subject, object_, tuple(rows), evidence)

@@ -24,7 +24,7 @@ from envdoctor.diagnose.advisories.predicate import FALSE, AllOf, AnyOf, Atom, N
 from envdoctor.diagnose.advisories.world_atoms import WORLD_ATOMS, project_atom
 from envdoctor.model.finding import Applicability, Remedy, Severity
 from envdoctor.model.version_table import VersionTable
-from envdoctor.toml_tables import Faults, Row
+from envdoctor.toml_tables import Faults, Table
 
 __all__ = ["Vocabulary", "read_advisory"]
 
@@ -46,7 +46,7 @@ class Vocabulary:
 
 
 def _predicate(data: object, path: str, faults: Faults, words: Vocabulary) -> Predicate:
-    row = Row(data, path, faults)
+    row = Table(data, path, faults)
     kinds = [key for key in (*_COMPOSITES, *_ATOMS) if row.has(key)]
     if len(kinds) != 1:
         asked = f"has {' and '.join(kinds)}" if kinds else "asks nothing"
@@ -65,7 +65,7 @@ def _predicate(data: object, path: str, faults: Faults, words: Vocabulary) -> Pr
     return atom
 
 
-def _composite(kind: str, row: Row, words: Vocabulary) -> Predicate:
+def _composite(kind: str, row: Table, words: Vocabulary) -> Predicate:
     value = row.take(kind)
     row.done()
     if kind == "not":
@@ -81,12 +81,12 @@ _COMPOSITES = ("all", "any", "not")
 _ATOMS = (*PACKAGE_ATOMS, *WORLD_ATOMS, "table", "project")
 
 
-def _remedy(row: Row) -> Remedy:
+def _remedy(row: Table) -> Remedy:
     choice = row.choice("applicability", [item.value for item in Applicability], "display")
     return Remedy(row.text("summary", required=True), Applicability(choice), row.texts("commands"))
 
 
-def _asks(row: Row) -> tuple[Requirement, ...]:
+def _asks(row: Table) -> tuple[Requirement, ...]:
     """Read what a remedy asks to be installed: ``asks``, else what its pip commands name."""
     if row.has("asks"):
         return tuple(_requirements(row, "asks"))
@@ -99,11 +99,11 @@ def _asks(row: Row) -> tuple[Requirement, ...]:
     return found if all(item.specifier for item in found) else ()
 
 
-def _requirements(row: Row, key: str) -> Iterator[Requirement]:
+def _requirements(row: Table, key: str) -> Iterator[Requirement]:
     yield from (found for text in row.texts(key) if (found := _requirement(row, key, text)) is not None)
 
 
-def _requirement(row: Row, key: str, text: str) -> Requirement | None:
+def _requirement(row: Table, key: str, text: str) -> Requirement | None:
     try:
         return Requirement(text)
     except InvalidRequirement as error:
@@ -111,14 +111,14 @@ def _requirement(row: Row, key: str, text: str) -> Requirement | None:
         return None
 
 
-def _remedies(row: Row, words: Vocabulary) -> tuple[Remedy, tuple[Requirement, ...], tuple[RemedyCase, ...]]:
+def _remedies(row: Table, words: Vocabulary) -> tuple[Remedy, tuple[Requirement, ...], tuple[RemedyCase, ...]]:
     """Read a remedy with its cases; only the words of a case may hold placeholders, a log could not fill them."""
     general, asks = _remedy(row), _asks(row)
     if any(PLACEHOLDER.search(text) for text in (general.summary, *general.commands)):
         row.fault("summary", "has a placeholder; put it into `cases`, since a log shows no versions")
     cases: list[RemedyCase] = []
     for at, data in enumerate(row.take("cases") or ()):
-        case = Row(data, f"{row.path}.cases[{at}]", row.faults)
+        case = Table(data, f"{row.path}.cases[{at}]", row.faults)
         when = _predicate(case.take("when"), f"{case.path}.when", row.faults, words) if case.has("when") else None
         remedy, wanted = _remedy(case), _asks(case)
         _known_tables(case, (remedy.summary, *remedy.commands), words)
@@ -128,13 +128,13 @@ def _remedies(row: Row, words: Vocabulary) -> tuple[Remedy, tuple[Requirement, .
     return general, asks, tuple(cases)
 
 
-def _known_tables(row: Row, texts: Iterable[str], words: Vocabulary) -> None:
+def _known_tables(row: Table, texts: Iterable[str], words: Vocabulary) -> None:
     for match in (match for text in texts for match in PLACEHOLDER.finditer(text)):
         if match.group(2) in ("subject", "object") and match.group(1) not in words.tables:
             row.fault("summary", f"there is no table `{match.group(1)}`")
 
 
-def _examples(row: Row) -> tuple[AdvisoryExample, ...]:
+def _examples(row: Table) -> tuple[AdvisoryExample, ...]:
     found: list[AdvisoryExample] = []
     for key in ("fires", "silent"):
         value = row.take(key)
@@ -145,13 +145,13 @@ def _examples(row: Row) -> tuple[AdvisoryExample, ...]:
     return tuple(found)
 
 
-def _tellings(row: Row) -> Iterator[Telling]:
+def _tellings(row: Table) -> Iterator[Telling]:
     value = row.take("told_by")
     if value is not None and not isinstance(value, list):
         row.fault("told_by", "must be a list of tables")
         return
     for at, data in enumerate(value or ()):
-        entry = Row(data, f"{row.path}.told_by[{at}]", row.faults)
+        entry = Table(data, f"{row.path}.told_by[{at}]", row.faults)
         code = entry.text("rule", required=True)
         if code and not _RULE.fullmatch(code):
             entry.fault("rule", f"`{code}` is not the code of a rule, such as RES103")
@@ -159,12 +159,12 @@ def _tellings(row: Row) -> Iterator[Telling]:
         entry.done()
 
 
-def _patterns(row: Row, key: str, flags: int = 0) -> tuple[re.Pattern[str], ...]:
-    sound = [Row({key: text}, row.path, row.faults).pattern(key) for text in row.texts(key)]
+def _patterns(row: Table, key: str, flags: int = 0) -> tuple[re.Pattern[str], ...]:
+    sound = [Table({key: text}, row.path, row.faults).pattern(key) for text in row.texts(key)]
     return tuple(re.compile(text, flags) for text in sound if text)
 
 
-def _date(row: Row) -> str:
+def _date(row: Table) -> str:
     value = row.take("date")
     if value is None:
         row.fault("date", "is missing")
@@ -175,7 +175,7 @@ def _date(row: Row) -> str:
     return ""
 
 
-def _seen(row: Row) -> tuple[str, ...]:
+def _seen(row: Table) -> tuple[str, ...]:
     """Read with which versions it was seen; an empty list says that nobody wrote them down."""
     if not row.has("seen"):
         row.fault("seen", "is missing; an empty list says that the versions are not known")
@@ -188,7 +188,7 @@ def _seen(row: Row) -> tuple[str, ...]:
 
 def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) -> Advisory:
     """Read the advisory at ``path`` of a file; what is wrong with it goes into ``faults``."""
-    row = Row(data, path, faults)
+    row = Table(data, path, faults)
     code = row.text("code", required=True)
     if code and not _CODE.fullmatch(code):
         row.fault("code", "must be ADV and three digits")
@@ -200,7 +200,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
     if log_only and not symptoms:
         row.fault("when", "is missing, and there is no symptom either")
     when = _NEVER if log_only else _predicate(row.take("when"), f"{path}.when", faults, words)
-    remedy, asks, cases = _remedies(Row(row.take("remedy"), f"{path}.remedy", faults), words)
+    remedy, asks, cases = _remedies(Table(row.take("remedy"), f"{path}.remedy", faults), words)
     advisory = Advisory(
         code=code,
         id=row.text("id", required=True),
@@ -217,7 +217,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
         seen=_seen(row),
         when=when,
         needs=needed_packages(when),
-        source=faults.file,
+        source=faults.source,
         targets=row.texts("targets"),
         symptoms=symptoms,
         symptom_mentions=_patterns(row, "symptom_mentions", re.IGNORECASE | re.MULTILINE),

@@ -18,7 +18,7 @@ from envdoctor.model.version_table import contains
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.toml_tables import Row
+    from envdoctor.toml_tables import Table
 
 __all__ = ["WORLD_ATOMS", "card_architectures", "project_atom"]
 
@@ -46,12 +46,12 @@ def _of_target(
     return Atom(kind.value, ask, needs_word=needs_word)
 
 
-def _os(row: Row) -> Atom:
+def _os(row: Table) -> Atom:
     wanted = row.choices("os", [item.value for item in OperatingSystem])
     return _of_target(TargetProperty.OS, wanted, lambda target: target.os.value)
 
 
-def _arch(row: Row) -> Atom:
+def _arch(row: Table) -> Atom:
     wanted = row.choices("arch", [item.value for item in Arch])
     return _of_target(TargetProperty.ARCH, wanted, lambda target: target.arch.value)
 
@@ -60,12 +60,12 @@ _RARE = frozenset({"zluda", "directml", "coreml"})
 """Backends that few machines have, and whose errors have the words of CUDA."""
 
 
-def _backend(row: Row) -> Atom:
+def _backend(row: Table) -> Atom:
     wanted = row.choices("backend", [item.value for item in Backend])
     return _of_target(TargetProperty.BACKEND, wanted, lambda target: target.backend.value, needs_word=wanted <= _RARE)
 
 
-def _python(row: Row) -> Atom:
+def _python(row: Table) -> Atom:
     wanted = row.specifier("python")
 
     def ask(situation: Situation) -> Outcome:
@@ -78,7 +78,7 @@ def _python(row: Row) -> Atom:
     return Atom("python", ask)
 
 
-def _glibc(row: Row) -> Atom:
+def _glibc(row: Table) -> Atom:
     wanted = row.specifier("glibc")
 
     def ask(situation: Situation) -> Outcome:
@@ -93,7 +93,7 @@ def _glibc(row: Row) -> Atom:
     return Atom("glibc", ask)
 
 
-def _wsl(row: Row) -> Atom:
+def _wsl(row: Table) -> Atom:
     wanted = row.flag("wsl", default=True)
 
     def ask(situation: Situation) -> Outcome:
@@ -114,7 +114,7 @@ def _may_be_wsl(examination: Examination, target: Target) -> bool:
     return target.os is OperatingSystem.LINUX and TargetProperty.WSL in examination.assumed
 
 
-def _log(row: Row) -> Atom:
+def _log(row: Table) -> Atom:
     pattern = re.compile(row.pattern("log", required=True), re.IGNORECASE)
 
     def ask(situation: Situation) -> Outcome:
@@ -163,7 +163,7 @@ def _as_told_to_hip(examination: Examination, cards: list[str]) -> list[str]:
     return [passes_for if card.startswith("gfx") else card for card in cards]
 
 
-def _gpu(row: Row) -> Atom:
+def _gpu(row: Table) -> Atom:
     wanted = row.texts("gpu", required=True)
 
     def ask(situation: Situation) -> Outcome:
@@ -178,7 +178,7 @@ def _gpu(row: Row) -> Atom:
     return Atom("gpu", ask)
 
 
-def _fact(row: Row) -> Atom:
+def _fact(row: Table) -> Atom:
     pattern = row.text("fact", required=True)
     version, state = row.specifier("version"), row.choice("state", ("known", "absent", "any"), "any")
     equals, matches = row.take("equals"), row.texts("matches")
@@ -213,7 +213,7 @@ def _fact(row: Row) -> Atom:
     return Atom("fact", ask)
 
 
-def _env_unset(row: Row) -> Atom:
+def _env_unset(row: Table) -> Atom:
     name = row.text("env_unset", required=True)
 
     def ask(situation: Situation) -> Outcome:
@@ -228,7 +228,7 @@ def _env_unset(row: Row) -> Atom:
     return Atom("env_unset", ask)
 
 
-def _imports(row: Row) -> Atom:
+def _imports(row: Table) -> Atom:
     module = row.text("imports", required=True)
 
     def ask(situation: Situation) -> Outcome:
@@ -243,7 +243,7 @@ def _imports(row: Row) -> Atom:
     return Atom("imports", ask)
 
 
-def _source(row: Row) -> Atom:
+def _source(row: Table) -> Atom:
     pattern, files = row.pattern("source", required=True), row.texts("files") or (EVERYWHERE,)
     having = row.texts("having")
 
@@ -280,7 +280,7 @@ WORLD_ATOMS = {
 }
 
 
-def project_atom(row: Row, marks: Mapping[str, tuple[str, ...]]) -> Atom:
+def project_atom(row: Table, marks: Mapping[str, tuple[str, ...]]) -> Atom:
     """Read ``{ project = "diffrhythm2" }``; a project is known by its files, or by the profile in use."""
     name = row.text("project", required=True)
     if name not in marks:
