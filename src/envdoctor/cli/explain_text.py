@@ -33,6 +33,7 @@ _REJECTED = {
     RejectionKind.YANKED: "yanked, and nobody pins it",
     RejectionKind.UNSURE: "it is not known whether the index has it, and nobody pins it",
     RejectionKind.SOURCE_ONLY: "it has only a source distribution",
+    RejectionKind.NO_BINARY: "it has only wheels, which are not allowed for it",
     RejectionKind.TOO_NEW: "newer than the date allowed",
     RejectionKind.NO_METADATA: "its metadata could not be read",
 }

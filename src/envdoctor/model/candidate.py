@@ -164,6 +164,7 @@ class RejectionKind(enum.Enum):
     UNSURE = "unsure"
     """Nobody knows whether the index that is out of reach has it; only a pin takes it."""
     SOURCE_ONLY = "source-only"
+    NO_BINARY = "no-binary"
     TOO_NEW = "too-new"
     NO_METADATA = "no-metadata"
     NOT_FOUND = "not-found"

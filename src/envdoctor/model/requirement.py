@@ -102,6 +102,8 @@ class Requirement:
     editable: bool = False
     group: GroupName | None = None
     """The extra, dependency group or file it stands in; None for the main list."""
+    conda: bool = False
+    """It asks conda's channels, not a Python index; the name is the one that the index would have."""
     step: int | None = None
     """Position of the ``pip install`` command in a script that installs step by step."""
     index_url: str | None = None

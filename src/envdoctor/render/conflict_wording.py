@@ -35,6 +35,7 @@ _REJECTIONS = {
     RejectionKind.YANKED: "yanked",
     RejectionKind.UNSURE: "not known to be there",
     RejectionKind.SOURCE_ONLY: "source only",
+    RejectionKind.NO_BINARY: "wheels are not allowed",
     RejectionKind.TOO_NEW: "newer than the date allowed",
     RejectionKind.NO_METADATA: "its metadata could not be read",
     RejectionKind.NOT_FOUND: "the index has no such project",

@@ -103,6 +103,12 @@ class _FilesOf(Sequence[tuple[DistributionFile, ...]]):
         return made
 
 
+_NOT_ALLOWED = {
+    RejectionKind.SOURCE_ONLY: "builds are not allowed",
+    RejectionKind.NO_BINARY: "wheels are not allowed",
+}
+
+
 class Selector:
     """Sorts a page's files into candidates for one target; works on the page's columns and makes no file."""
 
@@ -149,8 +155,8 @@ class Selector:
             if file.yanked is None:
                 return None
             return Rejection(RejectionKind.YANKED, name, file.version, file.filename, file.yanked)
-        if kind is RejectionKind.SOURCE_ONLY:
-            detail = "builds are not allowed"
+        if kind in _NOT_ALLOWED:
+            detail = _NOT_ALLOWED[kind]
         elif kind is RejectionKind.TAG:
             detail = _newer_glibc(tags or "", self._target) or tags or ""
         else:
@@ -158,14 +164,21 @@ class Selector:
         return Rejection(kind, name, file.version, file.filename, detail)
 
     def _compatibility(self, name: NormalizedName, tags: str | None, python: str | None) -> Compatibility:
-        banned = self._policy.no_build
+        builds, wheels = self._policy.no_build, self._policy.no_wheel
+        if tags is not None and wheels and _banned(name, wheels, builds):
+            return Compatibility(None, RejectionKind.NO_BINARY)
         return compatibility(
             tags,
             python,
             self._target,
-            builds=not banned or (":all:" not in banned and name not in banned),
+            builds=not builds or not _banned(name, builds, wheels),
             pins_outrank_python_caps=self._policy.trust_pins_over_python_caps,
         )
+
+
+def _banned(name: NormalizedName, names: frozenset[str], others: frozenset[str]) -> bool:
+    """Return whether files of one form are banned; a project's own name outdoes ``:all:``, as with pip."""
+    return name in names or (":all:" in names and name not in others)
 
 
 def _newer_glibc(tags: str, target: Target) -> str:

@@ -23,6 +23,8 @@ class Policy:
     """Admit pre-releases of every project; else only where a person names one or nothing else exists."""
     no_build: frozenset[str] = frozenset()
     """Projects whose sdists may not be built; ``:all:`` for every project."""
+    no_wheel: frozenset[str] = frozenset()
+    """Projects whose wheels may not be used; ``:all:`` for every project but those that may not be built."""
     trust_pins_over_python_caps: bool = True
     """A pure-Python wheel that a person pins exactly is usable above an upper bound of its Requires-Python."""
     mended: bool = True

@@ -1,12 +1,13 @@
 """An index as the project's own settings make it count: demands that it overrides, and packages without their demands.
 
 uv's ``override-dependencies`` take the place of every demand on a package; ``pip install --no-deps`` installs a package
-and leaves its demands aside. Both are the project's own words, and no conflict is found in what they set aside.
+and leaves its demands aside. Both are the project's own words, and no conflict is found in what they set aside. What
+conda installs, conda holds together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,23 +15,74 @@ from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import NormalizedName, canonicalize_name
 
-from envdoctor.model.project import Project
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import Requirement, RequirementKind, both_markers, may_hold
+from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
     from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
     from envdoctor.model.target import Target
     from envdoctor.ports import Index
 
-__all__ = ["ProjectIndex", "as_the_project_says"]
+__all__ = ["ProjectIndex", "as_the_project_says", "left_to_conda"]
 
 
 def as_the_project_says(index: Index, project: Project, target: Target) -> Index:
     """Return the index, with the demands of its metadata as the project's own settings leave them."""
     alone = without_demands(project, target)
-    if not project.overrides and not alone:
+    conda = _names_of_conda(project)
+    if not project.overrides and not alone and len(conda) < 2:
         return index
-    return ProjectIndex(index, project.overrides, alone)
+    return ProjectIndex(index, project.overrides, alone, conda)
+
+
+def _names_of_conda(project: Project) -> frozenset[NormalizedName]:
+    """Return the packages that conda alone is asked for, by the lists that nobody asked for as well."""
+    lines = [*project.requirements, *(line for group in project.groups for line in group.requirements)]
+    return frozenset(line.name for line in lines if line.conda) - {line.name for line in lines if not line.conda}
+
+
+def left_to_conda(project: Project, index: Index) -> Project:
+    """Return the project without the lines of conda's files that no Python index can answer, each with a note.
+
+    conda's channels have packages and versions of their own: an index that lacks them refutes nothing.
+    """
+    lines = [*project.requirements, *(line for group in project.groups for line in group.requirements)]
+    of_conda = [line for line in lines if line.conda]
+    if not of_conda:
+        return project
+    index.prefetch_pages({line.name for line in of_conda})
+    gone = {line for line in of_conda if not _on_index(line, index)}
+    missing = [line for line in project.requirements if line in gone]
+    return replace(
+        project,
+        requirements=_kept(project.requirements, gone),
+        groups=tuple(replace(group, requirements=_kept(group.requirements, gone)) for group in project.groups),
+        problems=(*project.problems, *map(_note, missing)),
+        # Where conda installs all of it, nothing is left that could be judged.
+        unread=(*project.unread, *(("conda",) if missing and len(missing) == len(project.requirements) else ())),
+    )
+
+
+def _kept(lines: Sequence[Requirement], gone: Collection[Requirement]) -> tuple[Requirement, ...]:
+    return tuple(line for line in lines if line not in gone)
+
+
+def _on_index(line: Requirement, index: Index) -> bool:
+    try:
+        versions = index.page(line.name).versions
+    except ProjectNotFound:
+        return False
+    except IndexUnavailable:
+        return True
+    return any(line.specifier.contains(version, prereleases=True) for version in versions)
+
+
+def _note(line: Requirement) -> ReadingProblem:
+    assert isinstance(line.origin, FileOrigin)  # noqa: S101 - only files have conda's lines
+    message = f"`{line}` is a package of conda's channels that no Python index has so; it is left to conda"
+    return ReadingProblem(ReadingProblemKind.UNSUPPORTED, line.origin, message, str(line))
 
 
 def without_demands(project: Project, target: Target) -> frozenset[NormalizedName]:
@@ -48,13 +100,18 @@ class ProjectIndex:
     """Hands everything on to another index, but the demands that a project sets aside."""
 
     def __init__(
-        self, inner: Index, overrides: Sequence[Requirement] = (), alone: frozenset[NormalizedName] = frozenset()
+        self,
+        inner: Index,
+        overrides: Sequence[Requirement] = (),
+        alone: frozenset[NormalizedName] = frozenset(),
+        conda: frozenset[NormalizedName] = frozenset(),
     ) -> None:
         self.inner = inner
         self._overrides: dict[NormalizedName, list[Requirement]] = {}
         for override in overrides:
             self._overrides.setdefault(override.name, []).append(override)
         self._alone = alone
+        self._conda = conda
         self._known: dict[str, CoreMetadata] = {}
 
     def __getattr__(self, name: str) -> Any:
@@ -80,18 +137,21 @@ class ProjectIndex:
         """Return core metadata with the demands that count; see ``Index``."""
         if file.filename not in self._known:
             found = self.inner.metadata(file)
-            lines = () if found.name in self._alone else tuple(self._lines(found.requires_dist))
+            lines = () if found.name in self._alone else tuple(self._lines(found))
             self._known[file.filename] = replace(found, requires_dist=lines)
         return self._known[file.filename]
 
-    def _lines(self, lines: Iterable[str]) -> Iterator[str]:
-        for line in lines:
+    def _lines(self, found: CoreMetadata) -> Iterator[str]:
+        for line in found.requires_dist:
             try:
                 parsed = Pep508(line)
             except InvalidRequirement:
                 yield line
                 continue
-            overrides = self._overrides.get(canonicalize_name(parsed.name))
+            name = canonicalize_name(parsed.name)
+            if found.name in self._conda and name in self._conda:
+                continue  # How conda's packages hold together is told by conda's metadata, not by the index's.
+            overrides = self._overrides.get(name)
             if overrides is None:
                 yield line
                 continue

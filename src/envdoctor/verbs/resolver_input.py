@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as ParsedRequirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.profile import Profile, ProfileOverride
-from envdoctor.model.project import Project
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.project import FileOption, Project
+from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Target
 from envdoctor.ports import Index
-from envdoctor.resolve.manifest import Manifest
+from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved
 
@@ -46,14 +47,67 @@ def manifest_of(
     elif locked is not None and keep_overrides:
         overrides = (*overrides, *_kept(locked, {*excluded, *declared}))
     return Manifest(
-        requirements=(*project.requirements, *added),
+        requirements=(*map(_with_early_versions(project), project.requirements), *added),
         target=target,
         overrides=overrides,
         exclusions=profile.excludes if profile else (),
         couplings=profile.couplings if profile else (),
         preferences=dict(locked.versions) if locked else {},
         upgrade=upgrade,
+        policy=policy_of(project),
     )
+
+
+def policy_of(project: Project) -> Policy:
+    """Return what the project's options of pip and uv say of the files that may be used, the later over the earlier.
+
+    An option of one command of several counts for what that command names; see ``FileOption.step``.
+    """
+    only, none, early = set[str](), set[str](), False
+    for option in project.options:
+        names = _names_of(project, option) if option.step is not None else None
+        if option.name in ("only-binary", "no-binary"):
+            mine, other = (only, none) if option.name == "only-binary" else (none, only)
+            _take(option.value, mine, other, names)
+        elif option.name == "pre":
+            early = early or names is None
+    return Policy(prereleases=early, no_build=frozenset(only), no_wheel=frozenset(none))
+
+
+def _with_early_versions(project: Project) -> Callable[[Requirement], Requirement]:
+    """Return what makes a line admit pre-releases where the command that asks for it says ``--pre``."""
+    steps = {option.step for option in project.options if option.name == "pre" and option.step is not None}
+
+    def changed(line: Requirement) -> Requirement:
+        if line.step not in steps:
+            return line
+        return replace(line, specifier=SpecifierSet(str(line.specifier), prereleases=True))
+
+    return changed
+
+
+def _names_of(project: Project, option: FileOption) -> frozenset[NormalizedName] | None:
+    """Return what a step asks for, None where no other step asks for anything: the option counts for everything."""
+    asked = [line for line in project.requirements if line.kind is RequirementKind.REQUIRE]
+    if all(line.step == option.step for line in asked):
+        return None
+    return frozenset(line.name for line in asked if line.step == option.step)
+
+
+def _take(value: str, mine: set[str], other: set[str], names: frozenset[NormalizedName] | None) -> None:
+    for text in filter(None, (part.strip() for part in value.split(","))):
+        if text == ":none:":
+            mine.clear()
+        elif text != ":all:":
+            other.discard(canonicalize_name(text))
+            mine.add(canonicalize_name(text))
+        elif names is None:
+            other.clear()
+            mine.clear()
+            mine.add(text)
+        else:
+            other.difference_update(names)
+            mine.update(names)
 
 
 def _kept(locked: LockedProject, spoken_of: Collection[NormalizedName]) -> Iterator[ProfileOverride]:

@@ -15,7 +15,7 @@ from envdoctor.verbs import project_inputs
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patient import Patient
-from envdoctor.verbs.project_index import as_the_project_says
+from envdoctor.verbs.project_index import as_the_project_says, left_to_conda
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.target_choice import fitted
 
@@ -89,6 +89,7 @@ def open_session(
     index = project_inputs.open_ports(index_choice, chosen, read, progress)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
+    read = left_to_conda(read, index)
     as_said = as_the_project_says(index, read, target)
     request = CheckRequest(
         target=target,

@@ -62,7 +62,7 @@ def read_conda_specification(draft: Draft, text: str, origin: FileOrigin, circum
         message = f"`{name}` is a package of conda's channels, not of a Python index; it is left to conda"
         draft.problem(ReadingProblemKind.UNSUPPORTED, origin, message, text)
         return
-    requirement = Requirement(canonicalize_name(_NAMES.get(name, name)), origin, specifier, text=text)
+    requirement = Requirement(canonicalize_name(_NAMES.get(name, name)), origin, specifier, text=text, conda=True)
     draft.add(requirement, circumstances)
 
 

@@ -20,6 +20,7 @@ class Form(enum.Enum):
     CONSTRAINTS = "constraints"
     PYPROJECT = "pyproject"
     PIPFILE = "pipfile"
+    PIXI = "pixi.toml"
     SETUP_CFG = "setup.cfg"
     SETUP_PY = "setup.py"
     CONDA = "conda"
@@ -34,8 +35,10 @@ _SIDE = re.compile(
     r"(?:^|[^a-z])(dev|devel|test|tests|testing|doc|docs|lint|ci|build|optional|extra|extras)(?:[^a-z]|$)", re.I
 )
 _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
-_STANDARD = ("requirements.txt", "pyproject.toml", "setup.cfg", "setup.py", "pipfile")
-_LOOKED_FOR = "requirements*.txt, pyproject.toml, setup.cfg, setup.py, environment.yml, Pipfile, install scripts"
+_STANDARD = ("requirements.txt", "pyproject.toml", "setup.cfg", "setup.py", "pipfile", "pixi.toml")
+_LOOKED_FOR = (
+    "requirements*.txt, pyproject.toml, setup.cfg, setup.py, environment.yml, pixi.toml, Pipfile, install scripts"
+)
 
 
 _FOREIGN = frozenset(
@@ -85,7 +88,7 @@ def form_of(path: Path) -> Form:
     """Return the form a file is read as, judged by its name. Raises ProjectFileError where it is none."""
     name = path.name.lower()
     suffix = path.suffix.lower()
-    if name in {"pipfile", "setup.cfg", "setup.py"}:
+    if name in {"pipfile", "pixi.toml", "setup.cfg", "setup.py"}:
         return Form(name)
     if name.startswith(("dockerfile", "containerfile")) or suffix == ".dockerfile":
         return Form.DOCKERFILE

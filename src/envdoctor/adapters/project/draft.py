@@ -217,6 +217,11 @@ class Draft:
         apart = self.apart.get(self.reading_apart) if self.reading_apart else None
         (self.index_options if apart is None else apart.index_options).append(option)
 
+    def keep_option(self, option: FileOption) -> None:
+        """Keep another option of pip, unless it stands in a group that decides nothing."""
+        if self.reading_apart is None:
+            self.options.append(option)
+
     @contextmanager
     def reading(self, group: GroupName, *, asked: bool) -> Iterator[None]:
         """Read a group: with the main list where it is asked for, else apart from it."""

@@ -35,7 +35,7 @@ def read_directory(draft: Draft, shown: str) -> None:
     if wanted.main:
         _read_lists(draft, found, declared=declared)
         _read_constraints(draft, found)
-    for path in (*found.conda, *found.lists, *_named(found, "pipfile")):
+    for path in (*found.conda, *found.lists, *_named(found, "pipfile", "pixi.toml")):
         _read_apart(draft, found, path)
     _name_the_rest(draft, found)
 
@@ -62,7 +62,7 @@ def _asked_so_far(draft: Draft) -> int:
 def _read_lists(draft: Draft, found: Found, *, declared: bool) -> None:
     lists = _named(found, "requirements.txt")
     if not declared:
-        alone = not (lists or found.conda or found.chosen or _named(found, "pipfile"))
+        alone = not (lists or found.conda or found.chosen or _named(found, "pipfile", "pixi.toml"))
         for script in found.scripts:
             read_one(draft, script, Circumstances(), alone=alone)
     # A script that installs the project itself says where the list is.
@@ -70,7 +70,7 @@ def _read_lists(draft: Draft, found: Found, *, declared: bool) -> None:
     for path in lists:
         if not whole:
             declared = _read_unless_read(draft, path) or declared
-    others = (*found.conda[:1], *_named(found, "pipfile"))
+    others = (*_named(found, "pixi.toml"), *found.conda[:1], *_named(found, "pipfile"))
     if any(is_plain_list(path) for path in found.chosen):
         others = ()  # A list by the usual name is not hidden by a file of another tool.
     for path in others:

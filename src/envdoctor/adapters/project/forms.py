@@ -45,6 +45,10 @@ def read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: b
         from envdoctor.adapters.project.poetry import read_pipfile
 
         read_pipfile(draft, path, circumstances, wanted=wanted)
+    elif form is Form.PIXI:
+        from envdoctor.adapters.project.pixi import read_pixi_file
+
+        read_pixi_file(draft, path, circumstances, wanted=wanted)
     elif form is Form.PYTHON_SCRIPT:
         from envdoctor.adapters.project.script_metadata import read_script
 

@@ -184,7 +184,7 @@ def _keep_options(draft: Draft, script: _Script, call: PipCommand, step: int) ->
         if name in _INDEX_KINDS:
             _keep_index(draft, script, _INDEX_KINDS[name], word, step)
         elif name in {"no-binary", "only-binary", "trusted-host"}:
-            draft.options.append(FileOption(name, word.text, origin, step))
+            draft.keep_option(FileOption(name, word.text, origin, step))
     origin = draft.commands[-1].origin
     if "no-index" in call.flags:
         draft.index_options.append(IndexOption(IndexOptionKind.NO_INDEX, "", origin, step))

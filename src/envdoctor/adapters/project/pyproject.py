@@ -11,11 +11,12 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.project.draft import Circumstances, Draft
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.limits import DEEPEST_INCLUDES
+from envdoctor.adapters.project.pixi import read_pixi
 from envdoctor.adapters.project.poetry import read_poetry
 from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
-from envdoctor.adapters.project.uv_settings import read_uv
+from envdoctor.adapters.project.uv_settings import check_conflicts, read_uv
 from envdoctor.adapters.project.uv_sources import apply_sources
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName
@@ -116,7 +117,7 @@ def _group(
             _group(draft, document, names, other, circumstances, (*chain, group))
 
 
-_TOOLS = ("poetry", "uv", "envdoctor", "setuptools", "hatch")
+_TOOLS = ("poetry", "uv", "envdoctor", "setuptools", "hatch", "pixi")
 
 
 def read_pyproject(
@@ -142,8 +143,10 @@ def read_pyproject(
     read_dependency_groups(draft, document, circumstances, wanted)
     main = dependencies and wanted.main and not _has_main_list(document)
     read_poetry(draft, document, circumstances, wanted, main=main)
+    read_pixi(draft, document, ("tool", "pixi"), circumstances, wanted if dependencies else replace(wanted, main=False))
     if settings:
         read_uv(draft, document)
+        check_conflicts(draft, document)
     apply_sources(draft, document, before)
     return known
 

@@ -233,9 +233,10 @@ def _keep_options(draft: Draft, options: LineOptions, place: _Place) -> None:
         draft.keep_index(IndexOption(IndexOptionKind.NO_INDEX, "", place.origin, step))
     for name in ("pre", "prefer_binary", "require_hashes"):
         if options.switch(name):
-            draft.options.append(FileOption(name.replace("_", "-"), "", place.origin, step))
+            draft.keep_option(FileOption(name.replace("_", "-"), "", place.origin, step))
     for name, option in (("no_binary", "no-binary"), ("only_binary", "only-binary"), ("trusted_hosts", "trusted-host")):
-        draft.options += [FileOption(option, value, place.origin, step) for value in options.several(name)]
+        for value in options.several(name):
+            draft.keep_option(FileOption(option, value, place.origin, step))
 
 
 def add_requirement(
