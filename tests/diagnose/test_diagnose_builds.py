@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from diagnose_fixtures import MemoryArchives, by_distribution, resolution_of, resolved, target_of
+from diagnose_fixtures import MemoryArchives, by_distribution, examination_of, resolution_of, resolved, target_of
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
@@ -37,6 +37,7 @@ def found(code: str, *packages: ResolvedPackage, target: str, **fields: Any) -> 
         ("rocm10.1.0a20260811.bkc.20260813", "ROCm 10.1.0"),
         ("devrocm7.15.0", "ROCm 7.15.0"),
         ("git1a2b3c4d.rocm7.2", "ROCm 7.2"),
+        ("rocmsdk20251116", "ROCm"),
         ("872d972e41.nv24.8", "CUDA"),
         ("xpu", "XPU"),
         ("cpu", "the CPU"),
@@ -175,3 +176,55 @@ def test_a_planned_build_for_another_card_is_named_where_no_backend_is(
     assert [item.severity for item in findings] == ([severity] if severity else [])
     named = found("GPU102", resolved(pin), target="windows/x86_64/3.12/cuda", facts=told)
     assert not named, "RES202 goes by the backend"
+
+
+def _told_of_installed(pins: tuple[str, ...], target: str) -> set[str]:
+    environment = examination_of({"installed": list(pins), "target": target})
+    told = [item for item in examine(environment) if item.severity is not Severity.INFO]
+    return {item.subject for item in told if item.rule in ("ABI008", "ADV006", "ADV007", "ADV010", "RES201")}
+
+
+@pytest.mark.parametrize(
+    ("target", "pins"),
+    [
+        # AMD's wheels for Linux: the hashes of the three differ by design.
+        (ROCM, ("torch==2.6.0+rocm6.4.2.git76481f7c", "torchvision==0.21.0+rocm6.4.2.git4040d51f",
+                "torchaudio==2.6.0+rocm6.4.2.gitd8831425", "pytorch-triton-rocm==3.2.0+rocm6.4.2.git4a1ad9a1")),
+        ("windows/x86_64/3.12/rocm", ("torch==2.8.0a0+gitfc14c65", "torchvision==0.24.0a0+c85f008",
+                                      "torchaudio==2.6.0a0+1a8f621")),
+        ("windows/x86_64/3.12/rocm", ("torch==2.9.1+rocmsdk20260116", "torchvision==0.24.1+rocmsdk20260116",
+                                      "torchaudio==2.9.1+rocmsdk20260116")),
+        (ROCM, ("torch==2.13.0+rocm10.1.0a20260811.bkc.20260813", "torchvision==0.28.0+rocm10.1.0a20260811",
+                "torchaudio==2.11.0+rocm10.1.0a20260810")),
+        (ROCM, ("torch==2.14.0+rocm10.1.0", "torchvision==0.29.0+rocm10.1.0", "torchaudio==2.11.0.3+rocm10.1.0")),
+        (ROCM, ("torch==2.10.0a0+rocm7.10.0a20251015", "torchvision==0.25.0a0+rocm7.10.0a20251015",
+                "torchaudio==2.8.0a0+rocm7.10.0a20251015")),
+        # Nightlies are numbered apart until a release is near.
+        (CUDA, ("torch==2.10.0.dev20251024+cu130", "torchvision==0.25.0.dev20251025+cu130",
+                "torchaudio==2.8.0.dev20251025+cu130")),
+        # NVIDIA's containers and Jetson wheels.
+        ("linux/aarch64/3.10/cuda", ("torch==2.5.0a0+872d972e41.nv24.8", "torchvision==0.20.0a0+afc54f7",
+                                     "torchaudio==2.5.0a0+56bc006")),
+        ("linux/aarch64/3.10/cuda", ("torch==2.8.0", "torchvision==0.23.0", "torchaudio==2.8.0")),
+        (CUDA, ("torch==2.7.0a0+ecf3bae40a.nv25.2", "torchvision==0.22.0a0", "torchaudio==2.6.0a0+c670ad8")),
+        ("linux/x86_64/3.12/xpu", ("torch==2.8.0+xpu", "torchvision==0.23.0+xpu", "torchaudio==2.8.0+xpu")),
+        ("linux/x86_64/3.11/xpu", ("torch==2.1.0.post2+cxx11.abi", "torchvision==0.16.0.post2+cxx11.abi",
+                                   "torchaudio==2.1.0.post2+cxx11.abi")),
+    ],
+)  # fmt: skip
+def test_what_a_vendor_builds_together_is_no_mismatch(target: str, pins: tuple[str, ...]) -> None:
+    assert _told_of_installed(pins, target) == set()
+
+
+@pytest.mark.parametrize(
+    ("target", "pins", "subjects"),
+    [
+        ("windows/x86_64/3.12/rocm", ("torch==2.9.0+rocmsdk20251116", "torchvision==0.24.0+cu128"), {"torchvision"}),
+        (ROCM, ("torch==2.6.0+rocm6.4.2.git76481f7c", "torchaudio==2.6.0+rocm6.3"), {"torchaudio"}),
+        (ROCM, ("torch==2.6.0+rocm6.4.2.git76481f7c", "torchaudio==2.5.1+rocm6.4.2.gitd8831425"), {"torchaudio"}),
+        (CUDA, ("torch==2.10.0.dev20251024+cu130", "torchvision==0.25.0.dev20251025+cpu"), {"torchvision"}),
+        ("linux/aarch64/3.10/cuda", ("torch==2.5.0a0+872d972e41.nv24.8", "torchvision==0.22.0"), {"torchvision"}),
+    ],
+)
+def test_what_does_not_go_with_a_vendors_build_is_named(target: str, pins: tuple[str, ...], subjects: set[str]) -> None:
+    assert _told_of_installed(pins, target) == subjects

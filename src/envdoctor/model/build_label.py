@@ -18,6 +18,8 @@ __all__ = ["BuildLabel", "LabelLife", "read_label"]
 
 _CUDA = re.compile(r"cu(\d{2,3})(?![\w])")
 _ROCM = re.compile(r"rocm(?:[-_.]?)(\d+)(?:\.(\d+))?(?:\.(\d+))?")
+_ROCM_OF_A_DAY = re.compile(r"rocmsdk\d{8}")
+"""AMD's builds for Windows from ROCm 7.1 on: the day, and not the release."""
 _NVIDIA = re.compile(r"(?:^|\.)nv\d{2}\.\d+")
 
 
@@ -47,6 +49,8 @@ def read_label(label: str | None) -> BuildLabel | None:
         return BuildLabel(Backend.CPU)
     if text == "xpu" or text.startswith("xpu."):
         return BuildLabel(Backend.XPU)
+    if _ROCM_OF_A_DAY.match(text):
+        return BuildLabel(Backend.ROCM)
     if found := _ROCM.search(text):
         return BuildLabel(Backend.ROCM, tuple(int(part) for part in found.groups() if part is not None))
     if found := _CUDA.match(text):
