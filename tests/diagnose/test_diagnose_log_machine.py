@@ -144,6 +144,15 @@ def test_an_advisory_for_few_machines_needs_a_word_of_them() -> None:
         "tests/test_env.py::test_error[cannot import name 'cached_download' from 'huggingface_hub'] PASSED [ 20%]",
         "test_error (tests.Test.No HIP GPUs are available) ... ok",
         "    with pytest.raises(RuntimeError, match='No HIP GPUs are available'):",
+        "**No module named 'pkg_resources'**: install setuptools below 82.",
+        "| RuntimeError: No HIP GPUs are available | add your user to the group render |",
+        "* work around \"No module named 'torchaudio.backend'\"",
+        "- handle CUBLAS_STATUS_NOT_SUPPORTED under ZLUDA",
+        "commit 1a2b3c4 Avoid OMP: Error #15: Initializing libiomp5md.dll twice",
+        "5d6e7f8 Document RuntimeError: No HIP GPUs are available",
+        "docs/faq.md:33:RuntimeError: No HIP GPUs are available",
+        '    assert "CUDA_HOME environment variable is not set" in err',
+        'I asked about "Torch not compiled with CUDA enabled" last week',
         "You may get an error like No module named 'pkg_resources' with setuptools 82.",
     ],
 )
@@ -156,6 +165,12 @@ def test_a_text_about_an_error_is_no_error(line: str) -> None:
     [
         ("ERROR: fixing failed: RuntimeError: No HIP GPUs are available", "ADV192"),
         ("ImportError: libcudart.so.12: cannot open shared object file: if you see this, install CUDA", "ADV116"),
+        ("[1a2b3c4] RuntimeError: No HIP GPUs are available", "ADV192"),
+        ("- RuntimeError: No HIP GPUs are available", "ADV192"),
+        ('{"level": "error", "message": "RuntimeError: No HIP GPUs are available"}', "ADV192"),
+        ('level=error msg="RuntimeError: No HIP GPUs are available"', "ADV192"),
+        ('Exception in thread Thread-1: RuntimeError("No HIP GPUs are available")', "ADV192"),
+        ("app-1  | RuntimeError: No HIP GPUs are available", "ADV192"),
         ('warning: `whisperx==3.1.5` is yanked (reason: "unofficial release by third party")', "ADV025"),
     ],
 )

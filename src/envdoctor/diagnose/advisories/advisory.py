@@ -168,6 +168,8 @@ class Advisory:
     """What must stand near it in a log, where the symptom alone says too little; in capitals or not."""
     symptom_on: Predicate | None = None
     """Which machines' logs it is said of, where ``when`` does not tell."""
+    symptom_severity: Severity | None = None
+    """How bad a log is that shows it; None: as bad as the advisory, and a warning at least."""
     symptom_within: int = 40
     """How many lines away that may be."""
     instead_of: tuple[str, ...] = ()
@@ -215,7 +217,7 @@ class Advisory:
         return Finding(
             rule=self.code,
             name=self.id,
-            severity=self.severity if self.severity is not Severity.INFO else Severity.WARNING,
+            severity=self.symptom_severity or min(self.severity, Severity.WARNING, key=_mild),
             subject=self.subject or self.id,
             message=f"the log shows a known issue: {_first_sentence(self.cause)}",
             evidence=(

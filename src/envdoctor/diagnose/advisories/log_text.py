@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from envdoctor.diagnose.advisories.log_prose import is_only_told_of
 from envdoctor.diagnose.logs.log_lines import plain
 
 __all__ = ["LogHit", "LogText", "fixed_text"]
@@ -33,30 +34,6 @@ _NARROWEST = 50
 """Columns; hardly a window is narrower."""
 _TERMINALS = frozenset({80, 120})
 _WIDEST_TERMINAL = 250
-
-
-_PASSED = re.compile(r"\b(?:PASSED|XFAIL|SKIPPED)\b|\.\.\. ok$")
-"""What a test runner says of a test whose name, or whose example, is an error's text."""
-_SAID = re.compile(r"(?:error|exception|fatal|critical|warn(?:ing)?)\b[\]:|]", re.IGNORECASE)
-"""A line that begins so tells what happened, whatever words come next."""
-_PROSE = re.compile(
-    r"`|\b(?:if you|when (?:you|it|the)|in case|fix(?:e[sd]|ing)?|troubleshoot\w*|workarounds?|avoids?|prevents?"
-    r"|no longer|should (?:not )?(?:see|raise|get)|you (?:may|might|will|can|could|should)"
-    r"|(?:messages?|errors?) (?:like|such)|looks like|known issues?|(?:pytest|self)\.\w*[rR]aises)\b",
-    re.IGNORECASE,
-)
-"""A quotation that begins, and words of manuals, change logs and tests: what follows is only told of."""
-
-
-def _is_only_told_of(line: str, begin: int) -> bool:
-    """Return whether a line speaks of an error without one having happened: prose, a quotation, a test that passed."""
-    if _PASSED.search(line):
-        return True
-    before = line[:begin]
-    if before.count("`") % 2 == 0 or "`" not in line[begin:]:
-        before = before.replace("`", " ")
-    told = _PROSE.search(before)
-    return told is not None and not _SAID.search(before, 0, told.start())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +96,9 @@ class LogText:
             (number, part) for number, row in enumerate(text.split("\n"), 1) if row for part in row.split("\r") if part
         ]
         entries = [*_lines(rows), *(_seams(rows) if len(text) <= _LARGEST_PASTE else ())]
-        self._numbers = [number for number, _ in entries] or [1]
-        self._lines = [line for _, line in entries] or [""]
+        self._numbers = [number for number, _, _ in entries] or [1]
+        self._lines = [line for _, line, _ in entries] or [""]
+        self._seams = [seam for _, _, seam in entries] or [0]
         self._starts: list[int] = []
         begin = 0
         for line in self._lines:
@@ -145,13 +123,18 @@ class LogText:
             entry = self._entry(position)
             line = self._lines[entry]
             found = None if line in refused else pattern.search(line)
-            if found and not _is_only_told_of(line, found.start()):
+            if found and self._is_across(entry, found) and not is_only_told_of(line, found.start()):
                 yield entry, found
             else:
                 refused.add(line)
             if entry + 1 == len(self._starts):
                 return
             position = self._text.find(fixed, self._starts[entry + 1])
+
+    def _is_across(self, entry: int, found: re.Match[str]) -> bool:
+        """Return whether it is not of one row alone, where the entry joins two: that row was looked at by itself."""
+        seam = self._seams[entry]
+        return not seam or found.start() < seam < found.end()
 
     def _mentioned(self, pattern: re.Pattern[str]) -> list[int]:
         """Return the numbers of the lines that a pattern is in, in order."""
@@ -179,16 +162,16 @@ class LogText:
         return None
 
 
-def _lines(rows: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _lines(rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, int]]:
     for number, row in rows:
         line = " ".join(row.split())
         # A regular expression over a line of megabytes would take its square in time.
         for begin in range(0, max(len(line), 1), _PIECE):
-            yield number, line[begin : begin + _PIECE + _OVERLAP]
+            yield number, line[begin : begin + _PIECE + _OVERLAP], 0
 
 
-def _seams(rows: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield pairs of lines that a terminal or a tool may have broken in two, joined again."""
+def _seams(rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, int]]:
+    """Yield pairs of lines that a terminal or a tool may have broken in two, joined again, and where the seam is."""
     widest = max((len(row) for _, row in rows), default=0)
     edges = _TERMINALS | ({widest} if widest <= _WIDEST_TERMINAL else frozenset())
     for (number, row), (next_number, following) in pairwise(rows):
@@ -199,7 +182,8 @@ def _seams(rows: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         if not rest or _NEW_ENTRY.match(rest):
             continue
         word = rest.partition(" ")[0]
+        first = " ".join(begun.split())
         if len(begun) in edges:
-            yield number, " ".join((begun + rest).split())
+            yield number, first + rest, len(first)
         if len(begun) + 1 + len(word) > _NARROWEST:
-            yield number, " ".join(f"{begun} {rest}".split())
+            yield number, f"{first} {rest}", len(first)

@@ -30,6 +30,7 @@ __all__ = ["Vocabulary", "read_advisory"]
 
 _CODE = re.compile(r"ADV\d{3}")
 _RULE = re.compile(r"(?!ADV)[A-Z]{3,4}\d{3}")
+_SEVERITIES = [item.value for item in Severity]
 _SEEN = re.compile(r"[A-Za-z][\w.+-]* .*\d")
 _PIP = re.compile(r"^pip install ([^|&;]+)$")
 _SHORTEST_FIXED = 5
@@ -204,7 +205,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
     advisory = Advisory(
         code=code,
         id=row.text("id", required=True),
-        severity=Severity(row.choice("severity", [item.value for item in Severity])),
+        severity=Severity(row.choice("severity", _SEVERITIES)),
         message=row.text("message", required=True),
         cause=row.text("cause", required=True),
         remedy=remedy,
@@ -224,6 +225,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
         symptom_on=_predicate(row.take("symptom_on"), f"{path}.symptom_on", faults, words)
         if row.has("symptom_on")
         else None,
+        symptom_severity=Severity(row.choice("symptom_severity", _SEVERITIES)) if row.has("symptom_severity") else None,
         symptom_within=row.number("symptom_within", 40),
         instead_of=row.texts("instead_of"),
         references=row.texts("references"),
