@@ -5,11 +5,11 @@ from __future__ import annotations
 
 __all__ = ["INDEX"]
 
-Table = tuple[str, str, tuple[tuple[str, ...], ...], tuple[str, ...]]
+Row = tuple[str, str, tuple[tuple[str, ...], ...], tuple[str, ...]]
 """Code; file; sets of names of which one each must be there; for those without such sets, the names they mention."""
 
 # fmt: off
-INDEX: tuple[Table, ...] = (
+INDEX: tuple[Row, ...] = (
     ("ADV001", "torch.toml", (("torch",),), ()),
     ("ADV002", "torch.toml", (("torch",),), ()),
     ("ADV003", "torch.toml", ((),), ()),
