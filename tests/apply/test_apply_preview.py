@@ -81,7 +81,7 @@ def test_the_patches_of_the_xtts_profile_fit_a_checkout_and_fit_only_once(tmp_pa
 def test_a_file_that_is_not_as_expected_is_named_with_what_was_looked_for(tmp_path: Path) -> None:
     tree = write(tmp_path, {"app.py": "x = 1\n"})
     found = preview(tree, Patch(PatchKind.STUB_FUNCTION, ("app.py",), "b", function="go", name="calm"))
-    assert [item.kind for item in found.refusals] == ["anchor"]
+    assert [item.kind.value for item in found.refusals] == ["anchor"]
     assert "patch `calm`" in found.refusals[0].message
     assert "`app.py`: looked for a function `go`" in found.refusals[0].message
 
@@ -148,7 +148,7 @@ def test_paths_that_leave_the_project_are_refused(tmp_path: Path, path: str) -> 
     (tmp_path / "outside.py").write_text("x = 1\n")
     tree = write(tmp_path / "project", {"app.py": "x = 1\n"})
     found = preview(tree, Patch(PatchKind.SET_ATTRIBUTE, (path,), "b", attribute="x", value="2"))
-    assert [item.kind for item in found.refusals] == ["path"]
+    assert [item.kind.value for item in found.refusals] == ["path"]
     assert found.steps == ()
 
 
@@ -162,5 +162,5 @@ def test_links_that_lead_out_are_refused(tmp_path: Path, pattern: str) -> None:
     (tmp_path / "project" / "link.py").symlink_to(outside / "x.py")
     (tmp_path / "project" / "folder").symlink_to(outside)
     found = preview(tree, Patch(PatchKind.SET_ATTRIBUTE, (pattern,), "b", attribute="x", value="2"))
-    assert [item.kind for item in found.refusals] == ["path"]
+    assert [item.kind.value for item in found.refusals] == ["path"]
     assert (outside / "x.py").read_text() == "x = 1\n"

@@ -182,13 +182,13 @@ def test_steps_have_stable_ids_and_sentences() -> None:
     ],
 )
 def test_refusals(kind: str, made: object) -> None:
-    assert [item.kind for item in made().refusals] == [kind]  # type: ignore[operator]
+    assert [item.kind.value for item in made().refusals] == [kind]  # type: ignore[operator]
 
 
 def test_a_package_bound_to_an_index_comes_from_there_alone() -> None:
     bound = profile(indexes=(BoundIndex("cu118", "https://index.example/cu118", (canonicalize_name("torch"),)),))
     made = plan(file("torch", index="default"), profile=bound)
-    assert [item.kind for item in made.refusals] == ["wrong-index"]
+    assert [item.kind.value for item in made.refusals] == ["wrong-index"]
     assert "bound to index `cu118`" in made.refusals[0].message
     assert plan(file("torch", index="cu118"), profile=bound).refusals == ()
 
@@ -196,7 +196,7 @@ def test_a_package_bound_to_an_index_comes_from_there_alone() -> None:
 def test_a_build_is_refused_before_anything_is_downloaded() -> None:
     needs = {"av": BuildState(("FFmpeg headers", "pkg-config"), ("FFmpeg headers",), ("apt: libavformat-dev",))}
     made = plan(file("av", "11.0.0", filename="av-11.0.0.tar.gz", sdist=True), builds=needs)
-    assert [item.kind for item in made.refusals] == ["system-need"]
+    assert [item.kind.value for item in made.refusals] == ["system-need"]
     assert "needs FFmpeg headers" in made.refusals[0].message
     assert made.refusals[0].remedy == "apt: libavformat-dev"
 

@@ -10,6 +10,7 @@ from packaging.utils import NormalizedName
 
 from envdoctor.model.finding import Finding
 from envdoctor.model.profile import Patch
+from envdoctor.model.refusal import Refusal
 
 __all__ = [
     "BuildSdist",
@@ -21,7 +22,6 @@ __all__ = [
     "PatchPreview",
     "Plan",
     "PlannedFile",
-    "Refusal",
     "RemoveDistribution",
     "RemoveFile",
     "Step",
@@ -273,18 +273,6 @@ Step: TypeAlias = (
     | WriteVariables
     | WriteRecord
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a plan cannot be applied; said before any change."""
-
-    kind: str
-    """``no-hash``, ``wrong-hash``, ``wrong-index``, ``path``, ``anchor``, ``python``, ``target``, ``system-need``,
-    ``disk``, ``archive``, ``environment``, ``index``, or ``plan`` where not even a plan could be made."""
-    subject: str
-    message: str
-    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "disk_free_bytes": plan.disk_free,
         "steps": [_step(step) for step in plan.steps],
         "refusals": [
-            {"kind": item.kind, "subject": item.subject, "message": item.message, "remedy": item.remedy or None}
+            {"kind": item.kind.value, "subject": item.subject, "message": item.message, "remedy": item.remedy or None}
             for item in plan.refusals
         ],
         "skipped": list(plan.skipped),

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from envdoctor.model.environment import InstalledDistribution
-from envdoctor.model.plan import PlannedFile, Refusal
+from envdoctor.model.plan import PlannedFile
 from envdoctor.model.profile import Profile
+from envdoctor.model.refusal import Refusal, RefusalKind
 
 __all__ = ["BuildState", "EnvironmentState", "refusals_of"]
 
@@ -56,25 +57,29 @@ def refusals_of(
 
 def _environment(state: EnvironmentState, python: str, interpreter: str) -> Iterator[Refusal]:
     if state.fault is not None:
-        yield Refusal("environment", state.path, state.fault, "name another one with `--env`")
+        yield Refusal(RefusalKind.ENVIRONMENT, state.path, state.fault, "name another one with `--env`")
     elif state.exists and state.python is not None and python and f"{state.python[0]}.{state.python[1]}" != python:
         have = f"{state.python[0]}.{state.python[1]}"
         message = f"`{state.path}` is for Python {have}, and the lock is for {python}"
-        yield Refusal("python", state.path, message, "name another place with `--env`; it will be made there")
+        yield Refusal(RefusalKind.PYTHON, state.path, message, "name another place with `--env`; it will be made there")
     elif not state.exists and not interpreter:
         message = f"no Python {python} was found to make the environment with"
         remedy = f"install Python {python} (with its venv), or name one with `--python`"
-        yield Refusal("python", state.path, message, remedy)
+        yield Refusal(RefusalKind.PYTHON, state.path, message, remedy)
 
 
 def _file(file: PlannedFile) -> Iterator[Refusal]:
     if file.best_hash is None:
-        yield Refusal("no-hash", file.name, f"`{file.name}` {file.version} has no SHA-256 or better in the lock")
+        yield Refusal(
+            RefusalKind.NO_HASH, file.name, f"`{file.name}` {file.version} has no SHA-256 or better in the lock"
+        )
     bad = {"/", "\\", "\x00"} & set(file.filename)
     if bad or file.filename in ("", ".", ".."):
-        yield Refusal("path", file.name, f"`{file.filename}` of `{file.name}` is not a plain file name")
+        yield Refusal(RefusalKind.PATH, file.name, f"`{file.filename}` of `{file.name}` is not a plain file name")
     if not file.url:
-        yield Refusal("index", file.name, f"the lock does not say where `{file.name}` {file.version} comes from")
+        yield Refusal(
+            RefusalKind.INDEX, file.name, f"the lock does not say where `{file.name}` {file.version} comes from"
+        )
 
 
 def _indexes(files: tuple[PlannedFile, ...], profile: Profile | None) -> Iterator[Refusal]:
@@ -83,7 +88,9 @@ def _indexes(files: tuple[PlannedFile, ...], profile: Profile | None) -> Iterato
         wanted = bound.get(file.name)
         if wanted is not None and file.index != wanted:
             message = f"`{file.name}` is bound to index `{wanted}`, and the lock has it from `{file.index}`"
-            yield Refusal("wrong-index", file.name, message, "make the lock again while that index can be reached")
+            yield Refusal(
+                RefusalKind.WRONG_INDEX, file.name, message, "make the lock again while that index can be reached"
+            )
 
 
 def _builds(files: tuple[PlannedFile, ...], builds: Mapping[str, BuildState]) -> Iterator[Refusal]:
@@ -95,4 +102,4 @@ def _builds(files: tuple[PlannedFile, ...], builds: Mapping[str, BuildState]) ->
                 "found here"
             )
             remedy = "; ".join(build.install) or f"take a version of `{file.name}` that has a wheel, by an override"
-            yield Refusal("system-need", file.name, message, remedy)
+            yield Refusal(RefusalKind.SYSTEM_NEED, file.name, message, remedy)

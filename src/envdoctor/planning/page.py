@@ -33,7 +33,7 @@ def _lines(plan: Plan, *, diffs: bool, verbose: bool) -> Iterator[str]:
     yield from (f"left out: {text}" for text in plan.skipped)
     yield from (f"note: {text}" for text in plan.notes)
     for refusal in plan.refusals:
-        yield f"refused ({refusal.kind}): {refusal.message}"
+        yield f"refused ({refusal.kind.value}): {refusal.message}"
         if refusal.remedy:
             yield f"  try: {refusal.remedy}"
     if plan.refusals:

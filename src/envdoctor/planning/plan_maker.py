@@ -19,7 +19,6 @@ from envdoctor.model.plan import (
     PatchPreview,
     Plan,
     PlannedFile,
-    Refusal,
     RemoveDistribution,
     Step,
     WriteRecord,
@@ -27,6 +26,7 @@ from envdoctor.model.plan import (
     WriteVariables,
 )
 from envdoctor.model.profile import Profile
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.planning.fix_refusals import BuildState, EnvironmentState, refusals_of
 from envdoctor.planning.leftovers import TOOLS, Leftover
 
@@ -100,7 +100,10 @@ def make_plan(given: PlanInput) -> Plan:
     )
     if given.disk_free is not None and disk + _SPARE > given.disk_free:
         message = f"the treatment needs about {_megabytes(disk)} of disk, and {_megabytes(given.disk_free)} are free"
-        found = (*found, Refusal("disk", given.environment.path, message, "make room, or choose another `--env`"))
+        found = (
+            *found,
+            Refusal(RefusalKind.DISK, given.environment.path, message, "make room, or choose another `--env`"),
+        )
     return replace(plan, refusals=(*given.refusals, *found, *given.preview.refusals))
 
 

@@ -12,8 +12,9 @@ from envdoctor import __version__
 from envdoctor.lock.pylock_reader import LockedProject, parse_lock
 from envdoctor.model.candidate import DistributionFile
 from envdoctor.model.finding import Severity
-from envdoctor.model.plan import PlannedFile, Refusal
+from envdoctor.model.plan import PlannedFile
 from envdoctor.model.profile import Profile
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.planning.fix_refusals import EnvironmentState
 from envdoctor.planning.leftovers import Leftover, brought, leftovers
 from envdoctor.planning.patch_selection import Selection, expand_variables, select, stand_ins
@@ -117,7 +118,7 @@ def _installer(
     try:
         name, _, strict = ports.installer(state)
     except RuntimeError as error:
-        return "", [Refusal("environment", request.environment, str(error))]
+        return "", [Refusal(RefusalKind.ENVIRONMENT, request.environment, str(error))]
     return name, _legacy(locked.files, request.check) if strict else []
 
 
@@ -134,7 +135,7 @@ def _other_files(locked: FixLock, beside: LockedProject | None) -> Iterator[Refu
                     f"index `{file.index}`, and {known[algorithm]} in the lock"
                 )
                 remedy = f"find out which of them is right; `envdoctor lock --upgrade={file.name}` takes the index's"
-                yield Refusal("wrong-hash", file.name, message, remedy)
+                yield Refusal(RefusalKind.WRONG_HASH, file.name, message, remedy)
 
 
 def _arriving(locked: FixLock, state: EnvironmentState) -> list[DistributionFile]:
@@ -173,7 +174,9 @@ def _legacy(files: Sequence[PlannedFile], check: CheckRequest) -> list[Refusal]:
             message = (
                 f"pip 24.1 and later refuse `{file.name}` {file.version}: its metadata is not valid (`{mended[0]}`)"
             )
-            found.append(Refusal("archive", file.name, message, "install uv, which takes it: `--installer uv`"))
+            found.append(
+                Refusal(RefusalKind.ARCHIVE, file.name, message, "install uv, which takes it: `--installer uv`")
+            )
     return found
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from envdoctor.model.candidate import DistributionFile
-from envdoctor.model.plan import PatchPreview, Plan, PlannedFile, Refusal, WriteStub
+from envdoctor.model.plan import PatchPreview, Plan, PlannedFile, WriteStub
 from envdoctor.model.profile import Patch
+from envdoctor.model.refusal import Refusal
 from envdoctor.model.report import Report
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import EnvironmentState

@@ -17,7 +17,8 @@ from envdoctor.adapters.apply.installers import Installer, NoInstaller, choose_i
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_python, python_of
 from envdoctor.adapters.apply.journal import fault_of_own
 from envdoctor.adapters.apply.records import read_record
-from envdoctor.model.plan import PatchFile, Refusal, RemoveFile
+from envdoctor.model.plan import PatchFile, RemoveFile
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.planning.fix_refusals import EnvironmentState
 
@@ -191,7 +192,7 @@ def _unwritable(made: PatchPreview, project: Path) -> Iterator[Refusal]:
             folder = (project / step.path).parent
             if folder.is_dir() and not os.access(folder, os.W_OK):
                 message = f"`{step.path}` would be patched, and `{folder}` cannot be written to"
-                yield Refusal("path", step.path, message, "make it writable, or copy the project")
+                yield Refusal(RefusalKind.PATH, step.path, message, "make it writable, or copy the project")
 
 
 class IndexFetch:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Finding
-from envdoctor.model.plan import PatchFile, Plan, Refusal, RemoveFile
+from envdoctor.model.plan import PatchFile, Plan, RemoveFile
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
 from envdoctor.planning.document import plan_json
 from envdoctor.planning.plan_maker import environment_digest
@@ -118,7 +119,9 @@ class Treatment:
         """Return the plans as text or JSON; where there is none, the reason takes its place."""
         if self.refusal is not None:
             place = str(self.options.environment or default_environment(self.options.project))
-            plans = [Plan((), place, str(self.options.project), refusals=(Refusal("plan", place, self.refusal),))]
+            plans = [
+                Plan((), place, str(self.options.project), refusals=(Refusal(RefusalKind.PLAN, place, self.refusal),))
+            ]
         if self.options.json:
             return plan_json(list(plans))
         return plans_text(plans, self.typed, verbose=self.options.verbose)

@@ -14,8 +14,9 @@ from envdoctor.adapters.apply.former import Former, UnpatchedTree
 from envdoctor.adapters.apply.patches import AnchorMissing, patched_text
 from envdoctor.adapters.apply.paths import PathEscape
 from envdoctor.adapters.apply.trees import Tree
-from envdoctor.model.plan import PatchFile, PatchLater, PatchPreview, Refusal, RemoveFile, WriteStub
+from envdoctor.model.plan import PatchFile, PatchLater, PatchPreview, RemoveFile, WriteStub
 from envdoctor.model.profile import Patch, PatchKind
+from envdoctor.model.refusal import Refusal, RefusalKind
 
 __all__ = ["SourceText", "name_of", "preview_patches", "preview_stubs", "read_source"]
 
@@ -82,7 +83,7 @@ def preview_stubs(
             holder, present = str(error), False
         if holder is not None:
             message = f"the profile wants an empty stand-in for the module `{stub.module}`, and {holder}"
-            refusals.append(Refusal("path", stub.module, message, "take it out of the profile's `stubs`"))
+            refusals.append(Refusal(RefusalKind.PATH, stub.module, message, "take it out of the profile's `stubs`"))
         elif not present:
             wanted.append(stub)
     return tuple(wanted), tuple(refusals)
@@ -198,7 +199,9 @@ def _take(
                 else:
                     missed.append((path, fault))
         except PathEscape as error:
-            result.refusals.append(Refusal("path", name, f"patch `{name}` would touch what it must not: {error}"))
+            result.refusals.append(
+                Refusal(RefusalKind.PATH, name, f"patch `{name}` would touch what it must not: {error}")
+            )
             return
     explicit = [entry for entry in missed if entry[0] in patch.files]
     if not met and built_later and patch.root == "site-packages":
@@ -216,7 +219,10 @@ def _refusal(patch: Patch, number: int, name: str, path: str, fault: str) -> Ref
     entry = str(patch.origin) if patch.origin is not None else f"patch[{number}]"
     message = f"patch `{name}` ({entry}, {patch.kind.value}) does not fit `{path}`{where}: {fault}"
     return Refusal(
-        "anchor", path, message, "the file is not as the profile expects; another version of it, or changed by hand"
+        RefusalKind.ANCHOR,
+        path,
+        message,
+        "the file is not as the profile expects; another version of it, or changed by hand",
     )
 
 
