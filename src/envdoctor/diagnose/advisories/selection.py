@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.advisories.advisory import Advisory
-    from envdoctor.diagnose.advisories.packages_index import Table
+    from envdoctor.diagnose.advisories.packages_index import Row
     from envdoctor.diagnose.advisories.predicate import Predicate
     from envdoctor.diagnose.examination import Examination
 
@@ -58,7 +58,7 @@ def _read(codes: frozenset[str], files: frozenset[str]) -> tuple[Advisory, ...]:
     return read_some(codes, files)
 
 
-def index_row(advisory: Advisory) -> Table:
+def index_row(advisory: Advisory) -> Row:
     """Return an advisory's row of the index; one that only a log shows needs what no environment has."""
     if advisory.log_only:
         return (advisory.code, advisory.source, ((),), ())
