@@ -152,6 +152,27 @@ def test_help_of_the_whole_lists_every_verb(capsys: pytest.CaptureFixture[str]) 
     assert all(verb in out for verb in VERBS)
 
 
+@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+def test_the_command_alone_shows_three_things_to_type(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, out, err = run(capsys)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert len(lines) <= (24 if columns >= 80 else 40)
+    assert sum(line.strip().startswith("envdoctor check") for line in lines) == 3
+    assert all(any(line.startswith(f"  {verb} ") for line in lines) for verb in VERBS)
+    assert "..." not in out
+
+
+def test_profiles_alone_shows_its_help_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "profiles")
+    assert (code, err) == (0, "")
+    assert all(f"  {name} " in out for name in ("list", "show", "validate", "new"))
+
+
 def test_a_listing_and_a_report_can_be_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     one, other = tmp_path / "one.txt", tmp_path / "other.txt"
     one.write_text("torch==2.7.1+cu118\nidna==3.10\n")

@@ -123,6 +123,11 @@ def usage_error(error: Exception) -> int | None:
     code = getattr(error, "exit_code", None)
     if show is None or code is None:
         return None
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
+        # Nothing was typed wrong: the help is the answer, and whole.
+        typer.echo(context.get_help())
+        return 0
     message = getattr(error, "message", None)
     if isinstance(message, str):
         from envdoctor.cli.messages import printable

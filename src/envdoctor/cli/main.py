@@ -104,6 +104,8 @@ def _run(arguments: list[str]) -> int:
     from envdoctor.ports import UsageFault
 
     try:
+        if not arguments and "_ENVDOCTOR_COMPLETE" not in os.environ:
+            return _first_contact()
         outcome = app(_arguments(arguments), standalone_mode=False, prog_name="envdoctor")
         flush()
     except UsageFault as fault:
@@ -132,6 +134,16 @@ def _run(arguments: list[str]) -> int:
             raise
         return code
     return outcome if isinstance(outcome, int) else 0
+
+
+def _first_contact() -> int:
+    import shutil
+
+    from envdoctor.cli.streams import write_out
+    from envdoctor.cli.verb_list import first_screen
+
+    write_out(first_screen(max(40, min(100, shutil.get_terminal_size().columns))))
+    return 0
 
 
 def _say_fault(messages: Sequence[str]) -> None:
