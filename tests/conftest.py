@@ -1,13 +1,20 @@
-"""Every report that a test writes as JSON obeys the package's schema; nothing is kept in the user's folders."""
+"""What every test holds to: reports in JSON obey the schema, overrides in locks are read back as what they are.
+
+Nothing is kept in the user's folders.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 
+from envdoctor.lock import pylock_writer
+from envdoctor.lock.pylock_reader import override_of_row
+from envdoctor.model.override import Override
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions, json_document
 
@@ -24,6 +31,21 @@ def _schema(monkeypatch: pytest.MonkeyPatch) -> None:
         return text
 
     monkeypatch.setattr(json_document, "render", render)
+
+
+@pytest.fixture(autouse=True)
+def _overrides(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = pylock_writer.override_row
+
+    def override_row(override: Override) -> dict[str, Any]:
+        row = written(override)
+        read = override_of_row(row, "pylock.toml")
+        assert read is not None
+        assert written(read) == row
+        assert list(map(str, read.sets_aside)) == [text.rpartition(" (")[0] for text in row["sets-aside"]]
+        return row
+
+    monkeypatch.setattr(pylock_writer, "override_row", override_row)
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,8 @@ from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.source_scan import SourceScan
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.fact import Fact, Facts, FactState
-from envdoctor.model.repair import Override, Repair
+from envdoctor.model.override import Override
+from envdoctor.model.repair import Repair
 
 HEAD = """
 [[project]]

@@ -21,8 +21,9 @@ from envdoctor.diagnose.rules.res208_no_kernel_for_card import runs_on
 from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.override import Override
 from envdoctor.model.profile import Profile, ProfileTarget
-from envdoctor.model.repair import Override, Repair
+from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import ResolvedPackage, WalkedBack
 
 WINDOWS = target_of("windows/x86_64/3.11/zluda")

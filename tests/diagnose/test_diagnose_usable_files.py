@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from diagnose_fixtures import PLAIN, MemoryIndex, file_of, require, resolution_of, resolved, target_of
-from packaging.pylock import Pylock
+from diagnose_fixtures import PLAIN, MemoryIndex, by_distribution, file_of, require, resolution_of, resolved, target_of
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.source_only_demands import demands_of_moved_pins
 from envdoctor.model.candidate import ProjectPage, RejectionKind
 from envdoctor.model.compatibility import Compatibility, admits_python, can_use, compatibility
+from envdoctor.model.override import Override
 from envdoctor.model.plan import PlannedFile
-from envdoctor.model.repair import Override, Repair
+from envdoctor.model.repair import Repair
 from envdoctor.model.target import Target
 from envdoctor.resolve.candidates import Selector
 from envdoctor.resolve.manifest import Policy
@@ -41,17 +41,16 @@ class PageOfAv(MemoryIndex):
         return ProjectPage(AV, self._av) if name == "av" else super().page(name)
 
 
-def lock_of_av() -> Pylock:
-    wanted = {"tool": {"envdoctor": {"wanted-by": ["av<2 (app 1.0)"]}}}
-    archive = {"name": "av-1.0.tar.gz", "url": SDIST.url, "hashes": {"sha256": "0" * 64}}
-    package = {"name": "av", "version": "1.0", "sdist": archive, **wanted}
-    return Pylock.from_dict({"lock-version": "1.0", "created-by": "envdoctor", "packages": [package]})
-
-
 def instead_of_the_sdist(*files: Any, target: Target = LINUX) -> str | None:
     unbuildable = PlannedFile(AV, "1.0", "av-1.0.tar.gz", SDIST.url, (("sha256", "0" * 64),), sdist=True)
-    made = with_wheels_instead([unbuildable], lock_of_av(), None, PageOfAv(SDIST, *files), target)
-    return made[0].overrides[0].requirement if made else None
+    locked = resolution_of(resolved("av==1.0", sdist=True, wanted_by=[by_distribution("av<2", "app", "1.0")]))
+    made = with_wheels_instead([unbuildable], locked, None, PageOfAv(SDIST, *files), target)
+    if made is None:
+        return None
+    (override,) = made[0].overrides
+    assert [f"{item} ({item.origin})" for item in override.sets_aside] == ["av<2 (app 1.0)"]
+    assert override.replaces == ("app",)
+    return str(override.requirement)
 
 
 def left_to_build(*files: Any) -> list[str]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from packaging.pylock import Pylock
 from packaging.requirements import Requirement as PackagingRequirement
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.adapters.probe.installed_environment import read_environment
-from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment, Interpreter
+from envdoctor.lock.pylock_reader import override_of_row
+from envdoctor.model.environment import EnvironmentKind, EnvironmentLock, InstalledEnvironment, Interpreter
 from envdoctor.model.finding import Severity
 from envdoctor.model.origin import ProfileOrigin
-from envdoctor.model.profile import Exclusion, Profile, ProfileOverride, ProfileTarget
+from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.profile import Exclusion, Profile, ProfileTarget
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 
@@ -107,7 +110,7 @@ def profile(*, requirement: str, replaces: tuple[str, ...] = (), exclude: str = 
         summary="",
         target=ProfileTarget(OperatingSystem.WINDOWS, Arch.X86_64, SpecifierSet(">=3.10"), Backend.ZLUDA),
         source="profiles/p.toml",
-        overrides=(ProfileOverride(wanted, "no wheel for Windows", replaces),),
+        overrides=(Override(wanted, because="no wheel for Windows", source=OverrideSource.PROFILE, replaces=replaces),),
         excludes=(Exclusion(exclude, "aborts under ZLUDA"),) if exclude else (),  # type: ignore[arg-type]
     )
 
@@ -139,14 +142,29 @@ def test_a_waiver_of_a_base_profile_names_the_base_and_its_own_number(site, diag
     assert finding.waived.source == "base: override[4]"
 
 
+EMPTY = Pylock.from_dict({"lock-version": "1.0", "created-by": "envdoctor", "packages": []})
+
+
+def locked_row(requirement: str, *replaces: str) -> Override:
+    found = override_of_row({"requirement": requirement, "replaces": list(replaces)}, "l")
+    assert found is not None
+    return found
+
+
 def test_overrides_of_the_lock_waive(site, diagnose):
     site.add("faster-whisper", "1.1.0", "av<12,>=11", "onnxruntime")
     site.add("av", "12.3.0")
     environment = read_environment(site.folder)
-    environment.details["overrides"] = ["faster-whisper -> av>=12", 'onnxruntime; python_version<"0"']
-    assert all(finding.waived for finding in diagnose(environment, "ENV001"))
-    environment.details["overrides"] = ["someone-else -> av>=12"]
-    assert not any(finding.waived for finding in diagnose(replace(environment), "ENV001"))
+    av, left_out = locked_row("av>=12", "faster-whisper"), locked_row('onnxruntime ; python_version < "0"')
+    found = diagnose(replace(environment, lock=EnvironmentLock(EMPTY, "l", (av, left_out))), "ENV001")
+    assert {finding.waived.source for finding in found if finding.waived} == {
+        "lock: overrides: faster-whisper -> av>=12",
+        'lock: overrides: onnxruntime ; python_version < "0"',
+    }
+    assert len(found) == 2
+    others = locked_row("av>=12", "someone-else")
+    found = diagnose(replace(environment, lock=EnvironmentLock(EMPTY, "l", (others,))), "ENV001")
+    assert not any(finding.waived for finding in found)
 
 
 def test_excluded_projects_may_be_missing(site, diagnose):

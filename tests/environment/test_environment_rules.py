@@ -9,7 +9,7 @@ import pytest
 from packaging.pylock import Pylock
 
 from envdoctor.adapters.probe.installed_environment import read_environment
-from envdoctor.model.environment import ImportOutcome, InstalledEnvironment, PatchedFile
+from envdoctor.model.environment import EnvironmentLock, ImportOutcome, InstalledEnvironment, PatchedFile
 from envdoctor.model.finding import Severity
 from envdoctor.model.target import Arch, OperatingSystem, Target
 
@@ -140,8 +140,7 @@ def with_lock(environment: InstalledEnvironment) -> InstalledEnvironment:
         package("numpy", "1.26.4"),
     ]
     lock = Pylock.from_dict({"lock-version": "1.0", "created-by": "envdoctor", "packages": packages})
-    environment.details["lock"] = lock
-    return environment
+    return replace(environment, lock=EnvironmentLock(lock, "pylock.toml"))
 
 
 def test_env007_drift_from_the_lock(site, diagnose):

@@ -14,7 +14,8 @@ from envdoctor.lock.pylock_reader import LockError, parse_lock
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.origin import DistributionOrigin, FileOrigin
-from envdoctor.model.repair import Override, Repair
+from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
@@ -67,6 +68,7 @@ REPAIR = Repair(
                 text="torch==2.4.1",
             ),
             (LINE,),
+            replaces=("project",),
         ),
     ),
     ("C1",),
@@ -112,9 +114,11 @@ def test_a_lock_read_back_gives_versions_and_accepted_overrides() -> None:
     }
     assert locked.profile == "demo"
     assert locked.python == "3.11"
-    assert [(item.requirement, item.sets_aside, item.replaces) for item in locked.overrides] == [
-        ("torch==2.4.1", ("torch==2.7 (requirements.txt:1)",), ("project",))
-    ]
+    (override,) = locked.overrides
+    assert str(override.requirement) == "torch==2.4.1"
+    assert override.sets_aside == (LINE,)
+    assert override.replaces == ("project",)
+    assert override.source is OverrideSource.LOCK
     assert locked.hashes[canonicalize_name("torch")] == frozenset({"sha256:" + "a" * 64})
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.override import Override
 from envdoctor.model.plan import PlannedFile
+from envdoctor.model.requirement import Requirement
 from envdoctor.verbs.run import variables_for
 from envdoctor.verbs.treatment_result import disagreements
 from envdoctor.verbs.undo import FixEntry, NothingToUndo, to_take_back, treated_together
@@ -49,6 +52,11 @@ def planned(name: str, version: str) -> PlannedFile:
     return PlannedFile(canonicalize_name(name), version, "f", "u", ())
 
 
+AV_FOR_FASTER_WHISPER = Override(
+    Requirement(canonicalize_name("av"), FileOrigin("pylock.toml")), replaces=("faster-whisper",)
+)
+
+
 def test_what_pip_does_not_see_is_an_error() -> None:
     found = disagreements([planned("a", "1.0"), planned("b", "2.0")], {"a": "1.0.0"}, [], [], source="pip 24")
     assert [(item.rule, item.subject) for item in found] == [("ENV030", "b")]
@@ -59,14 +67,14 @@ def test_an_accepted_complaint_is_explained_and_a_new_one_is_open() -> None:
         ("faster-whisper", "av", "faster-whisper 1.0.1 has requirement av==11.*"),
         ("x", "y", "x 1 requires y"),
     ]
-    explained, fresh = disagreements([], None, complaints, [("av", ("faster-whisper",))], source="pip")
+    explained, fresh = disagreements([], None, complaints, [AV_FOR_FASTER_WHISPER], source="pip")
     assert explained.waived is not None
     assert "on purpose" in explained.waived.reason
     assert fresh.waived is None
 
 
 def test_an_override_for_one_consumer_does_not_excuse_another() -> None:
-    (found,) = disagreements([], None, [("other", "av", "line")], [("av", ("faster-whisper",))], source="pip")
+    (found,) = disagreements([], None, [("other", "av", "line")], [AV_FOR_FASTER_WHISPER], source="pip")
     assert found.waived is None
 
 

@@ -14,7 +14,8 @@ from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity, Waiver
 from envdoctor.model.kernel import KernelResult, KernelStatus, Placement
 from envdoctor.model.origin import CommandLineOrigin, DistributionOrigin, FileOrigin, Origin, ProfileOrigin
-from envdoctor.model.repair import Override, Repair, VersionChange
+from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.repair import Repair, VersionChange
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
@@ -121,7 +122,7 @@ def diffrhythm2() -> Report:
             requirement(f"{name}==2.4.1", ProfileOrigin("diffrhythm2-directml", f"override[{number}]")),
             (old,),
             because,
-            from_profile=True,
+            source=OverrideSource.PROFILE,
         )
         for number, ((name, old), because) in enumerate(zip(lines.items(), reasons, strict=True))
     )

@@ -7,19 +7,28 @@ from dataclasses import replace
 from packaging.utils import canonicalize_name
 from resolve_universe import WINDOWS, MemoryIndex, read
 
-from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject, parse_lock
+from envdoctor.lock.pylock_reader import LockedProject, override_of_row, parse_lock
 from envdoctor.model.origin import ProfileOrigin
-from envdoctor.model.profile import Exclusion, Profile, ProfileOverride, ProfileTarget
+from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.profile import Exclusion, Profile, ProfileTarget
 from envdoctor.model.project import Project
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.resolve.diagnosis import diagnose
 from envdoctor.verbs.resolver_input import manifest_of
 
-LEFT_OUT = AcceptedOverride('decoder ; python_version < "0"', ("decoder (requirements.txt:1)",), ("project",))
+
+def _recorded(requirement: str, aside: str, **more: object) -> Override:
+    row = {"requirement": requirement, "sets-aside": [aside], "replaces": ["project"], **more}
+    found = override_of_row(row, "pylock.toml")
+    assert found is not None
+    return found
+
+
+LEFT_OUT = _recorded('decoder ; python_version < "0"', "decoder (requirements.txt:1)")
 LOCKED = LockedProject("pylock.toml", {}, (LEFT_OUT,))
 
 
-def _profile(*excluded: str, overrides: tuple[ProfileOverride, ...] = ()) -> Profile:
+def _profile(*excluded: str, overrides: tuple[Override, ...] = ()) -> Profile:
     specifier = read("python>=3.10")[0].specifier
     target = ProfileTarget(OperatingSystem.WINDOWS, Arch.X86_64, specifier, Backend.CPU)
     exclusions = tuple(Exclusion(canonicalize_name(n), "no need") for n in excluded)
@@ -46,7 +55,7 @@ def test_what_the_profile_excludes_the_profile_speaks_for_and_not_the_lock() -> 
 
 
 def test_what_the_profile_asked_for_goes_when_the_profile_no_longer_does() -> None:
-    entries = (replace(LEFT_OUT, from_profile=True), AcceptedOverride("voice==1", ("voice==2 (x)",), ("project",)))
+    entries = (replace(LEFT_OUT, source=OverrideSource.PROFILE), _recorded("voice==1", "voice==2 (x)"))
     manifest = manifest_of(
         Project("", requirements=read("decoder", "voice==2")),
         WINDOWS,
@@ -58,10 +67,11 @@ def test_what_the_profile_asked_for_goes_when_the_profile_no_longer_does() -> No
 
 def test_a_chosen_repair_that_is_the_profiles_follows_the_profile() -> None:
     (line,) = read("voice==1")
-    mine = ProfileOverride(replace(line, origin=ProfileOrigin("p", "override[0]")), "2 crashes", ("project",))
+    wanted = replace(line, origin=ProfileOrigin("p", "override[0]"))
+    mine = Override(wanted, because="2 crashes", source=OverrideSource.PROFILE, replaces=("project",))
     entries = (
-        AcceptedOverride("voice==1", ("voice==2 (x)",), ("project",), "2 crashes", from_profile=True),
-        AcceptedOverride("left==1", ("left==2 (x)",), ("project",), "seen"),
+        _recorded("voice==1", "voice==2 (x)", because="2 crashes", **{"from-profile": True}),
+        _recorded("left==1", "left==2 (x)", because="seen"),
     )
     manifest = manifest_of(
         Project("", requirements=read("voice==2", "left==2")),

@@ -12,7 +12,8 @@ from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import ProfileOrigin
-from envdoctor.model.profile import Coupling, CouplingRule, Profile, ProfileOverride, ProfileRequirement, ProfileTarget
+from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.profile import Coupling, CouplingRule, Profile, ProfileRequirement, ProfileTarget
 from envdoctor.model.project import Project
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
@@ -33,10 +34,11 @@ TABLE = {
 MINE = Coupling((canonicalize_name("torch"), canonicalize_name("mine")), CouplingRule.SAME_VERSION)
 
 
-def _pins(*texts: str) -> tuple[ProfileOverride, ...]:
+def _pins(*texts: str) -> tuple[Override, ...]:
     return tuple(
-        ProfileOverride(
-            Requirement(canonicalize_name(name), ProfileOrigin("p", f"override[{n}]"), SpecifierSet(f"=={version}")), ""
+        Override(
+            Requirement(canonicalize_name(name), ProfileOrigin("p", f"override[{n}]"), SpecifierSet(f"=={version}")),
+            source=OverrideSource.PROFILE,
         )
         for n, (name, version) in enumerate(text.split("==") for text in texts)
     )
@@ -49,7 +51,7 @@ def _bound(name: str, specifier: str) -> ProfileRequirement:
 
 
 def _checked(
-    *lines: str, overrides: Iterable[ProfileOverride] = (), requires: Iterable[ProfileRequirement] = ()
+    *lines: str, overrides: Iterable[Override] = (), requires: Iterable[ProfileRequirement] = ()
 ) -> tuple[Finding, ...]:
     target = ProfileTarget(OperatingSystem.LINUX, Arch.X86_64, SpecifierSet(">=3.10"), Backend.CPU)
     profile = Profile("p", "", target, overrides=tuple(overrides), couplings=(MINE,), requires=tuple(requires))

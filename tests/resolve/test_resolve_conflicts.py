@@ -12,7 +12,8 @@ from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, read
 
 from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.origin import ProfileOrigin
-from envdoctor.model.profile import Exclusion, ProfileOverride
+from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.profile import Exclusion
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
@@ -78,12 +79,11 @@ def _versions(found: Diagnosis) -> dict[str, str]:
     return {package.name: str(package.version) for package in found.resolution.packages}
 
 
-def _override(text: str, *replaces: str) -> ProfileOverride:
+def _override(text: str, *replaces: str) -> Override:
     name, _, rest = text.partition("==")
     specifier = SpecifierSet(f"=={rest}" if rest else "")
-    return ProfileOverride(
-        Requirement(canonicalize_name(name), ProfileOrigin("p", "override"), specifier), "", replaces
-    )
+    wanted = Requirement(canonicalize_name(name), ProfileOrigin("p", "override"), specifier)
+    return Override(wanted, source=OverrideSource.PROFILE, replaces=replaces)
 
 
 def test_directml_takes_the_companions_of_torch_along() -> None:
@@ -231,11 +231,11 @@ def test_the_profiles_overrides_are_a_repair_and_are_in_use() -> None:
 
 
 def test_an_override_whose_marker_fails_takes_the_package_away() -> None:
-    override = ProfileOverride(
+    override = Override(
         Requirement(
             canonicalize_name("torch"), ProfileOrigin("p", "o"), marker=read('x; python_version < "0"')[0].marker
         ),
-        "",
+        source=OverrideSource.PROFILE,
     )
     found = _diagnose(TORCH, "torch==2.7.0", overrides=(override,))
     assert _versions(found) == {}

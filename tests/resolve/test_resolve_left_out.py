@@ -10,7 +10,8 @@ from packaging.utils import canonicalize_name
 from resolve_universe import WINDOWS, MemoryIndex, read
 
 from envdoctor.model.origin import ProfileOrigin
-from envdoctor.model.profile import Exclusion, ProfileOverride
+from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.profile import Exclusion
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
@@ -40,10 +41,11 @@ def _overrides(repair: Repair) -> list[tuple[str, list[str], str]]:
     ]
 
 
-def _replacing(text: str, because: str) -> ProfileOverride:
+def _replacing(text: str, because: str) -> Override:
     name, _, version = text.partition("==")
     origin = ProfileOrigin("p", "override[0]")
-    return ProfileOverride(Requirement(canonicalize_name(name), origin, SpecifierSet(f"=={version}")), because)
+    wanted = Requirement(canonicalize_name(name), origin, SpecifierSet(f"=={version}"))
+    return Override(wanted, because=because, source=OverrideSource.PROFILE)
 
 
 def test_what_a_profile_excludes_is_an_override_of_everybody_who_asks_for_it() -> None:
@@ -110,7 +112,9 @@ def test_a_profiles_override_for_other_targets_leaves_the_package_out_and_says_s
     left_out = Requirement(
         canonicalize_name("decoder"), ProfileOrigin("p", "override[0]"), marker=Marker('sys_platform == "linux"')
     )
-    found = _diagnose("decoder==1", overrides=(ProfileOverride(left_out, "no wheel here"),))
+    found = _diagnose(
+        "decoder==1", overrides=(Override(left_out, because="no wheel here", source=OverrideSource.PROFILE),)
+    )
     (repair,) = (repair for repair in found.repairs if repair.from_profile)
     assert found.resolution is not None
     assert not found.resolution.packages

@@ -14,7 +14,7 @@ from packaging.version import Version
 from resolve_universe import LINUX, MemoryIndex, read
 from test_resolve_properties import Table, _possible, universes
 
-from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject
+from envdoctor.lock.pylock_reader import LockedProject, override_of_row
 from envdoctor.model.project import Project
 from envdoctor.resolve.clash_search import ClashSearch
 from envdoctor.resolve.conflicts import Oracle, minimal_cores
@@ -133,9 +133,14 @@ def _checked(*lines: str, locked: LockedProject | None) -> dict[str, bool]:
 def test_a_conflict_whose_lines_the_lock_meets_is_settled_by_what_it_sets_aside_further_up() -> None:
     lines = ("torch==2.1.1", "coqui-tts==0.24.2", "whisperx")
     versions = {"torch": "2.1.1", "coqui-tts": "0.24.2", "whisperx": "3.2.0", "faster-whisper": "1.1.0"}
-    aside = AcceptedOverride(
-        "faster-whisper==1.1.0", ("faster-whisper==1.0.0 (whisperx 3.2.0)",), ("whisperx",), "it goes with both"
-    )
+    row = {
+        "requirement": "faster-whisper==1.1.0",
+        "sets-aside": ["faster-whisper==1.0.0 (whisperx 3.2.0)"],
+        "replaces": ["whisperx"],
+        "because": "it goes with both",
+    }
+    aside = override_of_row(row, "pylock.toml")
+    assert aside
     locked = LockedProject(
         "pylock.toml", {canonicalize_name(name): Version(version) for name, version in versions.items()}, (aside,)
     )

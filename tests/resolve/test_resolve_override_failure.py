@@ -8,10 +8,11 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from resolve_universe import LINUX, MemoryIndex, read
 
-from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject
+from envdoctor.lock.pylock_reader import LockedProject, override_of_row
 from envdoctor.model.finding import Finding
 from envdoctor.model.origin import ProfileOrigin
-from envdoctor.model.profile import Profile, ProfileOverride, ProfileTarget
+from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.profile import Profile, ProfileTarget
 from envdoctor.model.project import Project
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
@@ -30,7 +31,8 @@ def _checked(*overrides: str, locked: LockedProject | None = None) -> Report:
     for number, text in enumerate(overrides):
         name, _, version = text.partition("==")
         origin = ProfileOrigin("p", f"override[{number}]")
-        declared.append(ProfileOverride(Requirement(canonicalize_name(name), origin, SpecifierSet(f"=={version}")), ""))
+        wanted = Requirement(canonicalize_name(name), origin, SpecifierSet(f"=={version}"))
+        declared.append(Override(wanted, source=OverrideSource.PROFILE))
     request = CheckRequest(
         target=LINUX,
         today=date(2026, 11, 28),
@@ -60,6 +62,8 @@ def test_overrides_of_both_hold_and_nothing_is_said() -> None:
 
 
 def test_what_a_lock_recorded_and_does_not_hold_is_the_locks() -> None:
-    entry = AcceptedOverride("torch==2.4.1", ("torch (requirements.txt:1)",), ("project",))
+    row = {"requirement": "torch==2.4.1", "sets-aside": ["torch (requirements.txt:1)"], "replaces": ["project"]}
+    entry = override_of_row(row, "pylock.toml")
+    assert entry
     (finding,) = _said(_checked(locked=LockedProject("pylock.toml", {}, (entry,))))
     assert finding.message.startswith("with the lock's overrides")

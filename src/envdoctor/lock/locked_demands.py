@@ -16,7 +16,8 @@ from packaging.pylock import is_valid_pylock_path
 from envdoctor.model.origin import DistributionOrigin, FileOrigin
 
 if TYPE_CHECKING:
-    from envdoctor.model.repair import Override, Repair
+    from envdoctor.model.override import Override
+    from envdoctor.model.repair import Repair
     from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import Resolution, ResolvedPackage
 
@@ -44,7 +45,7 @@ def _override(override: Override, resolution: Resolution) -> Override:
         return override
     aside = tuple(item for item in override.sets_aside if not _met(item, package))
     # Where all of them are met, what the override speaks of is still its business.
-    return replace(override, sets_aside=aside) if aside else override
+    return override.resolved(override.requirement, aside) if aside else override
 
 
 def _met(requirement: Requirement, package: ResolvedPackage) -> bool:

@@ -7,36 +7,48 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
+from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock, PylockValidationError
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as Pep508
+from packaging.utils import canonicalize_name
 
+from envdoctor.model.origin import (
+    CommandLineOrigin,
+    DistributionOrigin,
+    FileOrigin,
+    Origin,
+    ProfileOrigin,
+    written_by_a_person,
+)
+from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.plan import PlannedFile
+from envdoctor.model.requirement import Requirement
 from envdoctor.toml_tables import TomlError, read_toml
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
     from packaging.version import Version
 
-__all__ = ["AcceptedOverride", "LockError", "LockedProject", "parse_lock", "planned_files"]
+__all__ = [
+    "LockError",
+    "LockedProject",
+    "demand_of_text",
+    "locked_project",
+    "override_of_row",
+    "parse_lock",
+    "planned_files",
+    "read_pylock",
+]
+
 
 _OF_A_DISTRIBUTION = re.compile(r"[\w.-]+ \d[\w.+!-]*")
 """An origin such as ``torchaudio 2.4.1``; those of files and profiles have a colon."""
+_OF_A_LINE = re.compile(r"(?P<path>.*):(?P<line>0|[1-9][0-9]*)", re.DOTALL)
+_OF_A_PROFILE = re.compile(r"profile (?P<name>[^:]+): (?P<key>.+)")
 
 
 class LockError(Exception):
     """A file that is not a valid lock; the message carries path and key path or line."""
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedOverride:
-    """An override that the lock records."""
-
-    requirement: str
-    sets_aside: tuple[str, ...]
-    replaces: tuple[str, ...] = ()
-    """``project``, or the distributions whose demands are set aside."""
-    because: str = ""
-    from_profile: bool = False
-    """The profile asked for it when the lock was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +57,7 @@ class LockedProject:
 
     path: str
     versions: Mapping[NormalizedName, Version]
-    overrides: tuple[AcceptedOverride, ...] = ()
+    overrides: tuple[Override, ...] = ()
     chosen: bool = False
     """A person chose the repair (``lock --repair N``): its overrides stand in place of the profile's."""
     profile: str | None = None
@@ -64,70 +76,119 @@ class LockedProject:
 
 
 def parse_lock(text: str, path: str) -> LockedProject:
-    """Return the content of a pylock file. Raises LockError with path and place."""
-    # Imported where there is a lock: most checks of a project find none.
-    from packaging.pylock import Pylock, PylockValidationError
+    """Return what the text of a lock says. Raises LockError with path and place."""
+    return locked_project(read_pylock(text, path), path)
 
+
+def read_pylock(text: str, path: str) -> Pylock:
+    """Return the document of a pylock file. Raises LockError with path and place."""
     try:
         data = read_toml(text)
     except TomlError as error:
         reason = "it is nested too deeply for a lock" if error.too_deep else f"not TOML: {error}"
         raise LockError(f"{path}: {reason}") from error
     try:
-        document = Pylock.from_dict(data)
+        return Pylock.from_dict(data)
     except PylockValidationError as error:
         raise LockError(f"{path}: not a valid PEP 751 lock: {error}") from error
-    versions = {package.name: package.version for package in document.packages if package.version is not None}
-    tool = _table(data, "tool", "envdoctor")
-    written, aside = _written(data)
+
+
+def locked_project(document: Pylock, path: str) -> LockedProject:
+    """Return what a lock says, read from a file or just made."""
+    tool = _table(document.tool or {}, "envdoctor")
+    rows = tool.get("overrides")
+    found = [override_of_row(row, path) for row in (rows if isinstance(rows, list) else ())]
+    overrides = tuple(override for override in found if override is not None)
+    packages = [(package, _table(package.tool or {}, "envdoctor")) for package in document.packages]
+    asked = [_split(text) for _, table in packages for text in _texts(table, "wanted-by")]
+    aside = [_split(text) for _, table in packages for text in _texts(table, "sets-aside")]
+    # What an override leaves out is no package of the lock.
+    aside += [(str(demand), demand.origin) for override in overrides for demand in override.sets_aside]
+    set_aside = frozenset(text for text, origin in aside if written_by_a_person(origin))
     return LockedProject(
         path=path,
-        versions=versions,
-        overrides=tuple(_overrides(tool)),
+        versions={package.name: package.version for package in document.packages if package.version is not None},
+        overrides=overrides,
         chosen=tool.get("chosen") is True,
-        profile=tool.get("profile") if isinstance(tool.get("profile"), str) else None,
+        profile=_string(tool, "profile"),
         hashes={package.name: _digests(_files(package)) for package in document.packages},
         files={file.filename: _digests([file]) for package in document.packages for file in _files(package)},
         python=_string(_table(tool, "target"), "python"),
         os=_string(_table(tool, "target"), "os"),
         arch=_string(_table(tool, "target"), "arch"),
-        written=written | aside,
-        set_aside=aside,
+        written=set_aside | {text for text, origin in asked if written_by_a_person(origin)},
+        set_aside=set_aside,
     )
 
 
-def _overrides(tool: Mapping[str, Any]) -> list[AcceptedOverride]:
-    entries = tool.get("overrides")
-    if not isinstance(entries, list):
-        return []
-    return [
-        AcceptedOverride(
-            entry["requirement"],
-            _texts(entry, "sets-aside"),
-            _texts(entry, "replaces"),
-            _string(entry, "because") or "",
-            from_profile=entry.get("from-profile") is True,
-        )
-        for entry in entries
-        if isinstance(entry, dict) and isinstance(entry.get("requirement"), str)
-    ]
+def override_of_row(row: object, path: str) -> Override | None:
+    """Return what ``pylock_writer.override_row`` wrote; None for what cannot be read: the table is disposable."""
+    text = row.get("requirement") if isinstance(row, Mapping) else None
+    if not isinstance(row, Mapping) or not isinstance(text, str):
+        return None
+    try:
+        parsed = Pep508(text)
+    except InvalidRequirement:
+        return None
+    name = canonicalize_name(parsed.name)
+    extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
+    origin = FileOrigin(path)
+    return Override(
+        Requirement(name, origin, parsed.specifier, extras, parsed.marker, parsed.url, text=text),
+        sets_aside=tuple(demand_of_text(demand, name) for demand in _texts(row, "sets-aside")),
+        because=_string(row, "because") or "",
+        source=OverrideSource.PROFILE if row.get("from-profile") is True else OverrideSource.LOCK,
+        replaces=_texts(row, "replaces"),
+    )
 
 
-def _written(data: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return what people wrote, in force and set aside: demands without those that distributions make."""
-    found: dict[str, set[str]] = {"wanted-by": set(), "sets-aside": set()}
-    packages = data.get("packages")
-    entries = [_table(item, "tool", "envdoctor") for item in packages] if isinstance(packages, list) else []
-    # What an override leaves out is no package of the lock.
-    overrides = _table(data, "tool", "envdoctor").get("overrides")
-    entries += [item for item in overrides if isinstance(item, dict)] if isinstance(overrides, list) else []
-    for entry in entries:
-        for key, texts in found.items():
-            for text in _texts(entry, key):
-                demand, _, origin = text.removesuffix(")").partition(" (")
-                if not _OF_A_DISTRIBUTION.fullmatch(origin):
-                    texts.add(demand)
-    return frozenset(found["wanted-by"]), frozenset(found["sets-aside"])
+def demand_of_text(text: str, name: NormalizedName) -> Requirement:
+    """Return the requirement of ``torch==2.7 (requirements.txt:1)``, which is one of the project ``name``.
+
+    Requirements are compared by their text: a line that moves within its file is still the line that was accepted. What
+    is no PEP 508 (``librosa = "0.9.2"`` of a Poetry project) has its text alone.
+    """
+    written, origin = _split(text)
+    try:
+        parsed = Pep508(written)
+    except InvalidRequirement:
+        return Requirement(name, origin, text=written)
+    extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
+    return Requirement(name, origin, parsed.specifier, extras, parsed.marker, parsed.url, text=written)
+
+
+def _split(text: str) -> tuple[str, Origin]:
+    """Return the requirement and the origin of ``requirement (origin)``; either may have brackets of its own."""
+    body = text.removesuffix(")")
+    places = [match.start() for match in re.finditer(r" \(", body)]
+    at = next((at for at in places if _balanced(body[:at]) and _balanced(body[at + 2 :])), None)
+    if at is None:
+        written, _, origin = body.partition(" (")
+        return written, _origin(origin)
+    return body[:at], _origin(body[at + 2 :])
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _origin(text: str) -> Origin:
+    """Return the origin that is written so; where a file is included from, the lock does not tell."""
+    if _OF_A_DISTRIBUTION.fullmatch(text):
+        name, _, version = text.partition(" ")
+        return DistributionOrigin(name, version)
+    profile = _OF_A_PROFILE.fullmatch(text)
+    if profile:
+        return ProfileOrigin(profile["name"], profile["key"])
+    if text.startswith("--"):
+        return CommandLineOrigin(text)
+    line = _OF_A_LINE.fullmatch(text)
+    return FileOrigin(line["path"], int(line["line"])) if line else FileOrigin(text)
 
 
 def _texts(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:

@@ -8,26 +8,25 @@ Source: PEP 751 and its specification; ``packaging.pylock`` holds the data model
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from packaging.markers import Marker
 from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.lock.fault import faults, safe_hashes
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.index_url import url_without_secrets
-from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
 
-__all__ = ["build_pylock", "lock_text"]
+__all__ = ["build_pylock", "lock_text", "override_row"]
 
 
 def build_pylock(
@@ -132,8 +131,7 @@ def _time(text: str | None) -> datetime | None:
 
 def _package_tool(package: ResolvedPackage) -> dict[str, Any] | None:
     """Say who wanted the package and what was set aside."""
-    wanted = sorted({f"{requirement} ({requirement.origin})" for requirement in package.wanted_by})
-    aside = sorted({f"{requirement} ({requirement.origin})" for requirement in package.set_aside})
+    wanted, aside = _demands(package.wanted_by), _demands(package.set_aside)
     entry: dict[str, Any] = {}
     if wanted:
         entry["wanted-by"] = wanted
@@ -156,23 +154,24 @@ def _tool(target: Target, profile: str | None, repair: Repair | None, *, chosen:
     if chosen:
         table["chosen"] = True
     if repair:
-        table["overrides"] = [
-            {
-                "requirement": override.requirement.pep508,
-                "sets-aside": sorted({f"{aside} ({aside.origin})" for aside in override.sets_aside}),
-                "replaces": sorted({_author(aside) for aside in override.sets_aside}),
-                **({"because": override.because} if override.because else {}),
-                **({"from-profile": True} if override.from_profile else {}),
-            }
-            for override in repair.overrides
-        ]
+        table["overrides"] = [override_row(override) for override in repair.overrides]
     return table
 
 
-def _author(requirement: Requirement) -> str:
-    """Return whose demand it is, as a profile's ``replaces`` says it: ``project``, or a distribution."""
-    origin = requirement.origin
-    return canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else "project"
+def override_row(override: Override) -> dict[str, Any]:
+    """Return an override as the lock's own table has it; ``pylock_reader.override_of_row`` reads it back."""
+    return {
+        "requirement": override.requirement.pep508,
+        "sets-aside": _demands(override.sets_aside),
+        "replaces": list(override.replaces),
+        **({"because": override.because} if override.because else {}),
+        **({"from-profile": True} if override.from_profile else {}),
+    }
+
+
+def _demands(requirements: Iterable[Requirement]) -> list[str]:
+    """Return who asks for what, one text each; ``pylock_reader.demand_of_text`` reads it back."""
+    return sorted({f"{requirement} ({requirement.origin})" for requirement in requirements})
 
 
 def _plain(value: Any) -> Any:

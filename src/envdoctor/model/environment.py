@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from packaging.pylock import Pylock
     from packaging.utils import NormalizedName
+
+    from envdoctor.model.override import Override
 
 __all__ = [
     "CondaPackage",
     "EnvironmentKind",
+    "EnvironmentLock",
     "EnvironmentProblem",
     "ImportOutcome",
     "InstalledDistribution",
@@ -200,6 +204,16 @@ class ImportOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class EnvironmentLock:
+    """The lock that an environment should agree with."""
+
+    document: Pylock
+    path: str
+    overrides: tuple[Override, ...] = ()
+    """What was set aside on purpose when it was written."""
+
+
+@dataclass(frozen=True, slots=True)
 class InstalledEnvironment:
     """The distributions of one environment and what is known of its interpreter."""
 
@@ -227,13 +241,8 @@ class InstalledEnvironment:
     patched: tuple[PatchedFile, ...] = ()
     partial: bool = False
     """True where a listing shows a choice of what is installed: the rest may be there all the same."""
-    details: dict[str, object] = field(default_factory=dict, compare=False)
-    """Further answers, by key; every key may be missing.
-
-    - ``overrides``: requirements that were set aside on purpose (PEP 508 texts; ``consumer -> requirement`` where
-      one distribution's demand alone is set aside)
-    - ``lock``: the ``packaging.pylock.Pylock`` that the environment should agree with; ``lock_path``: its file
-    """
+    lock: EnvironmentLock | None = None
+    """Of the fix that made it, else the one beside the project."""
     problems: tuple[EnvironmentProblem, ...] = ()
 
     def get(self, name: str) -> InstalledDistribution | None:

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from envdoctor.model.origin import ProfileOrigin
+from envdoctor.model.override import Override, OverrideSource, nothing_instead
+from envdoctor.model.requirement import Requirement
+
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
     from packaging.utils import NormalizedName
 
-    from envdoctor.model.origin import ProfileOrigin
-    from envdoctor.model.requirement import Requirement
     from envdoctor.model.target import Arch, Backend, OperatingSystem
 
 __all__ = [
@@ -25,7 +27,6 @@ __all__ = [
     "PatchKind",
     "PlacementRule",
     "Profile",
-    "ProfileOverride",
     "ProfileRequirement",
     "ProfileTarget",
     "SetAttribute",
@@ -73,16 +74,11 @@ class Exclusion:
     origin: ProfileOrigin | None = field(default=None, compare=False)
     """Where it was written; so for the other entries of arrays of tables."""
 
-
-@dataclass(frozen=True, slots=True)
-class ProfileOverride:
-    """An accepted, recorded disagreement."""
-
-    requirement: Requirement
-    because: str
-    replaces: tuple[str, ...] = ()
-    """Whose demands are set aside: ``project`` for the person's own lines, or names of distributions; empty for all."""
-    evidence: str = ""
+    def override(self) -> Override:
+        """Return it as what it is: nothing instead of whatever anybody asks for."""
+        origin = self.origin or ProfileOrigin("", f"exclude {self.name}")
+        nothing = nothing_instead(Requirement(self.name, origin))
+        return Override(nothing, because=self.because, source=OverrideSource.PROFILE, evidence=self.evidence)
 
 
 class CouplingRule(enum.Enum):
@@ -256,7 +252,7 @@ class Profile:
     """Files of the user's checkout to read; empty: whatever the project has."""
     requires: tuple[ProfileRequirement, ...] = ()
     excludes: tuple[Exclusion, ...] = ()
-    overrides: tuple[ProfileOverride, ...] = ()
+    overrides: tuple[Override, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     indexes: tuple[BoundIndex, ...] = ()
     patches: tuple[Patch, ...] = ()

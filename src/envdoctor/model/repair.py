@@ -8,31 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
-    from envdoctor.model.requirement import Requirement
+    from envdoctor.model.override import Override
 
-__all__ = ["NOWHERE", "Override", "Repair", "VersionChange"]
-
-NOWHERE = 'python_version < "0"'
-"""The marker of an override that leaves a project out; no target meets it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Override:
-    """One requirement replaced on purpose."""
-
-    requirement: Requirement
-    """What holds instead, such as ``torch==2.4.1``."""
-    sets_aside: tuple[Requirement, ...]
-    """The requirements that no longer count: lines of the project, or demands of a distribution."""
-    because: str = ""
-    """The reason that a profile gives, or what is known of the version that would have come; else empty."""
-    from_profile: bool = False
-    """A profile asks for it, so that it goes when the profile no longer does."""
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether nothing holds instead: the project is not installed at all."""
-        return str(self.requirement.marker or "") == NOWHERE
+__all__ = ["Repair", "VersionChange"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.model import profile as model
 from envdoctor.model.origin import ProfileOrigin
+from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.profile import Patch, PatchKind
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Arch, Backend, OperatingSystem
@@ -132,10 +133,14 @@ def _exclude(entry: Entry) -> model.Exclusion:
     )
 
 
-def _override(entry: Entry) -> model.ProfileOverride:
+def _override(entry: Entry) -> Override:
     table = entry.table
-    return model.ProfileOverride(
-        _requirement(entry), table["because"], _names(table.get("replaces", ())), table.get("evidence", "")
+    return Override(
+        _requirement(entry),
+        because=table["because"],
+        source=OverrideSource.PROFILE,
+        replaces=_names(table.get("replaces", ())),
+        evidence=table.get("evidence", ""),
     )
 
 

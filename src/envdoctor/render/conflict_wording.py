@@ -12,7 +12,8 @@ from envdoctor.render.wording import joined, restated
 
 if TYPE_CHECKING:
     from envdoctor.model.conflict import Clash, ClashSide, Conflict
-    from envdoctor.model.repair import Override, Repair
+    from envdoctor.model.override import Override
+    from envdoctor.model.repair import Repair
     from envdoctor.model.report import Report
     from envdoctor.model.requirement import Requirement
 

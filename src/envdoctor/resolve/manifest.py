@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from envdoctor.model.profile import Coupling, Exclusion, ProfileOverride
+from envdoctor.model.override import Override
+from envdoctor.model.profile import Coupling, Exclusion
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Target
 
@@ -55,7 +56,7 @@ class Manifest:
     requirements: tuple[Requirement, ...]
     """What people wrote, in the order of the files; constraints among them."""
     target: Target
-    overrides: tuple[ProfileOverride, ...] = ()
+    overrides: tuple[Override, ...] = ()
     """The profile's; conflicts are found as if they did not exist."""
     exclusions: tuple[Exclusion, ...] = ()
     """Projects that are never installed: every demand on them vanishes."""

@@ -10,7 +10,8 @@ from packaging.utils import NormalizedName
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile
 from envdoctor.model.conflict import Conflict
-from envdoctor.model.repair import Override, Repair
+from envdoctor.model.override import Override
+from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph

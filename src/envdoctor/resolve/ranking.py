@@ -11,7 +11,8 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.origin import DistributionOrigin
-from envdoctor.model.repair import Override, Repair
+from envdoctor.model.override import Override
+from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
 from envdoctor.resolve.dependency_graph import DependencyGraph, highest

@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
-from envdoctor.model.origin import DistributionOrigin, ProfileOrigin
-from envdoctor.model.profile import ProfileOverride
-from envdoctor.model.repair import NOWHERE, Override, VersionChange
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.override import PROJECT, Override, nothing_instead
+from envdoctor.model.repair import VersionChange
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name
@@ -26,7 +25,6 @@ __all__ = [
     "elements_of",
     "from_elements",
     "from_profile",
-    "nothing_instead",
     "overrides_of",
     "overrides_of_exclusions",
 ]
@@ -34,7 +32,6 @@ __all__ = [
 Element: TypeAlias = int | tuple[NormalizedName, NormalizedName]
 """What one override replaces: a line by its number, or the demand of a distribution on a project."""
 
-PROJECT = "project"
 _OVERRIDES = -1_000_000
 """Line numbers of overrides start here and go down."""
 
@@ -45,7 +42,7 @@ class Relaxation:
 
     lines: Mapping[int, int | None] = field(default_factory=dict)
     demands: Mapping[tuple[NormalizedName, NormalizedName], int | None] = field(default_factory=dict)
-    overrides: Mapping[NormalizedName, ProfileOverride] = field(default_factory=dict)
+    overrides: Mapping[NormalizedName, Override] = field(default_factory=dict)
     """A profile's overrides in use, by project."""
 
     def demands_of_people(self, graph: DependencyGraph, lines: Sequence[Line]) -> list[Demand]:
@@ -83,21 +80,20 @@ def from_elements(graph: DependencyGraph, lines: Sequence[Line], elements: Colle
     return Relaxation(relaxed, demands)
 
 
-def from_profile(graph: DependencyGraph, lines: Sequence[Line], overrides: Sequence[ProfileOverride]) -> Relaxation:
+def from_profile(graph: DependencyGraph, lines: Sequence[Line], overrides: Sequence[Override]) -> Relaxation:
     """Return the relaxation that a profile declares."""
     relaxed: dict[int, int | None] = {}
     demands: dict[tuple[NormalizedName, NormalizedName], int | None] = {}
-    used: dict[NormalizedName, ProfileOverride] = {}
+    used: dict[NormalizedName, Override] = {}
     for override in overrides:
         requirement = override.requirement
         name = requirement.name
         used[name] = override
         bits = graph.bits(name, requirement.specifier) if graph.applies(requirement) else None
-        everyone = not override.replaces
-        owners = [NormalizedName(owner) for owner in override.replaces if owner != PROJECT]
-        if everyone or PROJECT in override.replaces:
+        if override.replaces_demand_of(PROJECT):
             relaxed.update((line.id, bits) for line in lines if line.requirement.name == name)
-        for owner in [ANY_OWNER] if everyone else owners:
+        owners = [NormalizedName(owner) for owner in override.replaces if owner != PROJECT]
+        for owner in owners if override.replaces else [ANY_OWNER]:
             demands[owner, name] = bits
     return Relaxation(relaxed, demands, used)
 
@@ -112,25 +108,15 @@ def elements_of(graph: DependencyGraph, lines: Sequence[Line], proof: Proof) -> 
     return frozenset(found)
 
 
-def nothing_instead(asked: Requirement) -> Requirement:
-    """Return what stands in place of a requirement that is left out."""
-    return Requirement(asked.name, asked.origin, extras=asked.extras, marker=Marker(NOWHERE))
-
-
 def overrides_of_exclusions(graph: DependencyGraph, resolution: Resolution) -> tuple[Override, ...]:
     """Return one override per excluded project that a person, or a package of the resolution, asks for."""
     if not graph.excluded:
         return ()
-    asked: dict[NormalizedName, dict[Requirement, None]] = {}
+    asked: dict[NormalizedName, list[Requirement]] = {}
     for requirement in (*_lines(graph), *_demands(graph, resolution)):
-        asked.setdefault(requirement.name, {})[requirement] = None
+        asked.setdefault(requirement.name, []).append(requirement)
     return tuple(
-        Override(
-            nothing_instead(next(iter(asked[exclusion.name]))),
-            tuple(asked[exclusion.name]),
-            exclusion.because,
-            from_profile=True,
-        )
+        exclusion.override().resolved(nothing_instead(asked[exclusion.name][0]), dict.fromkeys(asked[exclusion.name]))
         for exclusion in {exclusion.name: exclusion for exclusion in graph.manifest.exclusions}.values()
         if exclusion.name in asked
     )
@@ -208,15 +194,14 @@ def _holds(requirement: Requirement, resolution: Resolution) -> bool:
 def _override(aside: tuple[Requirement, ...], resolution: Resolution, relaxation: Relaxation) -> Override:
     first = aside[0]
     declared = relaxation.overrides.get(first.name)
-    because = declared.because if declared is not None else ""
-    from_profile = declared is not None and isinstance(declared.requirement.origin, ProfileOrigin)
+    override = declared or Override(first)
     package = resolution.get(first.name)
     if package is None:
-        instead = declared.requirement if declared is not None else nothing_instead(first)
-        return Override(instead, aside, because, from_profile)
-    base = declared.requirement if declared is not None else first
+        return override.resolved(override.requirement if declared else nothing_instead(first), aside)
     pin = SpecifierSet(f"=={package.version}")
-    return Override(replace(base, specifier=pin, extras=first.extras, text="", hashes=()), aside, because, from_profile)
+    return override.resolved(
+        replace(override.requirement, specifier=pin, extras=first.extras, text="", hashes=()), aside
+    )
 
 
 def _pinned(requirement: Requirement) -> str:

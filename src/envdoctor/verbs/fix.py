@@ -9,11 +9,10 @@ from dataclasses import replace
 from packaging.version import InvalidVersion
 
 from envdoctor import __version__
-from envdoctor.lock.pylock_reader import LockedProject, parse_lock
+from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.candidate import DistributionFile
 from envdoctor.model.finding import Severity
 from envdoctor.model.plan import PlannedFile
-from envdoctor.model.profile import Profile
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.planning.fix_refusals import EnvironmentState
 from envdoctor.planning.leftovers import Leftover, brought, leftovers
@@ -107,8 +106,9 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
             label=request.label,
         )
     )
-    accepted = _accepted(parse_lock(locked.text, "pylock.toml"), profile)
-    return Prepared(locked.outcome.report, plan, locked.files, locked.outcome.files, accepted)
+    overrides = locked.outcome.repair.overrides if locked.outcome.repair else ()
+    overrides += tuple(item.override() for item in (profile.excludes if profile else ()))
+    return Prepared(locked.outcome.report, plan, locked.files, locked.outcome.files, overrides)
 
 
 def _installer(
@@ -205,14 +205,3 @@ def _records(
         ("pylock.toml", locked.text, "the lock"),
         ("environment.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n", "profile and variables"),
     )
-
-
-def _accepted(locked: LockedProject, profile: Profile | None) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    found: list[tuple[str, tuple[str, ...]]] = []
-    for override in locked.overrides:
-        name = override.requirement.partition(" ")[0]
-        for sign in "=<>!~[;":
-            name = name.partition(sign)[0]
-        found.append((name.strip(), override.replaces))
-    found += [(item.name, ()) for item in (profile.excludes if profile else ())]
-    return tuple(found)

@@ -5,85 +5,76 @@ Only what a distribution demands is set aside; what a person pinned stays a pers
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from packaging.pylock import Pylock
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.diagnose.undeclared_imports import Undeclared, undeclared_imports
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
-from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject, planned_files
+from envdoctor.lock.pylock_reader import LockedProject, planned_files
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
+from envdoctor.model.origin import FileOrigin, written_by_a_person
+from envdoctor.model.override import Override
 from envdoctor.model.plan import PlannedFile
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import BuildState
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
-from envdoctor.toml_tables import read_toml
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 from envdoctor.verbs.lock import LockOutcome, lock
 
 __all__ = ["FixLock", "distribution_file", "lock_for_fix", "with_wheels_instead"]
 
-_WANTED = re.compile(r"^(?P<requirement>.*?) \((?P<origin>[^()]*)\)$")
-_DISTRIBUTION = re.compile(r"^(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*) (?P<version>[0-9][^ ]*)$")
+_THIS_FIX = "this fix"
 
 
 def with_wheels_instead(
-    unbuildable: Iterable[PlannedFile], document: Pylock, locked: LockedProject | None, index: Index, target: Target
+    unbuildable: Iterable[PlannedFile],
+    resolution: Resolution,
+    locked: LockedProject | None,
+    index: Index,
+    target: Target,
 ) -> tuple[LockedProject, tuple[str, ...]] | None:
     """Return the lock to start from, with overrides added, and a sentence for each; None where nothing helps."""
-    added: list[AcceptedOverride] = []
+    added: list[Override] = []
     notes: list[str] = []
     for file in unbuildable:
-        found = _override(file, document, index, target)
+        found = _override(file, resolution, index, target)
         if found is None:
             return None
         added.append(found[0])
         notes.append(found[1])
     if not added:
         return None
-    base = locked or LockedProject("this fix", {})
+    base = locked or LockedProject(_THIS_FIX, {})
     names = {file.name for file in unbuildable}
     versions = {name: version for name, version in base.versions.items() if name not in names}
     return replace(base, versions=versions, overrides=(*base.overrides, *added)), tuple(notes)
 
 
-def _override(file: PlannedFile, document: Pylock, index: Index, target: Target) -> tuple[AcceptedOverride, str] | None:
-    demands = _demands(file.name, document)
+def _override(file: PlannedFile, resolution: Resolution, index: Index, target: Target) -> tuple[Override, str] | None:
     try:
         files = index.page(file.name).files
     except (IndexUnavailable, ProjectNotFound):
         return None
-    version = _with_wheel(files, Version(file.version), target)
-    if version is None:
+    package, current = resolution.get(file.name), Version(file.version)
+    version = _with_wheel(files, current, target)
+    if version is None or package is None:
         return None
-    against = [(text, origin) for text, origin in demands if not _admits(text, version)]
-    makers = [_DISTRIBUTION.match(origin) for _, origin in against]
-    if not against or not all(makers):
+    against = [item for item in package.wanted_by if not item.specifier.contains(version, prereleases=True)]
+    if not against or any(written_by_a_person(item.origin) for item in against):
         return None
-    sign = ">=" if version > Version(file.version) else "=="
-    requirement = f"{file.name}{sign}{version}"
-    aside = tuple(sorted(f"{text} ({origin})" for text, origin in against))
-    replaces = tuple(sorted({str(canonicalize_name(match["name"])) for match in makers if match}))
-    note = (
-        f"`{requirement}` in place of {', '.join(aside)}: `{file.name}` {file.version} has no wheel, and cannot be "
-        "built here"
-    )
-    return AcceptedOverride(requirement, aside, replaces), note
-
-
-def _demands(name: NormalizedName, document: Pylock) -> list[tuple[str, str]]:
-    """Return requirement and origin of all that is asked of a package, as the lock records it."""
-    package = next((item for item in document.packages if item.name == name), None)
-    table = (package.tool or {}).get("envdoctor", {}) if package is not None else {}
-    matches = (_WANTED.match(str(line)) for line in table.get("wanted-by", ()))
-    return [(match["requirement"], match["origin"]) for match in matches if match]
+    specifier = f"{'>=' if version > current else '=='}{version}"
+    text = f"{file.name}{specifier}"
+    instead = Requirement(file.name, FileOrigin(_THIS_FIX), SpecifierSet(specifier), text=text)
+    aside = ", ".join(sorted({f"{item} ({item.origin})" for item in against}))
+    note = f"`{text}` in place of {aside}: `{file.name}` {file.version} has no wheel, and cannot be built here"
+    return Override(instead).resolved(instead, against), note
 
 
 def _with_wheel(files: Iterable[DistributionFile], current: Version, target: Target) -> Version | None:
@@ -98,13 +89,6 @@ def _with_wheel(files: Iterable[DistributionFile], current: Version, target: Tar
     return min(above, default=None) or max(below, default=None)
 
 
-def _admits(text: str, version: Version) -> bool:
-    try:
-        return Requirement(text.partition(";")[0]).specifier.contains(version, prereleases=True)
-    except InvalidRequirement:
-        return False
-
-
 _SHOWN = 4
 
 
@@ -114,7 +98,7 @@ class FixLock:
 
     outcome: LockOutcome
     text: str
-    document: Pylock
+    resolution: Resolution
     files: tuple[PlannedFile, ...]
     builds: Mapping[str, BuildState]
     notes: tuple[str, ...] = ()
@@ -164,7 +148,7 @@ def _buildable(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
     if not stuck or index is None:
         return made
     target = made.outcome.report.target or request.check.target
-    instead = with_wheels_instead(stuck, made.document, request.check.locked, index, target)
+    instead = with_wheels_instead(stuck, made.resolution, request.check.locked, index, target)
     if instead is None:
         return made
     base, notes = instead
@@ -177,18 +161,19 @@ def _buildable(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
 
 def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
     outcome = lock(request.check, request.choice, request.index_urls)
-    if outcome.refusal is not None or outcome.faults:
+    if outcome.resolution is None or outcome.document is None:
+        kept = f"`{outcome.kept[0]}` still holds, but what it needs was not looked up" if outcome.kept else ""
         faults = [str(fault) for fault in outcome.faults]
-        complete = any(fault.wrong for fault in outcome.faults) or (outcome.report.complete and not outcome.faults)
+        open_questions = outcome.faults or outcome.kept
+        complete = any(fault.wrong for fault in outcome.faults) or (outcome.report.complete and not open_questions)
         more = [f"and {len(faults) - _SHOWN} more, see `envdoctor check`"] if len(faults) > _SHOWN else []
-        refusal = outcome.refusal or "; ".join([*faults[:_SHOWN], *more])
+        refusal = outcome.refusal or kept or "; ".join([*faults[:_SHOWN], *more])
         return Prepared(outcome.report, refusal=refusal, complete=complete)
     text = next(text for name, text in outcome.files.items() if name.startswith("pylock."))
-    document = Pylock.from_dict(read_toml(text))
     names = {url.rstrip("/"): name for name, url in request.index_urls.items()}
-    files = planned_files(document, names)
+    files = planned_files(outcome.document, names)
     builds: dict[str, BuildState] = {file.name: _build(file, request.check, ports) for file in files if file.sdist}
-    return FixLock(outcome, text, document, files, builds)
+    return FixLock(outcome, text, outcome.resolution, files, builds)
 
 
 def _build(file: PlannedFile, check: CheckRequest, ports: FixPorts) -> BuildState:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from envdoctor.model.candidate import DistributionFile
+from envdoctor.model.override import Override
 from envdoctor.model.plan import PatchPreview, Plan, PlannedFile, WriteStub
 from envdoctor.model.profile import Patch
 from envdoctor.model.refusal import Refusal
@@ -94,8 +95,8 @@ class Prepared:
     files: tuple[PlannedFile, ...] = ()
     locks: Mapping[str, str] = field(default_factory=dict)
     """The lock and its companions, by file name."""
-    accepted: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Packages of which something was set aside on purpose, and whose demands those were."""
+    overrides: tuple[Override, ...] = ()
+    """What was set aside on purpose: an installer that complains of it is right, and nothing is wrong."""
     refusal: str | None = None
     complete: bool = True
     """False where the index could not be asked for all of it."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from envdoctor import __version__
 from envdoctor.lock.companions import constraints_text, overrides_text
 from envdoctor.lock.fault import LockFault
 from envdoctor.lock.lock_refusals import amiss, nothing_there, repair_in_use, with_hashes
 from envdoctor.lock.locked_demands import demands_told_apart
-from envdoctor.lock.pylock_reader import parse_lock
+from envdoctor.lock.pylock_reader import locked_project
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.lock.still_holds import holds, unchanged
 from envdoctor.lock.unseen import left_open
@@ -25,6 +26,9 @@ from envdoctor.verbs.lock_obstacles import obstacles
 from envdoctor.verbs.profile_environments import together
 from envdoctor.verbs.resolver_input import manifest_of
 from envdoctor.verbs.waivers import accepted_by_lock
+
+if TYPE_CHECKING:
+    from packaging.pylock import Pylock
 
 __all__ = ["LockChoice", "LockOutcome", "lock", "lock_all"]
 
@@ -57,6 +61,9 @@ class LockOutcome:
     """The repair that was asked for is none of the list; ``refusal`` names those there are."""
     notes: tuple[str, ...] = ()
     """What a person should know of the lock that is written."""
+    resolution: Resolution | None = None
+    """What is locked, with the hashes that the project asks for."""
+    document: Pylock | None = None
 
 
 def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str]) -> LockOutcome:
@@ -216,6 +223,6 @@ def _written(
     texts = lock_text(document), constraints_text(resolution, label), overrides_text(repair, resolution, label)
     files = dict(zip(_file_names(request), texts, strict=True))
     lock_name = next(iter(files))
-    settled = accepted_by_lock(report.findings, report.conflicts, parse_lock(files[lock_name], lock_name))
+    settled = accepted_by_lock(report.findings, report.conflicts, locked_project(document, lock_name))
     report = replace(report, findings=settled)
-    return LockOutcome(report, files, repair=repair)
+    return LockOutcome(report, files, repair=repair, resolution=resolution, document=document)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdoctor.model.finding import Severity
+from envdoctor.model.override import Override
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
-from envdoctor.model.repair import Override, Repair
+from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
 from envdoctor.planning.known_errors import known_errors
@@ -15,7 +16,6 @@ from envdoctor.ports import ONLY_ITS_BUILD
 __all__ = ["lock_notes"]
 
 _MOST = 12
-_NOWHERE = "python_version < '0'"
 
 
 def lock_notes(
@@ -55,8 +55,7 @@ def _repair(repair: Repair | None, profile: str | None, *, from_lock: bool) -> I
 
 
 def _aside(override: Override) -> Iterator[str]:
-    marker = str(override.requirement.marker or "").replace('"', "'")
-    instead = "left out" if marker == _NOWHERE else f"replaced by `{override.requirement}`"
+    instead = "left out" if override.leaves_out else f"replaced by `{override.requirement}`"
     yield from (f"`{aside}` ({aside.origin}): {instead}" for aside in override.sets_aside)
 
 

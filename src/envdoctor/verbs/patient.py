@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.model.environment import PatchedFile
+from envdoctor.model.environment import EnvironmentLock, PatchedFile
 from envdoctor.model.fact import Facts
 from envdoctor.ports import UsageFault
 from envdoctor.verbs.pastes import Pastes, read_pastes
@@ -47,7 +47,7 @@ def with_lock(environment: InstalledEnvironment, *beside: Path) -> InstalledEnvi
         if os.path.isfile(path):
             found = _read(path)
             if found is not None:
-                return replace(environment, details={**environment.details, **found})
+                return replace(environment, lock=found)
     return environment
 
 
@@ -68,27 +68,14 @@ def locked_of(environment: InstalledEnvironment | None, profile: str | None) -> 
     return locked if locked.profile == profile else None
 
 
-def _read(path: Path) -> dict[str, object] | None:
-    from packaging.pylock import Pylock, PylockValidationError
-
-    from envdoctor.lock.pylock_reader import LockError, parse_lock
-    from envdoctor.toml_tables import read_toml
+def _read(path: Path) -> EnvironmentLock | None:
+    from envdoctor.lock.pylock_reader import LockError, locked_project, read_pylock
 
     try:
-        text = path.read_text(encoding="utf-8")
-        locked = parse_lock(text, str(path))
-        document = Pylock.from_dict(read_toml(text))
-    except (OSError, UnicodeDecodeError, LockError, PylockValidationError):
+        document = read_pylock(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError, LockError):
         return None
-    return {"lock": document, "lock_path": str(path), "overrides": tuple(_overrides(locked))}
-
-
-def _overrides(locked: LockedProject) -> Iterator[str]:
-    """Yield what the lock sets aside: ``consumer -> requirement``, or the requirement where it replaces everybody's."""
-    for item in locked.overrides:
-        if not item.replaces:
-            yield item.requirement
-        yield from (f"{consumer} -> {item.requirement}" for consumer in item.replaces)
+    return EnvironmentLock(document, str(path), locked_project(document, str(path)).overrides)
 
 
 # Imported in a child when they are there: a broken one of these makes everything above it fail.

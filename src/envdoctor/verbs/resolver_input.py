@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
-from packaging.requirements import InvalidRequirement
-from packaging.requirements import Requirement as ParsedRequirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
-from envdoctor.lock.pylock_reader import AcceptedOverride, LockedProject
-from envdoctor.model.origin import FileOrigin
-from envdoctor.model.profile import Profile, ProfileOverride
+from envdoctor.lock.pylock_reader import LockedProject
+from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.profile import Profile
 from envdoctor.model.project import FileOption, Project
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Target
@@ -41,7 +39,7 @@ def manifest_of(
     added = tuple(item.requirement for item in profile.requires) if profile else ()
     overrides = profile.overrides if profile else ()
     excluded = {exclusion.name for exclusion in profile.excludes} if profile else set()
-    declared = {override.requirement.name: override for override in overrides}
+    declared = {override.name: override for override in overrides}
     if locked is not None and keep_overrides and locked.chosen:
         overrides = tuple(_chosen(locked, excluded, declared))
     elif locked is not None and keep_overrides:
@@ -110,37 +108,30 @@ def _take(value: str, mine: set[str], other: set[str], names: frozenset[Normaliz
             mine.update(names)
 
 
-def _kept(locked: LockedProject, spoken_of: Collection[NormalizedName]) -> Iterator[ProfileOverride]:
+def _kept(locked: LockedProject, spoken_of: Collection[NormalizedName]) -> Iterator[Override]:
     """Yield what a search found; what the profile asked for and does not any more goes."""
-    for entry, override in _recorded(locked):
-        if override.requirement.name not in spoken_of and not entry.from_profile:
+    for override in _recorded(locked):
+        if override.name not in spoken_of and not override.from_profile:
             yield override
 
 
 def _chosen(
-    locked: LockedProject,
-    excluded: Collection[NormalizedName],
-    declared: Mapping[NormalizedName, ProfileOverride],
-) -> Iterator[ProfileOverride]:
+    locked: LockedProject, excluded: Collection[NormalizedName], declared: Mapping[NormalizedName, Override]
+) -> Iterator[Override]:
     """Yield the repair that a person chose, in the words of the profile where it is the profile's."""
-    for entry, override in _recorded(locked):
-        name = override.requirement.name
-        if name not in excluded:
-            yield declared[name] if entry.from_profile and name in declared else override
+    for override in _recorded(locked):
+        if override.name not in excluded:
+            # What the profile asked for and no longer does stays, for a person chose it: it is the lock's alone now.
+            mine = declared.get(override.name) if override.from_profile else None
+            yield mine or replace(override, source=OverrideSource.LOCK)
 
 
-def _recorded(locked: LockedProject) -> Iterator[tuple[AcceptedOverride, ProfileOverride]]:
-    for entry in locked.overrides:
-        try:
-            parsed = ParsedRequirement(entry.requirement)
-        except InvalidRequirement:
-            continue  # The lock's table is disposable: what cannot be read is not accepted.
-        if not entry.replaces:
-            continue
-        origin = FileOrigin(locked.path)
-        name = canonicalize_name(parsed.name)
-        requirement = Requirement(name, origin, parsed.specifier, marker=parsed.marker, text=entry.requirement)
-        yield entry, ProfileOverride(requirement, entry.because, entry.replaces)
+def _recorded(locked: LockedProject) -> Iterator[Override]:
+    """Yield the lock's overrides as bounds; extras, and a URL, are the business of those who ask."""
+    for override in locked.overrides:
+        if override.replaces:
+            bound = replace(override.requirement, extras=frozenset(), url=None)
+            yield replace(override, requirement=bound, sets_aside=())
 
 
 def choose_python(

@@ -158,7 +158,7 @@ def _beside(patient: Patient, project: Path, profile: Profile | None, part: str 
     from envdoctor.verbs.patient import with_lock
 
     environment = patient.environment
-    if environment is None or "lock" in environment.details:
+    if environment is None or environment.lock is not None:
         return environment
     folder = project if project.is_dir() else project.parent
     name = f".{profile.name}{f'-{part}' if part else ''}" if profile else ""

@@ -288,7 +288,7 @@ class Treatment:
 
         word = ask_installers(python_of(part.environment), installer)
         findings: tuple[Finding, ...] = disagreements(
-            prepared.files, word.versions, word.complaints, prepared.accepted, source=word.source
+            prepared.files, word.versions, word.complaints, prepared.overrides, source=word.source
         )
         lines = [f"fixed `{plan.environment}`: {len(plan.steps)} steps; `{self._undo(part)}` takes them back"]
         lines += [f"note: {item.message}; {item.waived.reason}" for item in findings if item.waived is not None]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
+from envdoctor.model.override import Override
 from envdoctor.model.plan import Plan, PlannedFile, WriteRecord, WriteVariables
 from envdoctor.model.report import Report
 from envdoctor.planning.known_errors import known_errors
@@ -35,16 +36,16 @@ def disagreements(
     files: Sequence[PlannedFile],
     versions: Mapping[str, str] | None,
     complaints: Sequence[tuple[str, str, str]],
-    accepted: Sequence[tuple[str, tuple[str, ...]]],
+    overrides: Sequence[Override],
     *,
     source: str,
 ) -> tuple[Finding, ...]:
     """Return a finding for each difference between the plan and what installers see.
 
-    ``complaints`` are of ``pip check`` or ``uv pip check``: consumer, name, line. Those that an accepted override or
-    an exclusion explains are waived, with that reason; none is hidden.
+    ``complaints`` are of ``pip check`` or ``uv pip check``: consumer, name, line. Those that an override explains are
+    waived, with that reason; none is hidden.
     """
-    return (*_missing(files, versions, source), *_complaints(complaints, accepted, source))
+    return (*_missing(files, versions, source), *_complaints(complaints, overrides, source))
 
 
 def _missing(files: Sequence[PlannedFile], versions: Mapping[str, str] | None, source: str) -> Iterator[Finding]:
@@ -74,11 +75,9 @@ def _same(one: str, other: str) -> bool:
 
 
 def _complaints(
-    complaints: Sequence[tuple[str, str, str]], accepted: Sequence[tuple[str, tuple[str, ...]]], source: str
+    complaints: Sequence[tuple[str, str, str]], overrides: Sequence[Override], source: str
 ) -> Iterator[Finding]:
-    reasons = dict(accepted)
     for consumer, name, line in complaints:
-        replaces = reasons.get(name)
         finding = Finding(
             rule="ENV031",
             name="installer-check-complains",
@@ -87,7 +86,7 @@ def _complaints(
             message=f"the installer's own check says: {line.rstrip('.')}",
             evidence=(Evidence(line, source),),
         )
-        if replaces is not None and (not replaces or consumer in replaces):
+        if any(item.name == name and item.replaces_demand_of(consumer) for item in overrides):
             reason = f"the lock sets this demand of `{consumer}` on `{name}` aside on purpose"
             finding = finding.waive(Waiver(reason, ".envdoctor/pylock.toml"))
         yield finding

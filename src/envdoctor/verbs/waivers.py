@@ -72,7 +72,7 @@ def _settled(conflicts: Sequence[Conflict], locked: LockedProject) -> dict[str, 
     demand that it set aside is one of a distribution further up. Requirements are compared by their text: a line that
     moves within its file is still the line that was accepted.
     """
-    aside = {text.partition(" (")[0] for override in locked.overrides for text in override.sets_aside}
+    aside = {str(demand) for override in locked.overrides for demand in override.sets_aside}
     settled = {}
     for conflict in conflicts:
         demands = [*conflict.core, *(side.requirement for side in conflict.clash.sides)]

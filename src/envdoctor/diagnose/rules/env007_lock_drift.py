@@ -37,19 +37,14 @@ _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "distribute", "envdoctor
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield a finding for each package that is missing or of another version, and one for all that are not locked."""
     environment = examination.environment
-    lock = environment.details.get("lock") if environment is not None else None
+    lock = environment.lock if environment is not None else None
     if environment is None or lock is None:
         return
-    # Imported only where there is a lock: most checks have none, and the module takes its time.
-    from packaging.pylock import Pylock
-
-    if not isinstance(lock, Pylock):
-        return
-    where = str(environment.details.get("lock_path") or "pylock.toml")
+    where = lock.path
     markers = marker_environment(environment, examination.target)
     installed = {item.name: item for item in reversed(environment.distributions)}
     locked: set[str] = set()
-    for package in lock.packages:
+    for package in lock.document.packages:
         locked.add(package.name)
         if holds(package.marker, markers, "lock_file") is False:
             continue

@@ -28,6 +28,7 @@ from envdoctor.diagnose.installed_demands import demands_of, marker_environment
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.override import PROJECT
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 
 if TYPE_CHECKING:
@@ -90,18 +91,19 @@ def _accepted(
             if exclusion.name == requirement.name and have is None:
                 return Waiver(exclusion.because, f"profile {profile.name}")
         for item in profile.overrides:
-            mine = item.requirement.name == requirement.name and (not item.replaces or "project" in item.replaces)
-            if mine and _met(item.requirement, have):
+            mine = item.name == requirement.name
+            if mine and item.replaces_demand_of(PROJECT) and _met(item.requirement, have):
                 return Waiver(item.because, f"profile {profile.name}")
     for override in project.overrides if project is not None else ():
         left_out = not _holds(override, markers) and have is None
         if override.name == requirement.name and (left_out or _met(override, have)):
             return Waiver("the project overrides it", str(override.origin))
-    lock = environment.details.get("lock") if environment is not None else None
-    locked = next((item for item in getattr(lock, "packages", ()) if item.name == requirement.name), None)
-    if locked is not None and have is not None and str(locked.version) == have.version:
-        return Waiver("the lock settles it so", str(environment.details.get("lock_path")) if environment else "lock")
-    return None
+    lock = environment.lock if environment is not None else None
+    if lock is None or have is None:
+        return None
+    locked = next((item for item in lock.document.packages if item.name == requirement.name), None)
+    settled = locked is not None and str(locked.version) == have.version
+    return Waiver("the lock settles it so", lock.path) if settled else None
 
 
 def _finding(requirement: Requirement, have: InstalledDistribution | None) -> Finding:
