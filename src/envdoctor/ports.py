@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
     from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
+    from envdoctor.model.unknown import Unknown
 
 __all__ = [
-    "ONLY_ITS_BUILD",
     "ArchiveReader",
     "Index",
     "IndexUnavailable",
@@ -22,18 +22,13 @@ __all__ = [
     "UsageFault",
 ]
 
-ONLY_ITS_BUILD = "only its build would tell its dependencies"
-"""The reason of a MetadataUnavailable that asking again does not mend."""
-
 
 class IndexUnavailable(Exception):
     """An index did not answer, or may not be asked (``--offline``) and the cache does not know."""
 
-    def __init__(self, index: str, url: str, reason: str) -> None:
-        super().__init__(f"index {index} ({url}): {reason}")
-        self.index = index
-        self.url = url
-        self.reason = reason
+    def __init__(self, unknown: Unknown) -> None:
+        super().__init__(unknown)
+        self.unknown = unknown
 
 
 class ProjectNotFound(Exception):
@@ -48,10 +43,9 @@ class ProjectNotFound(Exception):
 class MetadataUnavailable(Exception):
     """A file's metadata could not be read without building it, or at all."""
 
-    def __init__(self, filename: str, reason: str) -> None:
-        super().__init__(f"{filename}: {reason}")
-        self.filename = filename
-        self.reason = reason
+    def __init__(self, unknown: Unknown) -> None:
+        super().__init__(unknown)
+        self.unknown = unknown
 
 
 class Index(Protocol):

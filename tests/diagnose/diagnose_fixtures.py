@@ -20,6 +20,7 @@ from envdoctor.model.project import Project, SourceFile
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
+from envdoctor.model.unknown import UnknownKind, unknown_file
 from envdoctor.ports import MetadataUnavailable, ProjectNotFound
 
 PLAIN = "linux/x86_64/3.11/cpu"
@@ -82,12 +83,12 @@ class MemoryArchives:
     def names(self, file: DistributionFile) -> tuple[str, ...]:
         self.opened.append(file.project)
         if file.project not in self._members:
-            raise MetadataUnavailable(file.filename, "not recorded")
+            raise MetadataUnavailable(unknown_file(UnknownKind.NO_METADATA, file, "not recorded"))
         return tuple(self._members[file.project])
 
     def read(self, file: DistributionFile, member: str) -> bytes | None:
         if file.project not in self._members:
-            raise MetadataUnavailable(file.filename, "not recorded")
+            raise MetadataUnavailable(unknown_file(UnknownKind.NO_METADATA, file, "not recorded"))
         text = self._members[file.project].get(member)
         return None if text is None else text.encode()
 

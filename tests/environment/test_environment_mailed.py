@@ -11,6 +11,7 @@ from packaging.version import Version
 from envdoctor.adapters.probe.listing import read_listing
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, ProjectPage
 from envdoctor.model.environment import Interpreter
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.verbs.check_environment import with_requirements
 
@@ -29,7 +30,7 @@ class SmallIndex:
 
     def page(self, name: str) -> ProjectPage:
         if not self.reachable:
-            raise IndexUnavailable("default", "https://index.example", "refused")
+            raise IndexUnavailable(Unknown(UnknownKind.UNREACHABLE, Subject(SubjectKind.INDEX, "default"), "default"))
         files = [
             DistributionFile(
                 canonicalize_name(project), Version(version), f"{project}-{version}.whl", FileKind.WHEEL, "https://x"

@@ -106,7 +106,7 @@ def test_answer_that_is_no_listing(server, opened: Open, body: bytes, content_ty
     server.answers["/simple/demo/"].content_type = content_type
     with pytest.raises(IndexUnavailable) as caught:
         opened().page("demo")
-    assert reason in caught.value.reason
+    assert reason in caught.value.unknown.cause
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_missing_project(server, opened: Open) -> None:
 
 def test_refusal_is_not_a_missing_project(server, opened: Open) -> None:
     server.page("demo", [], password="never")
-    with pytest.raises(IndexUnavailable, match="asks for credentials"):
+    with pytest.raises(IndexUnavailable, match=r"BAD_ANSWER.*status=401"):
         opened().page("demo")
 
 

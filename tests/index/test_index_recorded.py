@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.index import AnyIndex, RecordedIndex
 from envdoctor.adapters.index.recording_format import trim
 from envdoctor.model.candidate import BuildRisk
+from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 Open = Callable[..., AnyIndex]
@@ -99,7 +100,7 @@ _FILE = '"filename": "demo-1.0-py3-none-any.whl", "version": "1.0"'
         ("[]", "demo.json is not a table"),
         ("{", "demo.json, line 1: not JSON"),
         ("[" * 100_000, "demo.json is no JSON that can be read here"),
-        ('{"unavailable": 5}', "`unavailable` is not a list of three texts"),
+        ('{"unavailable": 5}', "`unavailable` is not what an index did not tell"),
         ('{"files": 5}', "`files` is not a list"),
         ('{"files": [null]}', "`files[0]` is not a table"),
         ('{"files": [{"filename": 5}]}', "`files[0].filename` is not a text"),
@@ -121,8 +122,8 @@ def test_a_document_of_another_kind_is_unknown_with_its_file_and_key(tmp_path: P
     (tmp_path / "demo.json").write_text(text)
     with pytest.raises(IndexUnavailable) as caught:
         RecordedIndex(tmp_path).page(canonicalize_name("demo"))
-    assert "demo.json" in caught.value.reason
-    assert reason in caught.value.reason
+    assert "demo.json" in caught.value.unknown.cause
+    assert reason in caught.value.unknown.cause
 
 
 def test_trimmed_recording_still_knows_that_a_version_exists(server, opened: Open, tmp_path: Path) -> None:
@@ -145,3 +146,52 @@ def test_trimmed_recording_still_knows_that_a_version_exists(server, opened: Ope
     assert kept == [names[0], names[2], "a-3.0.tar.gz"]
     trim(tmp_path / "r", lambda name: "win_amd64" in name, only_considered=True)
     assert versions(RecordedIndex(tmp_path / "r").page("a")) == ["1.0"]
+
+
+def test_a_recording_keeps_why_something_was_not_told(server, opened: Open, tmp_path: Path) -> None:
+    server.page(
+        "a", [server.file("a-1.0.tar.gz", make_sdist("a-1.0", {"setup.py": "setup(install_requires=lines())"}))]
+    )
+    server.page("b", [], password="never")
+    index = opened(record_to=tmp_path / "r")
+    (file,) = index.page(canonicalize_name("a")).files
+    with pytest.raises(MetadataUnavailable) as unread:
+        index.metadata(file)
+    with pytest.raises(IndexUnavailable) as refused:
+        index.page(canonicalize_name("b"))
+    index.close()
+    recorded = RecordedIndex(tmp_path / "r")
+    with pytest.raises(MetadataUnavailable) as again:
+        recorded.metadata(file)
+    assert (again.value.unknown.kind, again.value.unknown) == (UnknownKind.ONLY_A_BUILD, unread.value.unknown)
+    with pytest.raises(IndexUnavailable) as again_refused:
+        recorded.page(canonicalize_name("b"))
+    assert (again_refused.value.unknown.kind, again_refused.value.unknown.status) == (UnknownKind.BAD_ANSWER, 401)
+    assert refused.value.unknown.status == 401
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "cause"),
+    [
+        ("only its build would tell its dependencies", UnknownKind.ONLY_A_BUILD, ""),
+        ("it is odd, and only its build would tell its dependencies", UnknownKind.ONLY_A_BUILD, "it is odd"),
+        ("its hash is not the one that the index lists", UnknownKind.BAD_METADATA, "its hash is not the one"),
+    ],
+)
+def test_earlier_recordings_that_held_texts_are_read(tmp_path: Path, told: str, kind: UnknownKind, cause: str) -> None:
+    (tmp_path / "recording.json").write_text('{"format": 1, "unreachable": [["cu", "https://x.example", "silence"]]}')
+    document = {
+        "files": [{"filename": "demo-1.0.tar.gz", "version": "1.0"}],
+        "metadata-unavailable": {"demo-1.0.tar.gz": told},
+    }
+    (tmp_path / "demo.json").write_text(json.dumps(document))
+    (tmp_path / "gone.json").write_text('{"unavailable": ["default", "", "offline and not in the cache"]}')
+    index = RecordedIndex(tmp_path)
+    (file,) = index.page(canonicalize_name("demo")).files
+    with pytest.raises(MetadataUnavailable) as caught:
+        index.metadata(file)
+    assert (caught.value.unknown.kind, caught.value.unknown.cause[: len(cause) or None]) == (kind, cause)
+    with pytest.raises(IndexUnavailable) as offline:
+        index.page(canonicalize_name("gone"))
+    assert (offline.value.unknown.kind, offline.value.unknown.cause) == (UnknownKind.OFFLINE, "")
+    assert [(item.kind, item.cause) for item in index.unreachable] == [(UnknownKind.UNREACHABLE, "silence")]

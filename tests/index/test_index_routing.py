@@ -9,6 +9,7 @@ from index_samples import versions
 
 from envdoctor.adapters.index import AnyIndex, ExtraIndex, IndexSettings, default_index_url, open_index
 from envdoctor.model.profile import BoundIndex
+from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 Open = Callable[..., AnyIndex]
@@ -54,9 +55,9 @@ def test_default_index_stands_in_for_one_out_of_reach(server, opened: Open, path
     metadata = index.metadata(file)
     assert (str(metadata.version), metadata.requires_dist) == ("2.1.1+cu118", ("numpy",))
     assert index.page("torchaudio").files[0].stand_in
-    ((name, told, reason),) = index.unreachable
-    assert (name, told) == ("cu", url + "/")
-    assert "cannot connect" in reason
+    (unknown,) = index.unreachable
+    assert (unknown.kind, unknown.index, unknown.url) == (UnknownKind.UNREACHABLE, "cu", url + "/")
+    assert "cannot connect" in unknown.cause
 
 
 def test_label_that_is_not_known_is_not_made_up(server, opened: Open) -> None:
@@ -69,7 +70,7 @@ def test_nothing_can_stand_in(server, opened: Open) -> None:
     index = opened(bound=(bound_to(closed_port(), "torch"),))
     with pytest.raises(IndexUnavailable) as caught:
         index.page("torch")
-    assert caught.value.index == "cu"
+    assert caught.value.unknown.index == "cu"
 
 
 def test_host_out_of_reach_is_tried_once(server, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +90,7 @@ def test_host_out_of_reach_is_tried_once(server, opened: Open, monkeypatch: pyte
     later = opened(bound=bound)
     later.page("p0")
     assert len([url for url in tried if server.root not in url]) == 1, "for some minutes later processes know, too"
-    assert later.unreachable[0].name == "cu"
+    assert later.unreachable[0].index == "cu"
 
 
 def test_replacements(server, other_server, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +149,7 @@ def test_later_extra_index_with_the_label_replaces_stand_ins(server, other_serve
         ("2.1.0+cu118", "there"),
         ("2.1.1+cpu", "there"),
     ]
-    assert [item.name for item in index.unreachable] == ["gone"]
+    assert [item.index for item in index.unreachable] == ["gone"]
 
 
 def test_proxy_of_pips_configuration(server, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +184,7 @@ def test_extra_index_out_of_reach(server, opened: Open) -> None:
     assert [(str(file.version), file.stand_in) for file in files] == [("2.1.1", False), ("2.1.1+cu118", True)]
     with pytest.raises(IndexUnavailable):
         index.page("private")
-    assert [item.name for item in index.unreachable] == ["extra-1"]
+    assert [item.index for item in index.unreachable] == ["extra-1"]
 
 
 def test_find_links(server, opened: Open, tmp_path: Path) -> None:

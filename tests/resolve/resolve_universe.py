@@ -13,6 +13,7 @@ from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, 
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Arch, OperatingSystem, Target
+from envdoctor.model.unknown import UnknownKind, unknown_file
 from envdoctor.ports import MetadataUnavailable, ProjectNotFound
 
 LINUX = Target(os=OperatingSystem.LINUX, arch=Arch.X86_64, python=(3, 11))
@@ -84,7 +85,7 @@ class MemoryIndex:
         self.asked.add(f"{file.project} {file.version}")
         found = self._metadata[file.filename]
         if found is None:
-            raise MetadataUnavailable(file.filename, "no metadata")
+            raise MetadataUnavailable(unknown_file(UnknownKind.NO_METADATA, file, "no metadata"))
         return found
 
     def prefetch_metadata(self, files: Iterable[DistributionFile]) -> None:

@@ -18,6 +18,7 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
+from envdoctor.model.unknown import UnknownKind
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.explanation import explain
 from envdoctor.resolve.failure import Failure, Judge
@@ -250,7 +251,7 @@ def test_an_excluded_project_vanishes_with_every_demand_on_it() -> None:
 def test_a_direct_reference_is_taken_on_trust_and_said() -> None:
     found = _diagnose({"app": {"1": ["thing>=3"]}}, "app", "thing @ https://index.example/thing.zip")
     assert not found.conflicts
-    assert found.unknown == ("thing",)
+    assert [(u.kind, u.subject.name) for u in found.on_trust] == [(UnknownKind.DIRECT_REFERENCE, "thing")]
     assert _versions(found) == {"app": "1"}
 
 
@@ -273,14 +274,14 @@ def test_versions_without_metadata_are_left_out_and_said() -> None:
     found = _diagnose(table, "app")
     assert _versions(found) == {"app": "1"}
     assert found.rejections[0].kind is RejectionKind.NO_METADATA
-    assert found.incomplete
+    assert found.unknowns
 
 
 def test_a_pin_without_metadata_is_kept_and_said() -> None:
     found = _diagnose({"app": {"2": {"no_metadata": True}}}, "app==2")
     assert not found.conflicts
     assert _versions(found) == {"app": "2"}
-    assert found.incomplete
+    assert found.unknowns
 
 
 def test_locked_versions_are_kept_unless_upgraded() -> None:
@@ -383,9 +384,9 @@ MARKERS = [
 def test_a_line_whose_marker_says_nothing_counts_and_is_named(marker: str) -> None:
     found = _diagnose(TORCH, f"torchaudio==2.7.0 ; {marker}")
     assert _versions(found) == {"torch": "2.7.0", "torchaudio": "2.7.0"}
-    assert len(found.incomplete) == 1
-    assert "requirements.txt:1" in found.incomplete[0]
-    assert "marker" in found.incomplete[0]
+    (unknown,) = found.unknowns
+    assert (unknown.kind, str(unknown.origin)) == (UnknownKind.MARKER, "requirements.txt:1")
+    assert unknown.demand.startswith("torchaudio==2.7.0")
 
 
 @pytest.mark.parametrize("marker", MARKERS)
@@ -393,6 +394,8 @@ def test_a_demand_whose_marker_says_nothing_counts_and_is_named(marker: str) -> 
     table = {"app": {"1": [f"left ; {marker}"], "2": [f"gone ; {marker}"]}, "left": {"1": {}}}
     found = _diagnose(table, "app<2")
     assert _versions(found) == {"app": "1", "left": "1"}
-    assert not found.unsound
-    assert [text.partition(" requires")[0] for text in found.incomplete] == ["`app` 1"]
+    assert UnknownKind.UNSOUND not in {unknown.kind for unknown in found.unknowns}
+    (unknown,) = found.unknowns
+    assert (unknown.kind, unknown.subject.name, unknown.subject.version) == (UnknownKind.MARKER, "app", "1")
+    assert unknown.demand.startswith("left")
     assert _diagnose(table, "app==2").missing == ("gone",)

@@ -14,6 +14,7 @@ from envdoctor.model.candidate import BuildRisk, DistributionFile, ProjectPage
 from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable
 from envdoctor.render.conflict_wording import override_text
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
@@ -190,7 +191,8 @@ class PartlyDown(MemoryIndex):
 
     def page(self, name: NormalizedName) -> ProjectPage:
         if name == "lost":
-            raise IndexUnavailable("default", "https://index.example", "timed out")
+            subject = Subject(SubjectKind.INDEX, "default")
+            raise IndexUnavailable(Unknown(UnknownKind.UNREACHABLE, subject, "default", cause="timed out"))
         return super().page(name)
 
 
@@ -212,7 +214,7 @@ def test_a_repair_that_could_not_be_looked_at_whole_is_not_called_verified(lines
     found = diagnose(Manifest(read(*lines), LINUX), PartlyDown(table))
     assert found.repairs
     assert not any(repair.verified for repair in found.repairs)
-    assert any(name in text for text in found.incomplete)
+    assert name in {unknown.subject.name for unknown in found.unknowns}
     whole = diagnose(Manifest(read("app==2", "lib"), LINUX), PartlyDown(table))
     assert all(repair.verified for repair in whole.repairs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from packaging.utils import canonicalize_name
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.candidate import CoreMetadata, DistributionFile
-from envdoctor.ports import ONLY_ITS_BUILD, MetadataUnavailable
+from envdoctor.model.unknown import UnknownKind
+from envdoctor.ports import MetadataUnavailable
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.manifest import Manifest
 
@@ -23,7 +25,7 @@ class OnlyBuilds(MemoryIndex):
         try:
             return super().metadata(file)
         except MetadataUnavailable as error:
-            raise MetadataUnavailable(error.filename, ONLY_ITS_BUILD) from None
+            raise MetadataUnavailable(replace(error.unknown, kind=UnknownKind.ONLY_A_BUILD)) from None
 
 
 def found(table: dict[str, Any], *lines: str) -> Diagnosis:
@@ -46,7 +48,7 @@ def test_a_version_below_that_could_not_be_read_is_no_conflict(table: dict[str, 
     diagnosis = found(table, "app==1")
     assert not diagnosis.conflicts
     assert diagnosis.resolution is not None
-    assert diagnosis.incomplete
+    assert diagnosis.unknowns
 
 
 def test_what_is_impossible_whatever_the_unread_says_is_a_conflict_and_its_repair_is_not_called_verified() -> None:
@@ -62,7 +64,7 @@ def test_what_is_impossible_whatever_the_unread_says_is_a_conflict_and_its_repai
     assert diagnosis.repairs
     assert not any(repair.verified for repair in diagnosis.repairs)
     assert not any(override.requirement.name in ("app", "part") for r in diagnosis.repairs for override in r.overrides)
-    assert any("part" in text for text in diagnosis.incomplete)
+    assert "part" in {unknown.subject.name for unknown in diagnosis.unknowns}
 
 
 def test_unread_versions_that_no_conflict_rests_on_change_nothing() -> None:
@@ -78,7 +80,9 @@ def test_what_only_a_build_would_tell_is_unknown_and_no_conflict() -> None:
         assert not diagnosis.conflicts
         assert diagnosis.resolution is not None
         assert str(getattr(diagnosis.resolution.get(canonicalize_name("part")), "version", "")) == "1"
-        assert diagnosis.incomplete == (f"`part` 1: part-1-py3-none-any.whl: {ONLY_ITS_BUILD}",)
+        (unknown,) = diagnosis.unknowns
+        assert (unknown.kind, unknown.subject.name, unknown.subject.version) == (UnknownKind.ONLY_A_BUILD, "part", "1")
+        assert not unknown.may_be_asked_again
 
 
 def test_a_version_that_can_be_read_is_taken_before_one_that_only_its_build_would_tell() -> None:

@@ -10,6 +10,8 @@ import pytest
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.project import Project
+from envdoctor.model.unknown import UnknownKind
+from envdoctor.render.reasons import message_of, refusal_text, unknown_text
 from envdoctor.resolve.diagnosis import diagnose
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.pubgrub import PubGrub
@@ -31,13 +33,13 @@ class Wrong(PubGrub):
 
 def test_what_fails_its_own_check_is_said() -> None:
     found = diagnose(Manifest(read("app"), LINUX), MemoryIndex(TABLE), solver=Wrong())
-    assert found.incomplete == (f"{FAULT}: app 1 asks for `lib<2`, and `lib` 2 is there",)
+    assert [unknown_text(u) for u in found.unknowns] == [f"{FAULT}: app 1 asks for `lib<2`, and `lib` 2 is there"]
 
 
 def test_a_package_that_nothing_asks_for_is_said() -> None:
     table: Mapping[str, Mapping[str, Any]] = {"app": {"1": {}}, "lib": {"1": {}, "2": {}}}
     found = diagnose(Manifest(read("app"), LINUX), MemoryIndex(table), solver=Wrong())
-    assert found.incomplete == (f"{FAULT}: nothing asks for `lib` 2",)
+    assert [unknown_text(unknown) for unknown in found.unknowns] == [f"{FAULT}: nothing asks for `lib` 2"]
 
 
 def test_no_lock_is_made_of_it_and_the_report_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,10 +48,10 @@ def test_no_lock_is_made_of_it_and_the_report_is_not_complete(monkeypatch: pytes
     request = CheckRequest(target=LINUX, today=date(2026, 11, 28), project=project, index=MemoryIndex(TABLE))
     report = check(request)
     assert not report.complete
-    assert any("fails its own check" in item.message for item in report.findings)
+    assert any("fails its own check" in message_of(item) for item in report.findings)
     outcome = lock(request, LockChoice(), {})
     assert not outcome.files
-    assert any("fails its own check" in str(fault) for fault in outcome.faults)
+    assert any("fails its own check" in refusal_text(fault) for fault in outcome.faults)
 
 
 def test_a_repair_that_passes_is_used_before_one_that_does_not() -> None:
@@ -65,7 +67,7 @@ def test_a_repair_that_passes_is_used_before_one_that_does_not() -> None:
     honest = diagnose(Manifest(read("app", "lib==2"), LINUX), MemoryIndex(table))
     found = diagnose(Manifest(read("app", "lib==2"), LINUX), MemoryIndex(table), solver=WrongOnce())
     assert len(honest.repairs) == len(found.repairs) == 2
-    assert not found.unsound
+    assert not found.unknowns
     assert found.resolution is not None
     assert found.resolution.get("extra") is None
     chosen = diagnose(
@@ -76,7 +78,7 @@ def test_a_repair_that_passes_is_used_before_one_that_does_not() -> None:
     )
     assert chosen.resolution is not None
     assert chosen.resolution.get("extra") is not None
-    assert [text for text in chosen.incomplete if "nothing asks for `extra` 1" in text]
+    assert [(u.kind, u.subject.name, u.demand) for u in chosen.unknowns] == [(UnknownKind.UNSOUND, "extra", "")]
 
 
 def _other(repair: str | None) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.model.candidate import Rejection, RejectionKind
+from envdoctor.model.unknown import UnknownKind
+from envdoctor.render.reasons import message_of, reason, rejection_detail
 from envdoctor.resolve.explanation import Absence, AbsenceKind
 from envdoctor.verbs.explain import origin_text
 
@@ -46,11 +48,14 @@ def explanation_lines(explained: Explained, explanation: Explanation, *, verbose
     elif explanation.absence is not None:
         yield from _absent(explanation.name, explanation.absence)
     for finding in explained.report.open_findings:
-        yield f"{finding.severity.value} {finding.rule} {finding.name}: {finding.message}"
+        yield f"{finding.severity.value} {finding.rule} {finding.name}: {message_of(finding)}"
 
 
 def _absent(name: str, absence: Absence) -> Iterator[str]:
-    why = f", because {absence.because}" if absence.because else ""
+    unknown = absence.unknown
+    unreached = unknown is not None and unknown.kind is not UnknownKind.DIRECT_REFERENCE
+    because = reason(unknown) if unknown is not None and unreached else absence.because
+    why = f", because {because}" if because else ""
     yield f"{name} {_ABSENT[absence.kind]}{why}"
     yield ""
     if not absence.asked_by:
@@ -122,7 +127,7 @@ def _reason(entry: NewerVersion) -> str:
 def _rejected(rejections: Sequence[Rejection]) -> Iterator[str]:
     for kind in dict.fromkeys(item.kind for item in rejections):
         # The details of one version's files: the same for all of them, or too many to tell.
-        details = {item.detail for item in rejections if item.kind is kind} - {""}
+        details = {rejection_detail(item) for item in rejections if item.kind is kind} - {""}
         told = kind is not RejectionKind.TAG and len(details) == 1
         yield f"{_REJECTED.get(kind, kind.value)}{f' ({details.pop()})' if told else ''}"
 

@@ -15,12 +15,13 @@ from envdoctor.cli.messages import error, note, say, teller
 from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageFault
+from envdoctor.render.reasons import refusal_text
 from envdoctor.verbs.next_command import Typed, mirrored_lock, with_whole_commands
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.session import open_session
 
 if TYPE_CHECKING:
-    from envdoctor.lock.fault import LockFault
+    from envdoctor.model.refusal import LockFault
     from envdoctor.verbs.lock import LockOutcome
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -159,7 +160,7 @@ def _say_faults(faults: Sequence[LockFault]) -> None:
     unknown = sorted((fault for fault in faults if not fault.wrong), key=lambda fault: not fault.place)
     others = unknown[: 0 if wrong else _MOST_FAULTS]
     for fault in (*wrong, *others):
-        error(str(fault))
+        error(refusal_text(fault))
     more = len(faults) - len(wrong) - len(others)
     if more > 0:
         error(f"and {more} more")

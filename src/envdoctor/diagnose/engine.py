@@ -121,7 +121,7 @@ def examine(
     found = [item for rule in rules for item in _guarded(rule, examination)]
     found += _advised(examination, {(item.rule, item.subject) for item in (*found, *said)})
     found = [_patched(item, examination.profile) for item in found]
-    unique = {(item.rule, item.subject, item.message): item for item in found}
+    unique = {(item.rule, item.subject, item.message, item.unknowns): item for item in found}
     return tuple(sorted(unique.values(), key=_order))
 
 

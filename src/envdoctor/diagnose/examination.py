@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import Resolution
     from envdoctor.model.target import Target, TargetProperty
+    from envdoctor.model.unknown import Unknown
     from envdoctor.ports import ArchiveReader, Index
 
 __all__ = ["Examination", "Sources"]
@@ -53,7 +54,7 @@ class Examination:
     repairs: tuple[Repair, ...] = ()
     resolution: Resolution | None = None
     rejections: tuple[Rejection, ...] = ()
-    incomplete: tuple[str, ...] = ()
+    unknowns: tuple[Unknown, ...] = ()
     """What the resolver could not look at."""
     by_lock: tuple[str, ...] = ()
     """Projects that could not be looked at, where the lock alone shows that the requirements hold."""

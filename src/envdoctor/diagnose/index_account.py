@@ -9,17 +9,10 @@ if TYPE_CHECKING:
 
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.candidate import CoreMetadata, DistributionFile
+    from envdoctor.model.unknown import Unknown
     from envdoctor.ports import Index
 
-__all__ = ["Outbid", "Silent", "notes_on", "outbid", "silent", "stated"]
-
-
-class Silent(NamedTuple):
-    """An index that could not be asked. The URL holds no credentials."""
-
-    name: str
-    url: str
-    reason: str
+__all__ = ["Outbid", "notes_on", "outbid", "silent", "stated"]
 
 
 class Outbid(NamedTuple):
@@ -31,9 +24,9 @@ class Outbid(NamedTuple):
     default_version: Version
 
 
-def silent(examination: Examination) -> tuple[Silent, ...]:
+def silent(examination: Examination) -> tuple[Unknown, ...]:
     """Return the indexes that could not be asked."""
-    return tuple(Silent(*item) for item in getattr(examination.index, "unreachable", ()))
+    return tuple(getattr(examination.index, "unreachable", ()))
 
 
 def outbid(examination: Examination) -> tuple[Outbid, ...]:

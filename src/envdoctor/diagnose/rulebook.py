@@ -24,7 +24,7 @@ _GATES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("host", ("facts",)),
     ("src", ("sources",)),
     ("res0", ("project", "conflicts")),
-    ("res1", ("project", "conflicts", "resolution", "rejections", "incomplete", "by_lock")),
+    ("res1", ("project", "conflicts", "resolution", "rejections", "unknowns", "by_lock")),
     ("res208", ("resolution", "facts", "profile")),
     ("res2", ("resolution",)),
     ("log", ("not_read",)),

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from envdoctor.model.refusal import LockFault
 
 if TYPE_CHECKING:
     from envdoctor.model.candidate import DistributionFile
     from envdoctor.model.resolution import Resolution
 
-__all__ = ["LockFault", "faults", "safe_hashes"]
+__all__ = ["faults", "safe_hashes"]
 
 _SAFE = ("sha256", "sha384", "sha512")
-
-
-@dataclass(frozen=True, slots=True)
-class LockFault:
-    """Why a package cannot be locked."""
-
-    package: str
-    """Its name; empty where it is about a line or a file."""
-    reason: str
-    wrong: bool = False
-    """Something that a person must correct; else it could not be known."""
-    place: str = ""
-    """The file and line, or the URL, that it is about."""
-    index: str = ""
-    """The index that would settle it, had it been reached."""
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.reason}" if self.place else f"`{self.package}` cannot be locked: {self.reason}"
 
 
 def faults(resolution: Resolution) -> tuple[LockFault, ...]:

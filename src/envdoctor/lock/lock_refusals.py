@@ -7,15 +7,16 @@ from dataclasses import replace
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.lock.fault import LockFault
 from envdoctor.model.candidate import agreeing, comparable, malformed_hash
 from envdoctor.model.compatibility import admits
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
+from envdoctor.model.refusal import LockFault
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
+from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 from envdoctor.resolve.diagnosis import Diagnosis
 
@@ -28,6 +29,7 @@ __all__ = [
     "nothing_there",
     "repair_in_use",
     "unread",
+    "unsound",
     "with_hashes",
 ]
 
@@ -91,17 +93,24 @@ def not_admitted(project: Project, target: Target) -> LockFault | None:
 def unread(diagnosis: Diagnosis, written: Iterable[Requirement]) -> Iterator[LockFault]:
     """Yield what the resolution leaves out because nothing is known of it: direct references, and unread pages."""
     direct = {requirement.name: requirement for requirement in written if requirement.url}
-    reasons = {name: reason for name, _, reason in (text.partition(": ") for text in diagnosis.incomplete)}
-    for name in diagnosis.unknown:
+    for unknown in diagnosis.on_trust:
+        name = canonicalize_name(unknown.subject.name)
         requirement = direct.get(name)
         if requirement is None:
-            yield LockFault(name, reasons.get(f"`{name}`", "its page could not be read"))
+            yield LockFault(name, unknown=unknown)
         else:
             message = (
                 f"`{requirement}` is a direct reference: what it requires is not known without fetching it; take a "
                 f"version of an index, such as `{name}==1.0`, or leave it out here and install it after the lock"
             )
             yield replace(_fault(requirement, message), wrong=False)
+
+
+def unsound(diagnosis: Diagnosis) -> Iterator[LockFault]:
+    """Yield what a resolution breaks that fails its own check: whatever it is good for, it is no lock."""
+    for unknown in diagnosis.unknowns:
+        if unknown.kind is UnknownKind.UNSOUND:
+            yield LockFault("", place="the resolution", unknown=unknown)
 
 
 def nothing_there(
@@ -117,7 +126,7 @@ def nothing_there(
         more = f" and {len(diagnosis.missing) - 3} more" if len(diagnosis.missing) > 3 else ""
         return LockFault("", f"has no {names}{more}, nor `pip`: is it the URL of a package index?", place=url)
     except IndexUnavailable as error:
-        return LockFault("", error.reason, place=url)
+        return LockFault("", place=url, unknown=error.unknown)
     return None
 
 

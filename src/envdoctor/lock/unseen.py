@@ -13,16 +13,17 @@ from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import canonicalize_name
 
-from envdoctor.lock.fault import LockFault
 from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.refusal import LockFault
 from envdoctor.model.requirement import may_hold
-from envdoctor.ports import ONLY_ITS_BUILD, IndexUnavailable, MetadataUnavailable
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
 if TYPE_CHECKING:
     from envdoctor.model.candidate import Rejection
     from envdoctor.model.conflict import Conflict
     from envdoctor.model.resolution import Resolution, ResolvedPackage
     from envdoctor.model.target import Target
+    from envdoctor.model.unknown import Unknown
     from envdoctor.ports import Index
     from envdoctor.resolve.diagnosis import Diagnosis
 
@@ -35,36 +36,29 @@ def unread_versions(diagnosis: Diagnosis) -> Iterator[LockFault]:
     What only a build would tell is not among them: to ask again brings nothing, so the lock is written and says it.
     """
     for rejection in _left_open(diagnosis):
-        if not rejection.detail.endswith(ONLY_ITS_BUILD):
-            reason = f"the metadata of its version {rejection.version} could not be read: {rejection.detail}"
-            yield LockFault(rejection.project, reason)
+        if rejection.unknown is not None and rejection.unknown.may_be_asked_again:
+            yield LockFault(rejection.project, unknown=rejection.unknown)
 
 
-def left_open(diagnosis: Diagnosis) -> tuple[str, ...]:
+def left_open(diagnosis: Diagnosis) -> tuple[Unknown, ...]:
     """Return what is not known and stands in no lock's way: what only a build would tell, lines that say nothing."""
-    refused = {_text(item) for item in _left_open(diagnosis) if not item.detail.endswith(ONLY_ITS_BUILD)}
-    unknown = tuple(f"`{name}`: " for name in diagnosis.unknown)
-    return tuple(text for text in diagnosis.incomplete if text not in refused and not text.startswith(unknown))
+    refused = {fault.unknown for fault in unread_versions(diagnosis)} | set(diagnosis.on_trust)
+    return tuple(unknown for unknown in diagnosis.unknowns if unknown not in refused)
 
 
 def _left_open(diagnosis: Diagnosis) -> Iterator[Rejection]:
     """Yield the rejections that leave something open; the others lie beside every way that was taken."""
     for rejection in diagnosis.rejections:
-        if _text(rejection) in diagnosis.incomplete:
+        if rejection.unknown in diagnosis.unknowns:
             yield rejection
 
 
-def _text(rejection: Rejection) -> str:
-    return f"`{rejection.project}` {rejection.version}: {rejection.detail}"
-
-
-def out_of_reach(unreachable: Iterable[tuple[str, str, str]], known: Iterable[LockFault]) -> Iterator[LockFault]:
-    """Yield the indexes (name, URL, reason) that did not answer and of which no other fault speaks."""
+def out_of_reach(unreachable: Iterable[Unknown], known: Iterable[LockFault]) -> Iterator[LockFault]:
+    """Yield the indexes that did not answer and of which no other fault speaks."""
     spoken_of = {fault.index for fault in known}
-    for name, url, reason in unreachable:
-        if name not in spoken_of:
-            message = f"index `{name}` could not be reached: {reason}; what it would add to the others is not known"
-            yield LockFault("", message, place=url, index=name)
+    for unknown in unreachable:
+        if unknown.index not in spoken_of:
+            yield LockFault("", place=unknown.url, index=unknown.index, unknown=unknown)
 
 
 def direct_demands(resolution: Resolution, index: Index, target: Target) -> Iterator[LockFault]:

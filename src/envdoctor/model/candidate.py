@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from packaging.utils import NormalizedName
     from packaging.version import Version
 
+    from envdoctor.model.unknown import Unknown
+
 __all__ = [
     "BuildRisk",
     "Candidate",
@@ -182,6 +184,8 @@ class Rejection:
     version: Version | None = None
     filename: str | None = None
     detail: str = ""
+    unknown: Unknown | None = None
+    """Why its metadata could not be read, where that is the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from envdoctor.model.origin import FileOrigin
+    from envdoctor.model.unknown import Unknown
 
 __all__ = ["Applicability", "Evidence", "Finding", "Remedy", "Severity", "Waiver"]
 
@@ -73,7 +74,7 @@ class Finding:
     subject: str
     """The package, file, device or variable it is about."""
     message: str
-    """One sentence; code in backticks, no final period, readable without colour."""
+    """One sentence; code in backticks, no final period, readable without colour. Empty: ``unknowns`` say it."""
     evidence: tuple[Evidence, ...] = ()
     remedy: Remedy | None = None
     location: FileOrigin | None = None
@@ -83,6 +84,8 @@ class Finding:
     """The lines of the log that it explains, the first of them above all."""
     environment: str = ""
     """Which of a profile's environments it is about, where there are several and it is not about all of them."""
+    unknowns: tuple[Unknown, ...] = ()
+    """What is not known, where it says that: without a ``message`` they make its sentence, else its evidence."""
 
     def waive(self, waiver: Waiver) -> Finding:
         """Return this finding marked as accepted."""

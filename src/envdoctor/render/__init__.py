@@ -60,12 +60,14 @@ class RenderOptions:
 def render(report: Report, format: str, *, options: RenderOptions | None = None) -> str:  # noqa: A002
     """Return ``report`` as text that ends with a newline.
 
+    Reasons get their words here, before any format has its say.
     Text that comes from packages is cleaned of control characters and escape sequences first, whatever the format.
     Raises UnknownFormat.
     """
+    from envdoctor.render.reasons import worded
     from envdoctor.render.untrusted import cleaned
 
     if format not in _MODULES:
         raise UnknownFormat(format)
     module = importlib.import_module(_MODULES[format])
-    return cast("str", module.render(cleaned(report), options or RenderOptions()))
+    return cast("str", module.render(cleaned(worded(report)), options or RenderOptions()))

@@ -7,7 +7,7 @@ ever, so the empty set, the full set and every complement are exact and cheap.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
@@ -18,6 +18,7 @@ from envdoctor.model.candidate import CoreMetadata, DistributionFile, Rejection,
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind, holds
 from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 from envdoctor.resolve.candidates import CandidateList, Selector
 from envdoctor.resolve.couplings import Couplings
@@ -89,14 +90,12 @@ class DependencyGraph:
         self.couplings = Couplings(manifest.couplings) if manifest.policy.couplings else Couplings.none()
         self.excluded = frozenset(exclusion.name for exclusion in manifest.exclusions)
         self.selector = Selector(manifest.target, manifest.policy)
-        self.incomplete: dict[str, None] = {}
+        self.unknowns: dict[Unknown, None] = {}
         """What could not be checked, in the order it was met."""
         self.missing: set[NormalizedName] = set()
         """Projects that no index has."""
-        self.unknown: set[NormalizedName] = set()
+        self.unknown: dict[NormalizedName, Unknown] = {}
         """Projects of which nothing is known: direct references, and pages that could not be fetched."""
-        self.unreached: set[NormalizedName] = set()
-        """Those of them whose page could not be fetched."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
         """Versions without metadata."""
         written = (*manifest.requirements, *manifest.constraints, *(o.requirement for o in manifest.overrides))
@@ -104,7 +103,7 @@ class DependencyGraph:
         for requirement in written:
             self._written.setdefault(requirement.name, []).append(requirement)
         self._environment = manifest.target.marker_environment()
-        self.metadata_lines = MetadataLines(manifest.target, self.incomplete)
+        self.metadata_lines = MetadataLines(manifest.target, self.unknowns)
         self._candidates: dict[NormalizedName, CandidateList] = {}
         self._bits: dict[tuple[NormalizedName, str], int] = {}
         self._eligible: dict[NormalizedName, tuple[int, int]] = {}
@@ -122,7 +121,9 @@ class DependencyGraph:
             return True
         counts = holds(requirement.marker, self._environment)
         if counts is None:
-            self.incomplete[f"`{requirement}` ({requirement.origin}): its marker cannot be evaluated"] = None
+            subject = Subject(SubjectKind.PACKAGE, requirement.name)
+            unknown = Unknown(UnknownKind.MARKER, subject, demand=str(requirement), origin=requirement.origin)
+            self.unknowns[unknown] = None
         return counts is not False
 
     def candidates(self, name: NormalizedName) -> CandidateList:
@@ -133,8 +134,11 @@ class DependencyGraph:
         return known
 
     def _read(self, name: NormalizedName) -> CandidateList:
-        if any(r.url for r in self._written.get(name, ()) if r.kind is RequirementKind.REQUIRE and self.applies(r)):
-            self.unknown.add(name)
+        subject = Subject(SubjectKind.PACKAGE, name)
+        written = (r for r in self._written.get(name, ()) if r.url and r.kind is RequirementKind.REQUIRE)
+        direct = next((r for r in written if self.applies(r)), None)
+        if direct is not None:
+            self.unknown[name] = Unknown(UnknownKind.DIRECT_REFERENCE, subject, origin=direct.origin)
             return CandidateList(name, (), (), None, opaque=True)
         try:
             page = self.index.page(name)
@@ -142,11 +146,16 @@ class DependencyGraph:
             self.missing.add(name)
             return CandidateList(name, (), (), None)
         except IndexUnavailable as error:
-            self.unknown.add(name)
-            self.unreached.add(name)
-            self.incomplete[f"`{name}`: {error}"] = None
+            self.unknown[name] = replace(error.unknown, subject=subject)
+            self.unknowns[self.unknown[name]] = None
             return CandidateList(name, (), (), None, opaque=True)
         return self.selector.select(page)
+
+    @property
+    def unreached(self) -> frozenset[NormalizedName]:
+        """Projects whose page could not be fetched."""
+        direct = UnknownKind.DIRECT_REFERENCE
+        return frozenset(name for name, unknown in self.unknown.items() if unknown.kind is not direct)
 
     def bits(self, name: NormalizedName, specifier: SpecifierSet) -> int:
         """Return the positions that ``specifier`` admits, or the ghost bit where it admits none."""
@@ -208,22 +217,24 @@ class DependencyGraph:
         return self.metadata(package.name, self.candidates(package.name).versions.index(package.version))
 
     def _fetch(self, candidates: CandidateList, position: int) -> CoreMetadata | None:
-        reasons: list[str] = []
+        reasons: list[Unknown] = []
         for file in candidates.files[position]:
             found = self._ask(file)
             if isinstance(found, CoreMetadata):
                 return found
             reasons.append(found)
         version = candidates.versions[position]
-        rejection = Rejection(RejectionKind.NO_METADATA, candidates.name, version, None, reasons[0])
+        # The file may stand in for another's, whose version is not its own.
+        unknown = replace(reasons[0], subject=Subject(SubjectKind.PACKAGE, candidates.name, str(version)))
+        rejection = Rejection(RejectionKind.NO_METADATA, candidates.name, version, unknown=unknown)
         self.unreadable[candidates.name, position] = rejection
         return None
 
-    def _ask(self, file: DistributionFile) -> CoreMetadata | str:
+    def _ask(self, file: DistributionFile) -> CoreMetadata | Unknown:
         try:
             return self.index.metadata(file)
         except (MetadataUnavailable, IndexUnavailable) as error:
-            return str(error)
+            return error.unknown
 
     def usable(self, name: NormalizedName, position: int) -> bool:
         """Return whether a version may be chosen: one without metadata only where a person pins it."""

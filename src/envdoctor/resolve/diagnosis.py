@@ -11,7 +11,8 @@ from envdoctor.model.candidate import BuildRisk, DistributionFile, Rejection
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import Resolution
+from envdoctor.model.resolution import Resolution, Unmet
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index, Progress
 from envdoctor.resolve.clash import find_clash
 from envdoctor.resolve.clash_search import ClashSearch
@@ -24,9 +25,13 @@ from envdoctor.resolve.ranking import Offer
 from envdoctor.resolve.resolution_builder import build_resolution
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved, Solver
-from envdoctor.resolve.verification import Objection, objection_text, rederive
+from envdoctor.resolve.verification import Objection, rederive
 
 __all__ = ["BuildRiskOf", "Diagnosis", "Unsatisfiable", "diagnose", "resolve", "resolve_or_conflicts"]
+
+_WHOLE_PROJECTS = frozenset(
+    {UnknownKind.DIRECT_REFERENCE, UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER}
+)
 
 BuildRiskOf = Callable[[DistributionFile], BuildRisk]
 
@@ -46,10 +51,8 @@ class Diagnosis:
     """By repair id."""
     rejections: tuple[Rejection, ...] = ()
     """Versions whose metadata could not be read."""
-    incomplete: tuple[str, ...] = ()
+    unknowns: tuple[Unknown, ...] = ()
     """What could not be checked; empty when everything was."""
-    unknown: tuple[NormalizedName, ...] = ()
-    """Projects taken on trust: direct references, and pages that could not be fetched."""
     missing: tuple[NormalizedName, ...] = ()
     """Projects that were asked for and that no index has."""
     mended: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -58,9 +61,13 @@ class Diagnosis:
     """Lines that cannot hold together for a tool that refuses invalid metadata; empty where nothing was mended."""
     profile_failure: tuple[Requirement, ...] = ()
     """Requirements that cannot hold together even with the profile's overrides; empty where those work."""
-    unsound: tuple[Objection, ...] = ()
-    """What the independent check objects to in the resolution in use; empty unless there is a fault in here."""
     graph: DependencyGraph | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def on_trust(self) -> tuple[Unknown, ...]:
+        """Projects of which nothing is known, by name: direct references, and pages that could not be fetched."""
+        found = (u for u in self.unknowns if u.kind in _WHOLE_PROJECTS and u.subject.name and not u.subject.version)
+        return tuple(sorted(found, key=lambda unknown: unknown.subject.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +92,12 @@ def resolve_or_conflicts(manifest: Manifest, index: Index) -> Diagnosis:
     """Return a resolution, or the conflicts that stand in its way: no repairs, for lists that decide nothing."""
     resolver = Resolver(manifest, index, None)
     outcome = resolver.as_overridden()
-    unknown = tuple(sorted(resolver.graph.unreached))
     if isinstance(outcome, Solved):
         found = build_resolution(resolver.graph, resolver.lines, outcome.positions, resolver.relaxation)
-        return Diagnosis(resolution=found, unknown=unknown)
+        return Diagnosis(resolution=found, unknowns=_unreached(resolver.graph))
     oracle = Oracle(resolver)
     cores = minimal_cores(oracle, manifest.limits.conflicts, manifest.limits.conflict_solves)
-    return Diagnosis(conflicts=_conflicts(resolver, oracle, cores), unknown=unknown)
+    return Diagnosis(conflicts=_conflicts(resolver, oracle, cores), unknowns=_unreached(resolver.graph))
 
 
 def diagnose(
@@ -171,8 +177,8 @@ def _assemble(
     found, in_use, unsound = _put_in_use(found, repair)
     resolution = in_use.resolution if in_use else None
     mended = [(f"{p.name} {p.version}", p.mended) for p in resolution.packages if p.mended] if resolution else []
-    stops = [f"the search gave up: {reason}" for reason in (*oracle.gave_up, *offers.search.gave_up)]
-    stops.extend(f"the resolution: {objection_text(item)}" for item in unsound)
+    stops = [_given_up(reason) for reason in (*oracle.gave_up, *offers.search.gave_up)]
+    stops.extend(_unsound(item) for item in unsound)
     return Diagnosis(
         conflicts=tuple(conflicts),
         conflicts_truncated=cores.truncated,
@@ -181,14 +187,14 @@ def _assemble(
         resolution=resolution,
         resolutions={offer.repair.id: offer.resolution for offer in found if offer.repair is not None},
         rejections=tuple(graph.unreadable.values()),
-        incomplete=tuple(
-            dict.fromkeys((*graph.incomplete, *_unread(graph, resolution), *_doubtful(graph, resolution), *stops))
+        unknowns=tuple(
+            dict.fromkeys(
+                (*graph.unknowns, *_unread(graph, resolution), *_doubtful(graph, resolution), *stops, *_direct(graph))
+            )
         ),
-        unknown=tuple(sorted(graph.unknown)),
         missing=tuple(sorted(graph.missing)),
         mended=tuple(mended),
         profile_failure=offers.profile_failure,
-        unsound=unsound,
         graph=graph,
     )
 
@@ -216,25 +222,49 @@ def _by_profile(offer: Offer) -> bool:
     return offer.repair is not None and offer.repair.from_profile and offer.sound
 
 
-def _unread(graph: DependencyGraph, resolution: Resolution | None) -> list[str]:
+def _unsound(found: Objection) -> Unknown:
+    if isinstance(found, Unmet):
+        asked, there = found.requirement, str(found.there) if found.there else ""
+        subject = Subject(SubjectKind.PACKAGE, asked.name, there)
+        return Unknown(UnknownKind.UNSOUND, subject, demand=str(asked), origin=asked.origin)
+    return Unknown(UnknownKind.UNSOUND, Subject(SubjectKind.PACKAGE, found.name, str(found.version)))
+
+
+def _given_up(reason: str) -> Unknown:
+    return Unknown(UnknownKind.SEARCH_GIVEN_UP, Subject(SubjectKind.PROJECT), cause=reason)
+
+
+def _unreached(graph: DependencyGraph) -> tuple[Unknown, ...]:
+    return tuple(graph.unknown[name] for name in sorted(graph.unreached))
+
+
+def _direct(graph: DependencyGraph) -> list[Unknown]:
+    return [found for _, found in sorted(graph.unknown.items()) if found.kind is UnknownKind.DIRECT_REFERENCE]
+
+
+def _marker(subject: Subject, line: str) -> Unknown:
+    return Unknown(UnknownKind.MARKER, subject, demand=line)
+
+
+def _unread(graph: DependencyGraph, resolution: Resolution | None) -> list[Unknown]:
     """Return which versions without metadata leave something open: those in use, and those passed over for it."""
-    found: list[str] = []
+    found: list[Unknown] = []
     for (name, position), rejection in graph.unreadable.items():
         package = resolution.get(name) if resolution else None
         newer = package is None or rejection.version is None or package.version < rejection.version
         passed_over = newer and not graph.usable(name, position)
         if passed_over or (package is not None and package.version == rejection.version):
-            found.append(f"`{name}` {rejection.version}: {rejection.detail}")
+            found.extend([rejection.unknown] if rejection.unknown else [])
     return found
 
 
-def _doubtful(graph: DependencyGraph, resolution: Resolution | None) -> list[str]:
+def _doubtful(graph: DependencyGraph, resolution: Resolution | None) -> list[Unknown]:
     """Return which demands of the versions in use (without a resolution: of any) have a marker that says nothing."""
     lines = graph.metadata_lines
     if resolution is None or not lines.doubtful:
-        return [f"`{line}`: its marker cannot be evaluated" for line in sorted(lines.doubtful)]
+        return [_marker(Subject(SubjectKind.PACKAGE), line) for line in sorted(lines.doubtful)]
     return [
-        f"`{package.name}` {package.version} requires `{line}`: its marker cannot be evaluated"
+        _marker(Subject(SubjectKind.PACKAGE, package.name, str(package.version)), line)
         for package in resolution.packages
         for line in lines.doubtful_in(graph.metadata_of(package))
     ]

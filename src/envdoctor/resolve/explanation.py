@@ -15,6 +15,7 @@ from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
+from envdoctor.model.unknown import Unknown
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, positions_of
 
 __all__ = ["Absence", "AbsenceKind", "Explanation", "NewerVersion", "absence", "explain"]
@@ -196,6 +197,8 @@ class Absence:
     kind: AbsenceKind
     because: str = ""
     asked_by: tuple[Requirement, ...] = ()
+    unknown: Unknown | None = None
+    """Why nothing is known of it, where that is so."""
 
 
 def absence(graph: DependencyGraph, repair: Repair | None, name: str) -> Absence | None:
@@ -210,8 +213,7 @@ def absence(graph: DependencyGraph, repair: Repair | None, name: str) -> Absence
         return Absence(_kind(graph, project, by_profile=override.from_profile), override.because, asked)
     written = tuple(line for line in graph.manifest.requirements if line.name == project)
     if project in graph.unknown:
-        reason = next((text for text in graph.incomplete if text.startswith(f"`{project}`: ")), "")
-        return Absence(AbsenceKind.UNKNOWN, reason.partition(": ")[2], written)
+        return Absence(AbsenceKind.UNKNOWN, "", written, graph.unknown[project])
     if written and not any(graph.counts(line) for line in written):
         return Absence(AbsenceKind.OTHER_TARGETS, "", written)
     return None

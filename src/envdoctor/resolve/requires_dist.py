@@ -15,6 +15,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.model.candidate import CoreMetadata
 from envdoctor.model.requirement import holds
 from envdoctor.model.target import Target
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
 __all__ = ["MetadataLines", "may_count"]
 
@@ -31,13 +32,13 @@ def may_count(line: str, extras: Collection[str]) -> bool:
 
 
 class MetadataLines:
-    """Reads ``Requires-Dist`` lines for one target; what cannot be read is put into ``incomplete``."""
+    """Reads ``Requires-Dist`` lines for one target; what cannot be read is put into ``unknowns``."""
 
-    def __init__(self, target: Target, incomplete: MutableMapping[str, None]) -> None:
+    def __init__(self, target: Target, unknowns: MutableMapping[Unknown, None]) -> None:
         self.doubtful: set[str] = set()
         """Lines whose marker cannot be evaluated; they count."""
         self._environment = target.marker_environment()
-        self._incomplete = incomplete
+        self._unknowns = unknowns
         self._parsed: dict[str, Pep508 | None] = {}
         self._markers: dict[tuple[str, str], bool] = {}
 
@@ -57,7 +58,8 @@ class MetadataLines:
             try:
                 self._parsed[text] = Pep508(text)
             except InvalidRequirement:
-                self._incomplete[f"`{text}`: not a requirement"] = None
+                subject = Subject(SubjectKind.PACKAGE)
+                self._unknowns[Unknown(UnknownKind.NO_REQUIREMENT, subject, demand=text)] = None
                 self._parsed[text] = None
         return self._parsed[text]
 

@@ -27,21 +27,11 @@ from envdoctor.resolve.requires_dist import may_count
 if TYPE_CHECKING:
     from resolvelib.structs import RequirementInformation
 
-__all__ = ["Objection", "Promise", "objection_text", "rederive", "unmet"]
+__all__ = ["Objection", "Promise", "rederive", "unmet"]
 
 
 Objection: TypeAlias = Unmet | ResolvedPackage
 """What stands against a resolution: a demand that it breaks, or a package that nothing asks for."""
-
-
-def objection_text(found: Objection) -> str:
-    """Return what is said of a resolution that fails its own check."""
-    if isinstance(found, Unmet):
-        there = f"`{found.requirement.name}` {found.there}" if found.there else "nothing"
-        why = f"{found.requirement.origin} asks for `{found.requirement}`, and {there} is there"
-    else:
-        why = f"nothing asks for `{found.name}` {found.version}"
-    return f"it fails its own check, which is a fault of envdoctor: {why}"
 
 
 @dataclass(frozen=True, slots=True)

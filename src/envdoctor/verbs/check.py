@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from packaging.utils import canonicalize_name
+
 from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.diagnose.logs.log_findings import is_understood
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from envdoctor.model.project import Project
     from envdoctor.model.resolution import Resolution
     from envdoctor.model.target import Target
+    from envdoctor.model.unknown import Unknown
     from envdoctor.ports import ArchiveReader, Index, Progress
     from envdoctor.resolve.failure import Failure
     from envdoctor.resolve.manifest import Manifest
@@ -106,8 +109,8 @@ class CheckRequest:
     log: str | None = None
     not_read: tuple[str, ...] = ()
     """What is wrong with pastes that were not understood."""
-    unreachable: Callable[[], Sequence[tuple[str, str, str]]] = tuple
-    """Tells, afterwards, which indexes did not answer: name, URL, reason."""
+    unreachable: Callable[[], Sequence[Unknown]] = tuple
+    """Tells, afterwards, which indexes did not answer."""
     progress: Progress | None = None
     upgrade: frozenset[str] = frozenset()
     offline: bool = False
@@ -190,7 +193,7 @@ def _prescribe(request: CheckRequest, repair: str, phases: Phases, *, groups: bo
             repairs=diagnosis.repairs,
             resolution=diagnosis.resolution,
             rejections=diagnosis.rejections,
-            incomplete=diagnosis.incomplete,
+            unknowns=diagnosis.unknowns,
             strict_core=tuple(map(str, diagnosis.strict_core)),
             override_failure=diagnosis.profile_failure,
             groups=outcomes,
@@ -229,9 +232,11 @@ def _left_to_lock(
     """
     if not request.offline or request.locked is None or manifest is None or diagnosis is None:
         return ()
-    if not diagnosis.incomplete or diagnosis.conflicts or request.upgrade:
+    if not diagnosis.unknowns or diagnosis.conflicts or request.upgrade:
         return ()
-    return diagnosis.unknown if holds(manifest, request.locked, request.python_choices) else ()
+    if not holds(manifest, request.locked, request.python_choices):
+        return ()
+    return tuple(canonicalize_name(unknown.subject.name) for unknown in diagnosis.on_trust)
 
 
 def _as_they_stand(
@@ -288,7 +293,7 @@ def _diagnose(
     def known(resolution: Resolution) -> tuple[Failure, ...]:
         return failures_of(breakages(replace(examination, resolution=resolution)), resolution)
 
-    found = diagnose(
+    return diagnose(
         manifest,
         index,
         progress=request.progress,
@@ -297,14 +302,6 @@ def _diagnose(
         resolver=resolver,
         repair=repair,
     )
-    return replace(found, incomplete=(*found.incomplete, *_taken_on_trust(found)))
-
-
-def _taken_on_trust(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """Return what is to be said of direct references; of pages that did not come the diagnosis says why."""
-    said = {text.partition(": ")[0] for text in diagnosis.incomplete}
-    direct = (f"`{name}`" for name in diagnosis.unknown)
-    return tuple(f"{name}: a direct reference, which is not fetched" for name in direct if name not in said)
 
 
 def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -317,4 +314,4 @@ def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tupl
 def _complete(request: CheckRequest, diagnosis: Diagnosis | None) -> bool:
     asked = could_be_asked(request.environment) and cards_were_asked(request.facts) and not request.unreachable()
     read = request.project is None or not request.project.unread
-    return asked and read and (diagnosis is None or not diagnosis.incomplete)
+    return asked and read and (diagnosis is None or not diagnosis.unknowns)

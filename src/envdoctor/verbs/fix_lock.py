@@ -24,6 +24,7 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import BuildState
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
+from envdoctor.render.reasons import refusal_text
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 from envdoctor.verbs.lock import LockOutcome, lock
@@ -163,7 +164,7 @@ def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
     outcome = lock(request.check, request.choice, request.index_urls)
     if outcome.resolution is None or outcome.document is None:
         kept = f"`{outcome.kept[0]}` still holds, but what it needs was not looked up" if outcome.kept else ""
-        faults = [str(fault) for fault in outcome.faults]
+        faults = [refusal_text(fault) for fault in outcome.faults]
         open_questions = outcome.faults or outcome.kept
         complete = any(fault.wrong for fault in outcome.faults) or (outcome.report.complete and not open_questions)
         more = [f"and {len(faults) - _SHOWN} more, see `envdoctor check`"] if len(faults) > _SHOWN else []

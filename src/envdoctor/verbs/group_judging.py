@@ -117,7 +117,7 @@ class _Bench:
 
     def _said(self, group: Group, found: Diagnosis, manifest: Manifest) -> GroupOutcome:
         names = frozenset(package.name for package in (found.resolution.packages if found.resolution else ()))
-        if found.unknown:
+        if found.unknowns:
             return GroupOutcome(group.name, packages=names, unknown="an index could not be asked")
         own = set(group.requirements)
         mine = tuple(conflict for conflict in found.conflicts if own.intersection(conflict.core))
@@ -128,7 +128,7 @@ class _Bench:
         """Return the first other target for which the group holds."""
         for target in self._other_targets(manifest.target):
             found = self._laid(group.requirements, replace(manifest, target=target, preferences={}))
-            if found.resolution is not None and not found.unknown:
+            if found.resolution is not None and not found.unknowns:
                 return f"{target.os.value} {target.arch.value}, Python {target.python_version}"
         return ""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.project import Project
 from envdoctor.ports import UsageFault
+from envdoctor.render.reasons import reason
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
@@ -54,7 +55,9 @@ def open_ports(
     )
     try:
         index = open_index(settings, progress)
-    except (IndexUnavailable, IndexSettingsError) as error:
+    except IndexUnavailable as error:
+        raise UsageFault(reason(error.unknown)) from error
+    except IndexSettingsError as error:
         raise UsageFault(str(error)) from error
     for text in named.notes:
         index.note(text)
@@ -81,6 +84,8 @@ def index_urls(choice: IndexChoice, profile: Profile | None, project: Project | 
     if choice.recorded is None:
         try:
             urls["default"] = default_index_url(IndexSettings(choice.index_url, named_default=named.default))
-        except (IndexUnavailable, IndexSettingsError) as error:
+        except IndexUnavailable as error:
+            raise UsageFault(reason(error.unknown)) from error
+        except IndexSettingsError as error:
             raise UsageFault(str(error)) from error
     return urls

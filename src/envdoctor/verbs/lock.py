@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from envdoctor import __version__
 from envdoctor.lock.companions import constraints_text, overrides_text
-from envdoctor.lock.fault import LockFault
 from envdoctor.lock.lock_refusals import amiss, nothing_there, repair_in_use, with_hashes
 from envdoctor.lock.locked_demands import demands_told_apart
 from envdoctor.lock.pylock_reader import locked_project
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.lock.still_holds import holds, unchanged
 from envdoctor.lock.unseen import left_open
+from envdoctor.model.refusal import LockFault
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
@@ -189,7 +189,7 @@ def _faults_of_all(named: Sequence[tuple[str, LockOutcome]]) -> Iterator[LockFau
     for part, outcome in named:
         for fault in outcome.faults:
             if fault not in common:
-                yield replace(fault, reason=f"{fault.reason} (environment `{part}`)")
+                yield replace(fault, environment=part)
 
 
 def _notes_of_all(named: Sequence[tuple[str, LockOutcome]]) -> Iterator[str]:

@@ -10,8 +10,9 @@ from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
+from envdoctor.model.unknown import Unknown, UnknownKind
 from envdoctor.planning.known_errors import known_errors
-from envdoctor.ports import ONLY_ITS_BUILD
+from envdoctor.render.reasons import unknown_text
 
 __all__ = ["lock_notes"]
 
@@ -22,7 +23,7 @@ def lock_notes(
     report: Report,
     resolution: Resolution,
     repair: Repair | None,
-    left_open: Sequence[str] = (),
+    left_open: Sequence[Unknown] = (),
     problems: Sequence[ReadingProblem] = (),
     *,
     from_lock: bool = False,
@@ -77,10 +78,10 @@ def _mended(resolution: Resolution) -> Iterator[str]:
         )
 
 
-def _unknown(left_open: Sequence[str]) -> Iterator[str]:
-    for text in left_open[:_MOST]:
-        more = "; what they are is not in the lock" if text.endswith(ONLY_ITS_BUILD) else ""
-        yield f"not known: {text}{more}"
+def _unknown(left_open: Sequence[Unknown]) -> Iterator[str]:
+    for unknown in left_open[:_MOST]:
+        more = "; what they are is not in the lock" if unknown.kind is UnknownKind.ONLY_A_BUILD else ""
+        yield f"not known: {unknown_text(unknown)}{more}"
     if len(left_open) > _MOST:
         yield f"and {len(left_open) - _MOST} more that is not known; `envdoctor check --verbose` lists it"
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.lock.fault import LockFault, faults
-from envdoctor.lock.lock_refusals import amiss, hash_faults, left_out_unseen, repair_in_use, unread
+from envdoctor.lock.fault import faults
+from envdoctor.lock.lock_refusals import amiss, hash_faults, left_out_unseen, repair_in_use, unread, unsound
 from envdoctor.lock.unseen import direct_demands, out_of_reach, rests_on_the_unread, unread_versions
+from envdoctor.model.refusal import LockFault
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis
-from envdoctor.resolve.verification import objection_text
 from envdoctor.verbs.check import CheckRequest, Prescription
 
 __all__ = ["obstacles", "obstacles_of"]
@@ -40,7 +40,7 @@ def obstacles(
 
     ``asked_for``: a person named the repair, so that what it leaves out is left out on purpose.
     """
-    found = [LockFault("", objection_text(item), place="the resolution") for item in diagnosis.unsound]
+    found = list(unsound(diagnosis))
     found += unread(diagnosis, _written(request))
     if not asked_for:
         found += left_out_unseen(diagnosis, repair)

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.unknown import UnknownKind
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.target_choice import TargetChoice, host_target
 
 if TYPE_CHECKING:
-    from envdoctor.lock.fault import LockFault
     from envdoctor.lock.pylock_reader import LockedProject
+    from envdoctor.model.refusal import LockFault
     from envdoctor.model.report import Report
     from envdoctor.model.target import Target
 
@@ -24,8 +25,6 @@ __all__ = ["Typed", "after_check", "after_checks", "mirrored_lock", "with_whole_
 _FOR_PYTHON = "envdoctor check --target-python "
 _UNREAD = frozenset({"RES002", "RES006"})
 """Rules about what could not be read of a file: a warning of theirs keeps a lock from being written, too."""
-_DIRECT = "a direct reference"
-"""What is not fetched now will not be fetched the next time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,9 @@ def _checked_again(report: Report, typed: Typed) -> str | None:
     for finding in report.open_findings:
         severities = ("error", "warning") if finding.rule in _UNREAD else ("error",)
         in_a_file = finding.location is not None and finding.severity.value in severities
-        if in_a_file or (finding.rule == "RES107" and _DIRECT not in finding.message):
+        # What is not fetched now will not be fetched the next time.
+        unreached = any(item.kind is not UnknownKind.DIRECT_REFERENCE for item in finding.unknowns)
+        if in_a_file or (finding.rule == "RES107" and unreached):
             return typed.command("check")
     return None
 

@@ -121,7 +121,6 @@ def _own(finding: Finding, report: Report) -> Finding:
             break
     return replace(
         finding,
-        message=f"environment `{report.environment}`: {finding.message}",
         evidence=evidence,
         remedy=remedy,
         environment=report.environment,

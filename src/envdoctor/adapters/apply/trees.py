@@ -83,8 +83,6 @@ class WheelTree:
         self.archives = archives
         self._members: dict[str, tuple[DistributionFile, str]] = {}
         self._read: set[str] = set()
-        self.unreadable: dict[str, str] = {}
-        """File names of wheels that could not be looked into, and why."""
 
     def match(self, pattern: str) -> list[str]:
         """Return the files that a glob names."""
@@ -98,7 +96,8 @@ class WheelTree:
         try:
             data = self.archives.read(file, member)
         except (MetadataUnavailable, IndexUnavailable) as error:
-            raise OSError(str(error)) from None
+            unknown = error.unknown
+            raise OSError(f"{unknown.file or file.filename}: {unknown.cause or unknown.kind.value}") from None
         if data is None:
             raise OSError(f"`{member}` is not in {file.filename}")
         return data
@@ -116,8 +115,7 @@ class WheelTree:
             self._read.add(file.filename)
             try:
                 names = self.archives.names(file)
-            except (MetadataUnavailable, IndexUnavailable) as error:
-                self.unreadable[file.filename] = str(error)
+            except (MetadataUnavailable, IndexUnavailable):
                 continue
             for member in names:
                 path = _installed_path(member)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from envdoctor.adapters.index.archive_bytes import (
@@ -22,11 +23,18 @@ from envdoctor.adapters.index.archive_bytes import (
 )
 from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.credentials import origin_of
-from envdoctor.adapters.index.metadata_text import MetadataRecord, UnreadableMetadata, read_headers, record_of
+from envdoctor.adapters.index.metadata_text import (
+    MetadataRecord,
+    OnlyABuild,
+    UnreadableMetadata,
+    read_headers,
+    record_of,
+)
 from envdoctor.adapters.index.transport import Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource
 from envdoctor.model.index_url import bare_url
+from envdoctor.model.unknown import UnknownKind, unknown_file
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
 if TYPE_CHECKING:
@@ -73,8 +81,10 @@ class FileReader:
                 record = self.sdist(file).metadata()
             else:
                 record = self._from_sidecar(file) or self._from_wheel(file)
+        except OnlyABuild as error:
+            raise _unread(file, str(error), UnknownKind.ONLY_A_BUILD) from None
         except UnreadableMetadata as error:
-            raise MetadataUnavailable(file.filename, str(error)) from None
+            raise _unread(file, str(error)) from None
         if file.kind is FileKind.WHEEL:  # the texts of an sdist are kept instead: how they are read may change
             self._cache.put_part(file_key(file), "metadata", record.encode())
         return record
@@ -118,7 +128,7 @@ class FileReader:
         try:
             contents = read_sdist(self._sdist_bytes(file), file.filename)
         except UnreadableSdist as error:
-            raise MetadataUnavailable(file.filename, str(error)) from None
+            raise _unread(file, str(error)) from None
         self._cache.put_part(key, "sdist", contents.encode())
         return contents
 
@@ -130,7 +140,7 @@ class FileReader:
         try:
             return read_sdist_member(self._sdist_bytes(file), file.filename, member, MEMBER_LIMIT)
         except UnreadableSdist as error:
-            raise MetadataUnavailable(file.filename, str(error)) from None
+            raise _unread(file, str(error)) from None
 
     def _sdist_bytes(self, file: DistributionFile) -> bytes:
         """Return the whole archive, its hash checked; the last one is kept for members read after metadata."""
@@ -142,11 +152,11 @@ class FileReader:
             try:
                 content = path.read_bytes()
             except OSError as error:
-                raise MetadataUnavailable(file.filename, error.strerror or str(error)) from None
+                raise _unread(file, error.strerror or str(error)) from None
         else:
             content = self._download(file)
         if not matches(content, file.hashes):
-            raise MetadataUnavailable(file.filename, "its hash is not the one that the index lists")
+            raise _unread(file, "its hash is not the one that the index lists")
         self._last_sdist = (file_key(file), content)
         return content
 
@@ -155,9 +165,9 @@ class FileReader:
         try:
             reply = self._transport.get(file.url, {"Accept-Encoding": "identity"}, _SDIST_LIMIT, self._patient(file))
         except TransportError as error:
-            raise self._unavailable(file, str(error)) from None
+            raise _unreached(file, str(error)) from None
         if reply.cut:
-            raise MetadataUnavailable(file.filename, f"it is larger than {_SDIST_LIMIT // 1024**2} MiB")
+            raise _unread(file, f"it is larger than {_SDIST_LIMIT // 1024**2} MiB")
         if reply.status != 200:
             raise self._refused(file, reply.status)
         return reply.content
@@ -170,14 +180,14 @@ class FileReader:
         try:
             reply = self._transport.get(file.url + ".metadata", None, _METADATA_LIMIT, self._patient(file))
         except TransportError as error:
-            raise self._unavailable(file, str(error)) from None
+            raise _unreached(file, str(error)) from None
         found = reply.status == 200 and not reply.cut
         if not file.sidecar:
             self._remember_sidecar(file, found)
         if not found:
             return None
         if not matches(reply.content, file.sidecar_hashes):
-            raise MetadataUnavailable(file.filename, "its sidecar's hash is not the one that the index lists")
+            raise _unread(file, "its sidecar's hash is not the one that the index lists")
         try:
             return _wheel_record(reply.content, MetadataSource.SIDECAR)
         except UnreadableMetadata:
@@ -214,7 +224,7 @@ class FileReader:
         stem = file.filename.partition("-")[0].lower()
         candidates.sort(key=lambda name: not name.lower().startswith(stem))
         if not candidates:
-            raise MetadataUnavailable(file.filename, "it has no dist-info/METADATA")
+            raise _unread(file, "it has no dist-info/METADATA", UnknownKind.NO_METADATA)
         content = self._extract(file, directory, candidates[0], window, source, _METADATA_LIMIT)
         whole = isinstance(source, HttpBytes) and source.whole is not None
         return _wheel_record(content, MetadataSource.WHEEL if whole else MetadataSource.RANGE)
@@ -238,14 +248,14 @@ class FileReader:
         try:
             directory, window = read_directory(source.tail(), source.fetch)
         except TransportError as error:
-            raise self._unavailable(file, str(error)) from None
+            raise _unreached(file, str(error)) from None
         except Refused as error:
             raise self._refused(file, error.status) from None
         except (NoBytes, BadArchive) as error:
-            raise MetadataUnavailable(file.filename, str(error)) from None
+            raise _unread(file, str(error)) from None
         whole = source.whole if isinstance(source, HttpBytes) else None
         if whole is not None and not matches(whole, file.hashes):
-            raise MetadataUnavailable(file.filename, "its hash is not the one that the index lists")
+            raise _unread(file, "its hash is not the one that the index lists")
         self._cache.put_part(key, "directory", directory.encode())
         return directory, window, source
 
@@ -265,11 +275,11 @@ class FileReader:
         try:
             return read_member(directory.members[name], name, window, fetch, limit)
         except TransportError as error:
-            raise self._unavailable(file, str(error)) from None
+            raise _unreached(file, str(error)) from None
         except Refused as error:
             raise self._refused(file, error.status) from None
         except (NoBytes, BadArchive) as error:
-            raise MetadataUnavailable(file.filename, str(error)) from None
+            raise _unread(file, str(error)) from None
 
     def _source(self, file: DistributionFile) -> ArchiveBytes:
         path = local_path(file.url)
@@ -282,17 +292,22 @@ class FileReader:
 
     def _online(self, file: DistributionFile) -> None:
         if self._offline and local_path(file.url) is None:
-            raise self._unavailable(file, "offline and not in the cache")
+            raise _unreached(file, "", UnknownKind.OFFLINE)
 
     def _refused(self, file: DistributionFile, status: int) -> MetadataUnavailable | IndexUnavailable:
         """Return what an answer without the file means: it is gone, or its server cannot or will not give it now."""
         reason = f"its server answered {status}"
         if status in GONE:
-            return MetadataUnavailable(file.filename, reason)
-        return self._unavailable(file, reason)
+            return _unread(file, reason, UnknownKind.NO_METADATA)
+        return _unreached(file, reason, UnknownKind.BAD_ANSWER)
 
-    def _unavailable(self, file: DistributionFile, reason: str) -> IndexUnavailable:
-        return IndexUnavailable(file.index, bare_url(file.url), reason)
+
+def _unread(file: DistributionFile, cause: str, kind: UnknownKind = UnknownKind.BAD_METADATA) -> MetadataUnavailable:
+    return MetadataUnavailable(unknown_file(kind, file, cause))
+
+
+def _unreached(file: DistributionFile, cause: str, kind: UnknownKind = UnknownKind.UNREACHABLE) -> IndexUnavailable:
+    return IndexUnavailable(replace(unknown_file(kind, file, cause), url=bare_url(file.url)))
 
 
 def _wheel_record(content: bytes, source: MetadataSource) -> MetadataRecord:

@@ -35,7 +35,7 @@ from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.files import FileReader, file_key
 from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text
 from envdoctor.adapters.index.metadata_text import MetadataRecord
-from envdoctor.adapters.index.routing import Confused, Router, Sources, UnreachableIndex
+from envdoctor.adapters.index.routing import Confused, Router, Sources
 from envdoctor.adapters.index.stand_ins import without_foreign_libraries
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.index.workers import Job, Stopwatch, Workers
@@ -49,12 +49,13 @@ from envdoctor.model.candidate import (
     Rejection,
     RejectionKind,
 )
+from envdoctor.model.unknown import Unknown
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, Progress, ProjectNotFound
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Confused", "LiveIndex", "Sources", "UnreachableIndex"]
+__all__ = ["Confused", "LiveIndex", "Sources"]
 
 _ACTIVITY = "package index"
 
@@ -188,7 +189,7 @@ class LiveIndex:
         return self._too_new.get(name, ())
 
     @property
-    def unreachable(self) -> tuple[UnreachableIndex, ...]:
+    def unreachable(self) -> tuple[Unknown, ...]:
         """Indexes that could not be asked, whether or not others' files stand in: the report is not complete."""
         return self._router.unreachable
 

@@ -21,6 +21,7 @@ from envdoctor.model.candidate import CoreMetadata, MetadataSource
 __all__ = [
     "Headers",
     "MetadataRecord",
+    "OnlyABuild",
     "UnreadableMetadata",
     "mend_python",
     "mend_requirement",
@@ -100,6 +101,10 @@ def _clause(operator: str, version: str) -> str:
 
 class UnreadableMetadata(Exception):
     """A text that is not core metadata, or has a requirement that nobody could read; the text is the reason."""
+
+
+class OnlyABuild(UnreadableMetadata):
+    """Only a build of an sdist would tell; the text says what, where more is known than that."""
 
 
 @dataclass(frozen=True, slots=True)

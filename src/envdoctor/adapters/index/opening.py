@@ -30,6 +30,7 @@ from envdoctor.adapters.index.stand_ins import carries
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.user_folders import cache_folder
 from envdoctor.model.index_url import bare_url, index_fault
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, Progress
 
 __all__ = ["AnyIndex", "as_url", "checked", "default_index_url", "open_index", "refuse_proxies"]
@@ -114,7 +115,8 @@ def _default_url(settings: IndexSettings, pip: PipSettings) -> str:
     url = _users_url(settings) or named or _pips_url(pip) or builtin_index_url()
     if not url:
         reason = "no pip was found to ask for its default; set `ENVDOCTOR_INDEX_URL` or give `--index-url`"
-        raise IndexUnavailable("default", "", reason)
+        subject = Subject(SubjectKind.INDEX, "default")
+        raise IndexUnavailable(Unknown(UnknownKind.UNREACHABLE, subject, subject.name, cause=reason))
     return url
 
 

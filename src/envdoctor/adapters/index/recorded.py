@@ -15,9 +15,11 @@ from envdoctor.adapters.index.recording_format import (
     HOST,
     BadRecording,
     file_of,
+    index_unknown,
     metadata_of,
     read_about,
     read_document,
+    unread_unknown,
 )
 from envdoctor.adapters.index.workers import Stopwatch
 from envdoctor.model.candidate import (
@@ -29,6 +31,7 @@ from envdoctor.model.candidate import (
     Rejection,
     RejectionKind,
 )
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind, unknown_file
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
@@ -51,7 +54,7 @@ class RecordedIndex:
         self._pages: dict[NormalizedName, ProjectPage] = {}
         self._too_new: dict[NormalizedName, tuple[Rejection, ...]] = {}
         self._stopwatch = Stopwatch()
-        self.unreachable: tuple[tuple[str, str, str], ...] = ()
+        self.unreachable: tuple[Unknown, ...] = ()
         """Indexes that were out of reach when it was recorded."""
         self.notes: tuple[str, ...] = ()
         self.confused: tuple[tuple[NormalizedName, str, Version, Version], ...] = ()
@@ -59,9 +62,9 @@ class RecordedIndex:
         try:
             about = read_about(directory)
         except BadRecording as error:
-            raise IndexUnavailable("recorded", str(directory), str(error)) from None
+            raise _missing(str(directory), str(error), UnknownKind.BAD_ANSWER) from None
         self.recorded_on: str = str(about.get("recorded", ""))
-        self.unreachable = tuple((name, url, reason) for name, url, reason in about.get("unreachable", ()))
+        self.unreachable = tuple(map(index_unknown, about.get("unreachable", ())))
 
     @property
     def seconds(self) -> float:
@@ -84,10 +87,10 @@ class RecordedIndex:
         table = self._project(file.project)
         failed = table.get("metadata-unavailable", {}).get(file.filename)
         if failed is not None:
-            raise MetadataUnavailable(file.filename, failed)
+            raise MetadataUnavailable(unread_unknown(failed, file))
         entry = table.get("metadata", {}).get(file.filename)
         if entry is None:
-            raise MetadataUnavailable(file.filename, "not in the recording")
+            raise _not_recorded(file, "not in the recording")
         return metadata_of(entry, file.project, file.version)
 
     def prefetch_metadata(self, files: Iterable[DistributionFile]) -> None:
@@ -97,14 +100,14 @@ class RecordedIndex:
         """Return recorded member names. Raises MetadataUnavailable."""
         names = self._project(file.project).get("names", {}).get(file.filename)
         if names is None:
-            raise MetadataUnavailable(file.filename, "its list of members is not in the recording")
+            raise _not_recorded(file, "its list of members is not in the recording")
         return tuple(names)
 
     def read(self, file: DistributionFile, member: str) -> bytes | None:
         """Return a recorded member, None where it was absent. Raises MetadataUnavailable."""
         members = self._project(file.project).get("members", {}).get(file.filename, {})
         if member not in members:
-            raise MetadataUnavailable(file.filename, f"its member `{member}` is not in the recording")
+            raise _not_recorded(file, f"its member `{member}` is not in the recording")
         text = members[member]
         return None if text is None else text.encode("utf-8", "surrogateescape")
 
@@ -138,16 +141,15 @@ class RecordedIndex:
             try:
                 self._projects[name] = read_document(path)
             except FileNotFoundError:
-                raise IndexUnavailable("recorded", HOST, f"`{name}` is not in the recording") from None
+                raise _missing(HOST, f"`{name}` is not in the recording") from None
             except BadRecording as error:
-                raise IndexUnavailable("recorded", str(self._directory), str(error)) from None
+                raise _missing(str(self._directory), str(error), UnknownKind.BAD_ANSWER) from None
         return self._projects[name]
 
     def _read_page(self, name: NormalizedName) -> ProjectPage:
         table = self._project(name)
         if "unavailable" in table:
-            index, url, reason = table["unavailable"]
-            raise IndexUnavailable(index, url, reason)
+            raise IndexUnavailable(index_unknown(table["unavailable"]))
         if "files" not in table:
             raise ProjectNotFound(name, "default")
         files = tuple(file_of(entry, name) for entry in table["files"])
@@ -165,3 +167,11 @@ class RecordedIndex:
             for f in late
         )
         return replace(page, files=tuple(file for file in page.files if file not in late))
+
+
+def _missing(url: str, cause: str, kind: UnknownKind = UnknownKind.UNREACHABLE) -> IndexUnavailable:
+    return IndexUnavailable(Unknown(kind, Subject(SubjectKind.INDEX, "recorded"), "recorded", url, cause=cause))
+
+
+def _not_recorded(file: DistributionFile, cause: str) -> MetadataUnavailable:
+    return MetadataUnavailable(unknown_file(UnknownKind.NO_METADATA, file, cause))

@@ -7,13 +7,14 @@ import json
 import re
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packaging.utils import NormalizedName
 
-from envdoctor.adapters.index.live import Confused, LiveIndex, UnreachableIndex
+from envdoctor.adapters.index.live import Confused, LiveIndex
 from envdoctor.adapters.index.recording_format import (
     FORMAT,
     HOST,
@@ -21,9 +22,12 @@ from envdoctor.adapters.index.recording_format import (
     Recorded,
     document_text,
     file_entry,
+    index_entry,
     metadata_entry,
+    unread_entry,
 )
 from envdoctor.model.candidate import BuildRisk, CoreMetadata, DistributionFile, FileKind, ProjectPage, Rejection
+from envdoctor.model.unknown import Unknown
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
@@ -57,7 +61,7 @@ class RecordingIndex:
         try:
             recorded.page = self._index.page(name)
         except IndexUnavailable as error:
-            recorded.failure = (error.index, error.url, error.reason)
+            recorded.failure = error.unknown
             raise
         except ProjectNotFound:
             raise
@@ -73,7 +77,7 @@ class RecordingIndex:
         try:
             metadata = self._index.metadata(file)
         except MetadataUnavailable as error:
-            recorded.failures[file.filename] = error.reason
+            recorded.failures[file.filename] = error.unknown
             raise
         recorded.metadata[file.filename] = metadata
         return metadata
@@ -113,7 +117,7 @@ class RecordingIndex:
         return self._index.seconds
 
     @property
-    def unreachable(self) -> tuple[UnreachableIndex, ...]:
+    def unreachable(self) -> tuple[Unknown, ...]:
         """Pass on."""
         return self._index.unreachable
 
@@ -143,7 +147,7 @@ class RecordingIndex:
         about = {
             "format": FORMAT,
             "recorded": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
-            "unreachable": [list(item) for item in self._index.unreachable],
+            "unreachable": [index_entry(item) for item in self._index.unreachable],
         }
         (self._directory / "recording.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
         self._index.close()
@@ -161,14 +165,16 @@ class RecordingIndex:
     def _document(self, name: NormalizedName, recorded: Recorded) -> dict[str, Any]:
         document: dict[str, Any] = {"name": name}
         if recorded.failure is not None and recorded.page is None:
-            index, url, reason = recorded.failure
-            document["unavailable"] = [index, url if index != "default" else HOST, reason]
+            failure = recorded.failure
+            document["unavailable"] = index_entry(replace(failure, url=HOST) if failure.index == "default" else failure)
         if recorded.page is not None:
             document["files"] = [file_entry(file) for file in recorded.page.files]
             if recorded.page.index != "default":
                 document["index"] = recorded.page.index
         document["metadata"] = {key: metadata_entry(value) for key, value in sorted(recorded.metadata.items())}
-        document["metadata-unavailable"] = dict(sorted(recorded.failures.items()))
+        document["metadata-unavailable"] = {
+            key: unread_entry(value) for key, value in sorted(recorded.failures.items())
+        }
         document["names"] = {key: list(value) for key, value in sorted(recorded.names.items())}
         document["members"] = {key: dict(sorted(value.items())) for key, value in sorted(recorded.members.items())}
         document["build-risk"] = dict(sorted(recorded.risks.items()))

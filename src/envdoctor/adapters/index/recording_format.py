@@ -20,6 +20,7 @@ from envdoctor.model.candidate import (
     MetadataSource,
     ProjectPage,
 )
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind, unknown_file
 
 __all__ = [
     "FORMAT",
@@ -30,11 +31,15 @@ __all__ = [
     "document_text",
     "file_entry",
     "file_of",
+    "index_entry",
+    "index_unknown",
     "metadata_entry",
     "metadata_of",
     "read_about",
     "read_document",
     "trim",
+    "unread_entry",
+    "unread_unknown",
 ]
 
 
@@ -54,8 +59,8 @@ def read_about(directory: Path) -> dict[str, Any]:
     if about.get("format") != FORMAT:
         raise BadRecording(f"recording.json: `format` is not {FORMAT}, the one that is known here; record it anew")
     unreachable = about.get("unreachable", [])
-    if not isinstance(unreachable, list) or not all(_texts(item) and len(item) == 3 for item in unreachable):
-        raise BadRecording("recording.json: `unreachable` is not a list of lists of three texts")
+    if not isinstance(unreachable, list) or not all(map(_index_entry, unreachable)):
+        raise BadRecording("recording.json: `unreachable` is not a list of what indexes did not tell")
     return about
 
 
@@ -114,13 +119,28 @@ def _risk(value: object) -> bool:
     return value in {risk.value for risk in BuildRisk} if isinstance(value, str) else False
 
 
+def _index_entry(value: object) -> bool:
+    """Return whether it is index, URL, kind, cause and status, or the three texts of earlier recordings."""
+    return isinstance(value, list) and _texts(value) and (len(value) == 3 or (len(value) == 5 and _kind(value[2])))
+
+
+def _unread_entry(value: object) -> bool:
+    """Return whether it is kind and cause, or the one text of earlier recordings."""
+    pair = isinstance(value, list) and _texts(value) and len(value) == 2
+    return isinstance(value, str) or (pair and _kind(value[0]))  # type: ignore[index]
+
+
+def _kind(text: str) -> bool:
+    return text in {kind.value for kind in UnknownKind}
+
+
 _PARTS: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     ("index", _text, "a text"),
-    ("unavailable", lambda value: _texts(value) and len(value) == 3, "a list of three texts"),
+    ("unavailable", _index_entry, "what an index did not tell"),
     ("skipped", _texts, "a list of texts"),
     ("files", lambda value: isinstance(value, list), "a list"),
     ("metadata", lambda value: isinstance(value, dict), "a table"),
-    ("metadata-unavailable", _table_of(_text), "a table of texts"),
+    ("metadata-unavailable", _table_of(_unread_entry), "a table of what files did not tell"),
     ("names", _table_of(_texts), "a table of lists of texts"),
     ("members", _table_of(_table_of(_none_or_text)), "a table of tables of texts"),
     ("build-risk", _table_of(_risk), "a table of grades of build risk"),
@@ -173,12 +193,11 @@ class Recorded:
 
     page: ProjectPage | None = None
     """None: the index has no such project, or could not be asked (see ``failure``)."""
-    failure: tuple[str, str, str] | None = None
-    """Index, URL and reason."""
+    failure: Unknown | None = None
     metadata: dict[str, CoreMetadata] = field(default_factory=dict)
     """By file name, as are the next ones."""
-    failures: dict[str, str] = field(default_factory=dict)
-    """Reasons for which metadata was unavailable."""
+    failures: dict[str, Unknown] = field(default_factory=dict)
+    """Why metadata was unavailable."""
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     members: dict[str, dict[str, str | None]] = field(default_factory=dict)
     """Text of members that were read, None for absent ones."""
@@ -243,6 +262,46 @@ def metadata_of(entry: dict[str, Any], name: NormalizedName, version: Version) -
         source=MetadataSource(entry["source"]),
         mended=tuple(entry.get("mended", ())),
     )
+
+
+def index_entry(unknown: Unknown) -> list[str]:
+    """Return the JSON form of what an index did not tell."""
+    status = "" if unknown.status is None else str(unknown.status)
+    return [unknown.index, unknown.url, unknown.kind.value, unknown.cause, status]
+
+
+def index_unknown(entry: list[str]) -> Unknown:
+    """Read that form, or that of earlier recordings."""
+    if len(entry) == 3:
+        index, url, cause = entry
+        offline = cause == _EARLIER_OFFLINE
+        kind, cause, status = (UnknownKind.OFFLINE, "", "") if offline else (UnknownKind.UNREACHABLE, cause, "")
+    else:
+        index, url, value, cause, status = entry
+        kind = UnknownKind(value)
+    number = int(status) if status.isascii() and status.isdigit() else None
+    return Unknown(kind, Subject(SubjectKind.INDEX, index), index, url, status=number, cause=cause)
+
+
+def unread_entry(unknown: Unknown) -> list[str]:
+    """Return the JSON form of what a file did not tell."""
+    return [unknown.kind.value, unknown.cause]
+
+
+def unread_unknown(entry: list[str] | str, file: DistributionFile) -> Unknown:
+    """Read that form, or that of earlier recordings."""
+    if not isinstance(entry, str):
+        return unknown_file(UnknownKind(entry[0]), file, entry[1])
+    if entry.endswith(_EARLIER_ONLY_A_BUILD):
+        return unknown_file(
+            UnknownKind.ONLY_A_BUILD, file, entry.removesuffix(_EARLIER_ONLY_A_BUILD).removesuffix(", and ")
+        )
+    return unknown_file(UnknownKind.BAD_METADATA, file, entry)
+
+
+_EARLIER_OFFLINE = "offline and not in the cache"
+_EARLIER_ONLY_A_BUILD = "only its build would tell its dependencies"
+"""How recordings said it that were made before they had kinds."""
 
 
 def document_text(document: dict[str, Any]) -> str:

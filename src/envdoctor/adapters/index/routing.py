@@ -17,20 +17,13 @@ from envdoctor.adapters.index.source import FlatSource, PageSource, Source
 from envdoctor.adapters.index.stand_ins import carries, standing_in
 from envdoctor.adapters.index.workers import Job
 from envdoctor.model.candidate import ProjectPage
+from envdoctor.model.unknown import Unknown
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
-__all__ = ["Confused", "Router", "Sources", "UnreachableIndex"]
+__all__ = ["Confused", "Router", "Sources"]
 
 _Answer = ProjectPage | IndexUnavailable | None
 """A page, None where the index has no such project, the error where it cannot be asked."""
-
-
-class UnreachableIndex(NamedTuple):
-    """An index that could not be asked; where there was something to put in its place, others' files stand in."""
-
-    name: str
-    url: str
-    reason: str
 
 
 class Confused(NamedTuple):
@@ -83,14 +76,17 @@ class Router:
         self._submit = submit
         self._lock = threading.Lock()
         self._stored: dict[str, CachedPage] = {}
-        self._unreachable: dict[str, UnreachableIndex] = {}
+        self._unreachable: dict[str, Unknown] = {}
         self._confused: dict[tuple[NormalizedName, str], Confused] = {}
         self._asked: set[int] = set()
         self._first: NormalizedName | None = None
 
     @property
-    def unreachable(self) -> tuple[UnreachableIndex, ...]:
-        """Indexes out of reach; one that nothing needed so far is asked now, for one project."""
+    def unreachable(self) -> tuple[Unknown, ...]:
+        """Indexes out of reach, whether or not others' files stand in.
+
+        One that nothing needed so far is asked now, for one project.
+        """
         for source, _ in self._sources.extra:
             if self._first is not None and id(source) not in self._asked:
                 self._load(source, self._first)
@@ -242,4 +238,4 @@ class Router:
 
     def _missed(self, error: IndexUnavailable) -> None:
         with self._lock:
-            self._unreachable.setdefault(error.index, UnreachableIndex(error.index, error.url, error.reason))
+            self._unreachable.setdefault(error.unknown.index, error.unknown)

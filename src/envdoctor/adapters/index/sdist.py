@@ -18,14 +18,13 @@ from typing import IO, Any, cast
 from envdoctor.adapters.index.metadata_text import (
     Headers,
     MetadataRecord,
-    UnreadableMetadata,
+    OnlyABuild,
     read_headers,
     read_requires_txt,
     record_of,
 )
 from envdoctor.adapters.index.setup_conditions import Unforeseeable, with_conditions
 from envdoctor.model.candidate import BuildRisk, MetadataSource
-from envdoctor.ports import ONLY_ITS_BUILD
 from envdoctor.toml_tables import TomlError, read_toml
 
 __all__ = ["SdistContents", "UnreadableSdist", "grade", "read_sdist", "read_sdist_member"]
@@ -106,7 +105,7 @@ class SdistContents:
         return grade((_inside(name) for name in self.names), self.texts)
 
     def metadata(self) -> MetadataRecord:
-        """Return what the archive says without being built. Raises UnreadableMetadata."""
+        """Return what the archive says without being built. Raises OnlyABuild."""
         info = self.texts.get("PKG-INFO")
         headers = read_headers(info.encode()) if info is not None else Headers()
         project = self._project()
@@ -127,15 +126,14 @@ class SdistContents:
         declared = self.texts.get("setup.py", "") + self.texts.get("setup.cfg", "")
         if declared and not _INSTALL_REQUIRES.search(declared):
             return record_of((), python, extras, MetadataSource.PKG_INFO)
-        raise UnreadableMetadata(ONLY_ITS_BUILD)
+        raise OnlyABuild
 
     def _with_conditions(self, lines: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what the packer's machine wrote with the conditions of ``setup.py``. Raises UnreadableMetadata."""
+        """Return what the packer's machine wrote with the conditions of ``setup.py``. Raises OnlyABuild."""
         try:
             return with_conditions(lines, self.texts.get("setup.py", ""))
         except Unforeseeable as error:
-            reason = f"whether it wants `{error}` depends on the machine, and {ONLY_ITS_BUILD}"
-            raise UnreadableMetadata(reason) from None
+            raise OnlyABuild(f"whether it wants `{error}` depends on the machine") from None
 
     def _project(self) -> dict[str, Any]:
         try:

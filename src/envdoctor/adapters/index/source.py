@@ -29,10 +29,13 @@ from envdoctor.adapters.index.page_listing import (
 )
 from envdoctor.adapters.index.transport import Reply, Transport, TransportError
 from envdoctor.model.candidate import ProjectPage
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 __all__ = ["FlatSource", "PageSource", "Source"]
 
+_REFUSED = (401, 403, 407)
+"""Answers that say all by their number."""
 _DEAD_FOR = 300.0
 """Seconds for which a host that did not answer is left alone, by later processes too."""
 
@@ -75,7 +78,7 @@ class PageSource:
                 return page
             cached = None
         if self.offline:
-            raise IndexUnavailable(self.name, self.url, "offline and not in the cache")
+            raise silent(self, UnknownKind.OFFLINE)
         return self._fetch(name, cached)
 
     def _decoded(self, name: NormalizedName, cached: CachedPage) -> ProjectPage | None:
@@ -113,16 +116,16 @@ class PageSource:
 
     def _listing(self, reply: Reply, name: NormalizedName) -> Listing:
         if reply.status != 200 or reply.cut:
-            raise IndexUnavailable(self.name, self.url, status_reason(reply))
+            raise _no_page(self, reply)
         try:
             return read_listing(reply.content, reply.headers.get("content-type", ""), reply.url, name)
         except NotAListing as error:
-            raise IndexUnavailable(self.name, self.url, str(error)) from None
+            raise silent(self, UnknownKind.BAD_ANSWER, str(error)) from None
 
     def _local(self, name: NormalizedName, folder: Path) -> ProjectPage:
         own = folder / name
         if not folder.is_dir():
-            raise IndexUnavailable(self.name, self.url, "no such directory")
+            raise silent(self, UnknownKind.UNREACHABLE, "no such directory")
         if not own.is_dir():
             raise ProjectNotFound(name, self.name)
         base = own.as_uri() + "/"
@@ -134,9 +137,9 @@ class PageSource:
             else:
                 listing = read_links(_directory_rows(own), name, base)
         except NotAListing as error:
-            raise IndexUnavailable(self.name, self.url, str(error)) from None
+            raise silent(self, UnknownKind.BAD_ANSWER, str(error)) from None
         except OSError as error:
-            raise IndexUnavailable(self.name, self.url, error.strerror or str(error)) from None
+            raise silent(self, UnknownKind.UNREACHABLE, error.strerror or str(error)) from None
         return decode_page(encode_page(listing), name, self.name)
 
 
@@ -185,15 +188,15 @@ class FlatSource:
                 if rows is not None:
                     return rows
             if self.offline:
-                raise IndexUnavailable(self.name, self.url, "offline and not in the cache")
+                raise silent(self, UnknownKind.OFFLINE)
             reply = ask(self, self.url, {"Accept": "text/html"})
             if reply.status != 200 or reply.cut:
-                raise IndexUnavailable(self.name, self.url, status_reason(reply))
+                raise _no_page(self, reply)
             rows = html_rows(reply.content, reply.url)
         except NotAListing as error:
-            raise IndexUnavailable(self.name, self.url, str(error)) from None
+            raise silent(self, UnknownKind.BAD_ANSWER, str(error)) from None
         except OSError as error:
-            raise IndexUnavailable(self.name, self.url, error.strerror or str(error)) from None
+            raise silent(self, UnknownKind.UNREACHABLE, error.strerror or str(error)) from None
         body = zlib.compress(json.dumps(rows).encode(), 1)
         self.cache.put_page(self.url, CachedPage(time.time(), 200, None, None, None, body))
         return rows
@@ -226,24 +229,27 @@ def ask(source: Source, url: str, headers: dict[str, str]) -> Reply:
     if not source.patient:
         reason = source.cache.mark(mark, _DEAD_FOR)
         if reason is not None:
-            raise IndexUnavailable(source.name, source.url, reason)
+            raise silent(source, UnknownKind.UNREACHABLE, reason)
     try:
         return source.transport.get(url, headers, patient=source.patient)
     except TransportError as error:
         if not source.patient:
             source.cache.put_mark(mark, str(error))
-        raise IndexUnavailable(source.name, source.url, str(error)) from None
+        raise silent(source, UnknownKind.UNREACHABLE, str(error)) from None
 
 
-def status_reason(reply: Reply) -> str:
-    """Say what an answer that is not a page means."""
+def silent(source: Source, kind: UnknownKind, cause: str = "", status: int | None = None) -> IndexUnavailable:
+    """Return the error of an index that does not tell."""
+    subject = Subject(SubjectKind.INDEX, source.name)
+    return IndexUnavailable(Unknown(kind, subject, source.name, source.url, status=status, cause=cause))
+
+
+def _no_page(source: Source, reply: Reply) -> IndexUnavailable:
+    """Return the error of an answer that is not a page."""
+    cause = ""
     if reply.cut:
-        return "its answer is too long for a package listing"
-    if reply.status == 401:
-        return "it asks for credentials (401); put them in netrc or in the URL"
-    if reply.status == 403:
-        return "it, or a proxy on the way, refuses (403)"
-    if reply.status == 407:
-        return "the proxy asks for credentials (407)"
-    host = urlsplit(without_credentials(reply.url)).hostname or "it"
-    return f"{host} answered {reply.status}"
+        cause = "its answer is too long for a package listing"
+    elif reply.status not in _REFUSED:
+        host = urlsplit(without_credentials(reply.url)).hostname or "it"
+        cause = f"{host} answered {reply.status}"
+    return silent(source, UnknownKind.BAD_ANSWER, cause, reply.status)

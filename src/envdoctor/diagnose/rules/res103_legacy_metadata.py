@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -92,12 +91,6 @@ def _strict(examination: Examination) -> Iterator[Finding]:
         )
 
 
-def _rejected(examination: Examination) -> Iterator[Rejection]:
-    yield from examination.rejections
-    for conflict in examination.conflicts:
-        yield from conflict.clash.rejections
-
-
 def _find(examination: Examination) -> Iterator[Finding]:
     strict = list(_strict(examination))
     yield from strict
@@ -108,12 +101,6 @@ def _find(examination: Examination) -> Iterator[Finding]:
             chain = chain_to(examination.resolution, package.name)
             lines = tuple(Evidence(f"Requires-Dist: {line}", package.file.filename) for line in package.mended)
             yield _finding(package.name, str(package.version), lines, f"; wanted by {chain}", chain.location)
-    for rejection in _rejected(examination):
-        invalid = rejection.kind is RejectionKind.NO_METADATA and "invalid" in rejection.detail.casefold()
-        if invalid and rejection.project not in said:
-            said.add(rejection.project)
-            seen = (Evidence(rejection.detail, rejection.filename or ""),)
-            yield _finding(rejection.project, str(rejection.version or ""), seen, "", None)
 
 
 RULE = Rule(

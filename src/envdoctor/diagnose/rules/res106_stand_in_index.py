@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.index_account import Silent, notes_on, silent
+from envdoctor.diagnose.index_account import notes_on, silent
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import mirror_variable
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.project import IndexOption
     from envdoctor.model.resolution import ResolvedPackage
+    from envdoctor.model.unknown import Unknown
 
 
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
@@ -80,26 +81,26 @@ def _find(examination: Examination) -> Iterator[Finding]:
             location=option.origin if option else None,
         )
     for missed in silent(examination):
-        if missed.name not in by_index:
+        if missed.index not in by_index:
             yield _not_asked(examination, missed)
 
 
-def _not_asked(examination: Examination, missed: Silent) -> Finding:
+def _not_asked(examination: Examination, missed: Unknown) -> Finding:
     """Say that an index did not answer, and that nothing of the plan stands in for it."""
-    option = _named_by(examination, missed.name)
+    option = _named_by(examination, missed.index)
     return Finding(
         rule=RULE.code,
         name=RULE.name,
         severity=RULE.severity,
-        subject=missed.name,
+        subject=missed.index,
         message=(
-            f"index `{missed.name}` ({missed.url}) could not be reached; what it would add to the other indexes is "
+            f"index `{missed.index}` ({missed.url}) could not be reached; what it would add to the other indexes is "
             "not known"
         ),
-        evidence=(Evidence(missed.reason, f"index {missed.name}"),),
+        unknowns=(missed,),
         remedy=Remedy(
             "run the same again where that index can be reached, or name a mirror of it: "
-            f"`{mirror_variable(missed.name)}=URL`"
+            f"`{mirror_variable(missed.index)}=URL`"
         ),
         location=option.origin if option else None,
     )

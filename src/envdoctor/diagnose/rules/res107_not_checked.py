@@ -22,48 +22,61 @@ The rest of the report may be right by luck alone: what was not read can hold an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule, name_rows
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Finding, Remedy, Severity
+from envdoctor.model.unknown import UnknownKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.unknown import Unknown
 
 _MOST_APART = 2
-_ADDRESS = re.compile(r" \(\S+\)(?=:)")
-"""The URL that was asked, which differs for each version."""
+_NAMELESS = {UnknownKind.SEARCH_GIVEN_UP: "the search gave up", UnknownKind.UNSOUND: "the resolution"}
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
-    by_cause: dict[str, list[tuple[str, str]]] = {}
-    for what in examination.incomplete:
-        about, _, reason = what.partition(": ")
-        by_cause.setdefault(_ADDRESS.sub("", reason), []).append((about, reason))
-    for cause, told in by_cause.items():
-        if cause and len(told) > _MOST_APART:
+    by_cause: dict[tuple[object, ...], list[Unknown]] = {}
+    for unknown in examination.unknowns:
+        by_cause.setdefault(_cause(unknown), []).append(unknown)
+    for told in by_cause.values():
+        if len(told) > _MOST_APART:
             # An empty cache or a dead index says the same of every project: once is enough.
-            subjects, reasons = [about.replace("`", "") for about, _ in told], {reason for _, reason in told}
-            kind = "projects and versions" if any(" " in subject for subject in subjects) else "projects"
-            why = reasons.pop() if len(reasons) == 1 else cause
-            yield _finding("index", f"{len(told)} {kind} could not be checked: {why}", name_rows(subjects))
+            yield _finding("index", *told)
             continue
-        for about, reason in told:
-            text = f"{about}: {reason}" if reason else about
-            yield _finding(about.replace("`", "") or "index", f"could not be checked: {text}")
+        for unknown in told:
+            yield _finding(_subject(unknown), unknown)
 
 
-def _finding(subject: str, message: str, seen: tuple[Evidence, ...] = ()) -> Finding:
+def _cause(unknown: Unknown) -> tuple[object, ...]:
+    """Return what is the same for all that one reason keeps away: the URL that was asked differs for each version."""
+    file = "" if unknown.url else unknown.file
+    return unknown.kind, unknown.index, file, unknown.status, unknown.cause
+
+
+def _subject(unknown: Unknown) -> str:
+    subject = f"{unknown.subject.name} {unknown.subject.version}".strip()
+    if unknown.kind in _NAMELESS:
+        return _NAMELESS[unknown.kind]
+    if not unknown.demand:
+        return subject
+    if unknown.subject.version:
+        return f"{subject} requires {unknown.demand}"
+    return f"{unknown.demand} ({unknown.origin})" if unknown.origin else unknown.demand
+
+
+def _finding(subject: str, *unknowns: Unknown) -> Finding:
     return Finding(
         rule=RULE.code,
         name=RULE.name,
         severity=RULE.severity,
         subject=subject,
-        message=message,
-        evidence=seen,
+        message="",
+        evidence=name_rows([_subject(item) for item in unknowns]) if len(unknowns) > 1 else (),
         remedy=Remedy("run the same again where the index can be reached, without `--offline` if it was given"),
+        unknowns=unknowns,
     )
 
 
@@ -74,5 +87,5 @@ RULE = Rule(
     summary="Something could not be looked at, so the report is not complete",
     find=_find,
     documentation=__doc__ or "",
-    needs=frozenset({"incomplete"}),
+    needs=frozenset({"unknowns"}),
 )

@@ -111,7 +111,7 @@ def _excluded(examination: Examination, projects: tuple[str, ...]) -> bool:
 def _find(examination: Examination) -> Iterator[Finding]:
     if examination.sources is None or (examination.resolution is None and examination.environment is None):
         return
-    if examination.incomplete:
+    if examination.unknowns:
         return  # What could not be read may be what provides it.
     scan, owners = scan_of(examination.sources), ModuleOwners(examination)
     guarded = {patch.module for patch in examination.profile.patches} if examination.profile else set()

@@ -1,0 +1,104 @@
+"""What is not known, and why: one form from the index, the probe and the reader to the report.
+
+It holds no sentences but those of others (``cause``); its own are made in ``render/reasons``.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from envdoctor.model.candidate import DistributionFile
+    from envdoctor.model.origin import Origin
+
+__all__ = ["Subject", "SubjectKind", "Unknown", "UnknownKind", "unknown_file"]
+
+
+class SubjectKind(enum.Enum):
+    """What something is said of."""
+
+    PACKAGE = "package"
+    FILE = "file"
+    INDEX = "index"
+    DEVICE = "device"
+    KERNEL = "kernel"
+    VARIABLE = "variable"
+    INTERPRETER = "interpreter"
+    ENVIRONMENT = "environment"
+    PROJECT = "project"
+    RULE = "rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One thing by its name."""
+
+    kind: SubjectKind
+    name: str = ""
+    version: str = ""
+    """Of a package, where it is about that one version."""
+
+
+class UnknownKind(enum.Enum):
+    """Why something is not known."""
+
+    OFFLINE = "offline"
+    """No index may be asked, and the cache does not have it."""
+    UNREACHABLE = "unreachable"
+    """An index, or the server of a file, gave no answer."""
+    BAD_ANSWER = "bad-answer"
+    """It gave one that is not what was asked for."""
+    NO_METADATA = "no-metadata"
+    """A file's metadata is not there to be read."""
+    BAD_METADATA = "bad-metadata"
+    """It is there, and cannot be read or believed."""
+    ONLY_A_BUILD = "only-a-build"
+    """Only building the file would tell; to ask again brings nothing."""
+    DIRECT_REFERENCE = "direct-reference"
+    """A file at a URL, which is not fetched."""
+    MARKER = "marker"
+    """A marker that cannot be evaluated."""
+    NO_REQUIREMENT = "no-requirement"
+    """A line of metadata that is no requirement."""
+    SEARCH_GIVEN_UP = "search-given-up"
+    UNSOUND = "unsound"
+    """A resolution that fails its own check: there is a fault in the resolver."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """One thing that is not known; equal where the same is unknown for the same reason."""
+
+    kind: UnknownKind
+    subject: Subject
+    index: str = ""
+    """The index that would tell."""
+    url: str = ""
+    """Where it was asked, without secrets."""
+    file: str = ""
+    """The file that would tell."""
+    status: int | None = None
+    """Of an HTTP answer that is none."""
+    cause: str = ""
+    """Words of the system, the server or the reader: shown, never read."""
+    demand: str = ""
+    """The line that it is about, as it is written."""
+    origin: Origin | None = None
+
+    @property
+    def may_be_asked_again(self) -> bool:
+        """Return whether another try, or an index that answers, may tell."""
+        return self.kind not in _SETTLED
+
+
+_SETTLED = frozenset(
+    {UnknownKind.ONLY_A_BUILD, UnknownKind.DIRECT_REFERENCE, UnknownKind.MARKER, UnknownKind.NO_REQUIREMENT}
+)
+
+
+def unknown_file(kind: UnknownKind, file: DistributionFile, cause: str = "") -> Unknown:
+    """Return that a file of a version does not tell what it was asked."""
+    subject = Subject(SubjectKind.PACKAGE, file.project, str(file.version))
+    return Unknown(kind, subject, file.index, file=file.filename, cause=cause)

@@ -1,0 +1,150 @@
+"""The words for what is not known, and for what is refused or rejected because of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from envdoctor.model.finding import Evidence, Finding
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from envdoctor.model.candidate import Rejection
+    from envdoctor.model.conflict import Conflict
+    from envdoctor.model.refusal import LockFault
+    from envdoctor.model.report import Report
+
+__all__ = ["about", "bare_reason", "message_of", "reason", "refusal_text", "rejection_detail", "unknown_text", "worded"]
+
+_STATUS = {
+    401: "it asks for credentials (401); put them in netrc or in the URL",
+    403: "it, or a proxy on the way, refuses (403)",
+    407: "the proxy asks for credentials (407)",
+}
+_OF_AN_INDEX = frozenset({UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER})
+_OF_A_FILE = frozenset({UnknownKind.NO_METADATA, UnknownKind.BAD_METADATA, UnknownKind.ONLY_A_BUILD})
+_NAMELESS = {UnknownKind.SEARCH_GIVEN_UP: "the search gave up", UnknownKind.UNSOUND: "the resolution"}
+_ONLY_ITS_BUILD = "only its build would tell its dependencies"
+
+
+def unknown_text(unknown: Unknown) -> str:
+    """Return what is not known, and why."""
+    why = reason(unknown)
+    return f"{about(unknown)}: {why}" if why else about(unknown)
+
+
+def about(unknown: Unknown) -> str:
+    """Return what it is about, in backticks where it is a name."""
+    subject, demand = unknown.subject, f"`{unknown.demand}`" if unknown.demand else ""
+    if unknown.kind in _NAMELESS:
+        return _NAMELESS[unknown.kind]
+    if not demand:
+        return _named(subject)
+    if subject.version:
+        return f"{_named(subject)} requires {demand}"
+    return f"{demand} ({unknown.origin})" if unknown.origin else demand
+
+
+def _named(subject: Subject) -> str:
+    return f"`{subject.name}` {subject.version}".rstrip()
+
+
+def reason(unknown: Unknown, *, addressed: bool = True) -> str:
+    """Return why it is not known, with the address that was asked where ``addressed``."""
+    why = bare_reason(unknown)
+    if unknown.kind in _OF_A_FILE:
+        return f"{unknown.file}: {why}"
+    if unknown.kind in _OF_AN_INDEX:
+        return f"index {unknown.index} ({unknown.url}): {why}" if addressed else f"index {unknown.index}: {why}"
+    return why
+
+
+def bare_reason(unknown: Unknown) -> str:
+    """Return why it is not known, without the index or file that would tell."""
+    if unknown.kind is UnknownKind.OFFLINE:
+        return "offline and not in the cache"
+    if unknown.kind is UnknownKind.ONLY_A_BUILD:
+        return f"{unknown.cause}, and {_ONLY_ITS_BUILD}" if unknown.cause else _ONLY_ITS_BUILD
+    if unknown.kind is UnknownKind.DIRECT_REFERENCE:
+        return "a direct reference, which is not fetched"
+    if unknown.kind is UnknownKind.MARKER:
+        return "its marker cannot be evaluated"
+    if unknown.kind is UnknownKind.NO_REQUIREMENT:
+        return "not a requirement"
+    if unknown.kind is UnknownKind.UNSOUND:
+        return f"it fails its own check, which is a fault of envdoctor: {_objection(unknown)}"
+    return unknown.cause or _STATUS.get(unknown.status or 0, "")
+
+
+def _objection(unknown: Unknown) -> str:
+    there = f"`{unknown.subject.name}` {unknown.subject.version}" if unknown.subject.version else "nothing"
+    if unknown.demand:
+        return f"{unknown.origin} asks for `{unknown.demand}`, and {there} is there"
+    return f"nothing asks for {there}"
+
+
+def message_of(finding: Finding) -> str:
+    """Return the one sentence of a finding, after the environment that it is about."""
+    message = finding.message or _not_checked(finding.unknowns)
+    return f"environment `{finding.environment}`: {message}" if finding.environment else message
+
+
+def _not_checked(unknowns: Sequence[Unknown]) -> str:
+    if len(unknowns) == 1:
+        return f"could not be checked: {unknown_text(unknowns[0])}"
+    named = any(" " in about(unknown).replace("`", "") for unknown in unknowns)
+    what = "projects and versions" if named else "projects"
+    reasons = {reason(unknown) for unknown in unknowns}
+    why = reasons.pop() if len(reasons) == 1 else reason(unknowns[0], addressed=False)
+    return f"{len(unknowns)} {what} could not be checked: {why}"
+
+
+def rejection_detail(rejection: Rejection) -> str:
+    """Return what is told of a rejection beside its kind."""
+    return reason(rejection.unknown) if rejection.unknown is not None else rejection.detail
+
+
+def refusal_text(fault: LockFault) -> str:
+    """Return why something cannot be locked."""
+    why = fault.reason if fault.unknown is None else _refusal(fault, fault.unknown)
+    where = f" (environment `{fault.environment}`)" if fault.environment else ""
+    return f"{fault.place}: {why}{where}" if fault.place else f"`{fault.package}` cannot be locked: {why}{where}"
+
+
+def _refusal(fault: LockFault, unknown: Unknown) -> str:
+    if unknown.kind is UnknownKind.UNSOUND:
+        return reason(unknown)
+    if unknown.subject.kind is SubjectKind.INDEX:
+        if not fault.index:
+            return bare_reason(unknown)
+        why = f"index `{unknown.index}` could not be reached: {bare_reason(unknown)}"
+        return f"{why}; what it would add to the others is not known"
+    if unknown.subject.version:
+        return f"the metadata of its version {unknown.subject.version} could not be read: {reason(unknown)}"
+    return reason(unknown)
+
+
+def worded(report: Report) -> Report:
+    """Return the report with the sentences of what is not known, for renderers to show."""
+    return replace(
+        report,
+        findings=tuple(map(_worded, report.findings)),
+        conflicts=tuple(map(_told, report.conflicts)),
+        parts=tuple(map(worded, report.parts)),
+    )
+
+
+def _worded(finding: Finding) -> Finding:
+    seen = finding.evidence
+    if finding.message:
+        seen = (*seen, *(Evidence(bare_reason(unknown), f"index {unknown.index}") for unknown in finding.unknowns))
+    return replace(finding, message=message_of(finding), evidence=seen)
+
+
+def _told(conflict: Conflict) -> Conflict:
+    if not any(item.unknown for item in conflict.clash.rejections):
+        return conflict
+    rejections = tuple(replace(item, detail=rejection_detail(item)) for item in conflict.clash.rejections)
+    return replace(conflict, clash=replace(conflict.clash, rejections=rejections))
