@@ -399,3 +399,22 @@ def test_a_demand_whose_marker_says_nothing_counts_and_is_named(marker: str) -> 
     assert (unknown.kind, unknown.subject.name, unknown.subject.version) == (UnknownKind.MARKER, "app", "1")
     assert unknown.demand.startswith("left")
     assert _diagnose(table, "app==2").missing == ("gone",)
+
+
+@pytest.mark.parametrize(
+    ("tags", "told"),
+    [
+        ("cp311-cp311-linux_x86_64", False),
+        ("py3-none-any", False),
+        ("cp310-cp310-linux_x86_64", True),
+        ("cp311-cp311-win_amd64", True),
+    ],
+)
+def test_the_name_of_a_wheel_at_a_url_tells_that_the_target_cannot_use_it(tags: str, told: bool) -> None:
+    url = f"https://files.example/v1/app-2.7.4%2Bcu12torch2.6-{tags}.whl"
+    found = _diagnose({"dep": {"1": {}}}, f"app @ {url}", "dep")
+    assert _cores(found) == ([[f"app @ {url}"]] if told else [])
+    rejected = [item for conflict in found.conflicts for item in conflict.clash.rejections]
+    assert [(item.kind, item.filename) for item in rejected] == (
+        [(RejectionKind.TAG, f"app-2.7.4+cu12torch2.6-{tags}.whl")] if told else []
+    )

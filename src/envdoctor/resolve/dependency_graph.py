@@ -8,13 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from urllib.parse import unquote
 
 from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
-from packaging.utils import NormalizedName, canonicalize_name
-from packaging.version import Version
+from packaging.utils import InvalidWheelFilename, NormalizedName, canonicalize_name, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
 
-from envdoctor.model.candidate import CoreMetadata, DistributionFile, Rejection, RejectionKind
+from envdoctor.model.candidate import (
+    CoreMetadata,
+    DistributionFile,
+    FileKind,
+    ProjectPage,
+    Rejection,
+    RejectionKind,
+)
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind, holds
 from envdoctor.model.resolution import ResolvedPackage
@@ -138,6 +147,9 @@ class DependencyGraph:
         written = (r for r in self._written.get(name, ()) if r.url and r.kind is RequirementKind.REQUIRE)
         direct = next((r for r in written if self.applies(r)), None)
         if direct is not None:
+            shut_out = self._unusable_wheel(name, direct.url or "")
+            if shut_out is not None:
+                return self.selector.select(ProjectPage(name, (shut_out,)))
             self.unknown[name] = Unknown(UnknownKind.DIRECT_REFERENCE, subject, origin=direct.origin)
             return CandidateList(name, (), (), None, opaque=True)
         try:
@@ -156,6 +168,16 @@ class DependencyGraph:
         """Projects whose page could not be fetched."""
         direct = UnknownKind.DIRECT_REFERENCE
         return frozenset(name for name, unknown in self.unknown.items() if unknown.kind is not direct)
+
+    def _unusable_wheel(self, name: NormalizedName, url: str) -> DistributionFile | None:
+        """Return the wheel that a direct reference names where its name alone says that the target cannot use it."""
+        filename = unquote(url.partition("#")[0].partition("?")[0].rpartition("/")[2])
+        try:
+            version = parse_wheel_filename(filename)[1]
+        except (InvalidWheelFilename, InvalidVersion):
+            return None
+        file = DistributionFile(name, version, filename, FileKind.WHEEL, url, index="direct reference")
+        return None if can_use(file, self.manifest.target) else file
 
     def bits(self, name: NormalizedName, specifier: SpecifierSet) -> int:
         """Return the positions that ``specifier`` admits, or the ghost bit where it admits none."""
