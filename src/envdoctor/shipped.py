@@ -14,7 +14,7 @@ from envdoctor.model.build_label import LabelLife
 from envdoctor.model.version_table import VersionTable
 from envdoctor.toml_tables import read_toml
 
-__all__ = ["advisories_folder", "couplings", "data_file", "torch_labels"]
+__all__ = ["advisories_folder", "couplings", "data_file", "refused_builds", "torch_labels"]
 
 
 @lru_cache(maxsize=1)
@@ -29,6 +29,16 @@ def advisories_folder() -> Path:
 def data_file(name: str) -> dict[str, Any]:
     """Return the contents of ``advisories/data/<name>.toml``."""
     return read_toml((advisories_folder() / "data" / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def refused_builds() -> Mapping[str, tuple[tuple[SpecifierSet, SpecifierSet], ...]]:
+    """Return versions whose build stops on some Pythons, with those Pythons, by project."""
+    found: dict[str, tuple[tuple[SpecifierSet, SpecifierSet], ...]] = {}
+    for row in data_file("build-needs")["refuses"]:
+        pair = (SpecifierSet(row["version"]), SpecifierSet(row["python"]))
+        found[row["package"]] = (*found.get(row["package"], ()), pair)
+    return found
 
 
 @lru_cache(maxsize=1)

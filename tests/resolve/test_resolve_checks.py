@@ -210,3 +210,15 @@ def test_hitting_sets() -> None:
 )
 def test_lines_that_wait_for_an_extra_are_told_by_their_text(line: str, extras: tuple[str, ...], counts: bool) -> None:
     assert may_count(line, extras) is counts
+
+
+@pytest.mark.parametrize(("python", "there"), [("3.10", ["0.56.4"]), ("3.11", [])])
+def test_a_build_that_refuses_the_python_is_no_candidate(python: str, there: list[str]) -> None:
+    minor = int(python.split(".")[1])
+    page = MemoryIndex({"numba": {"0.56.4": {"tags": ["cp310-cp310-win32"], "sdist": True}}}).page(
+        canonicalize_name("numba")
+    )
+    selector = Selector(replace(LINUX, python=(3, minor)), Policy())
+    assert [str(version) for version in selector.select(page).versions] == there
+    reasons = [item.detail for item in selector.rejections(page, page.versions) if item.filename.endswith(".tar.gz")]
+    assert reasons == ([] if there else ["its build refuses Python 3.11"])

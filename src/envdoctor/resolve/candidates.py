@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
+from packaging.specifiers import SpecifierSet
 from packaging.tags import parse_tag
 from packaging.utils import NormalizedName
 from packaging.version import Version
@@ -22,6 +23,7 @@ from envdoctor.model.compatibility import Compatibility, compatibility
 from envdoctor.model.file_table import table_of, tags_of
 from envdoctor.model.target import OperatingSystem, Target
 from envdoctor.resolve.manifest import Policy
+from envdoctor.shipped import refused_builds
 
 __all__ = ["CandidateList", "Selector"]
 
@@ -122,8 +124,11 @@ class Selector:
         found = [self._compatibility(page.name, tags, python) for tags, python in table.kinds]
         capped = {number for number, kind in enumerate(found) if kind.rejection is RejectionKind.REQUIRES_PYTHON}
         groups: dict[int, list[tuple[int, int]]] = {}
+        refused = self._refused_builds(page.name)
         for row, number in enumerate(table.kind_of):
             rank = found[number].rank
+            if refused and table.kinds[number][0] is None and _in_any(refused, table.versions[table.version_of[row]]):
+                continue
             if rank is not None:
                 groups.setdefault(table.version_of[row], []).append((rank, row))
         numbers = sorted(groups)
@@ -151,6 +156,9 @@ class Selector:
     def _reject(self, name: NormalizedName, file: DistributionFile) -> Rejection | None:
         tags = tags_of(file.filename)
         kind = self._compatibility(name, tags, file.requires_python).rejection
+        if kind is None and tags is None and _in_any(self._refused_builds(name), file.version):
+            detail = f"its build refuses Python {self._target.python_version}"
+            return Rejection(RejectionKind.SOURCE_ONLY, name, file.version, file.filename, detail)
         if kind is None:
             if file.yanked is None:
                 return None
@@ -162,6 +170,11 @@ class Selector:
         else:
             detail = f"needs Python {file.requires_python}"
         return Rejection(kind, name, file.version, file.filename, detail)
+
+    def _refused_builds(self, name: NormalizedName) -> list[SpecifierSet]:
+        """Return the versions of a project whose build stops on the target's Python."""
+        rows = refused_builds().get(name, ())
+        return [versions for versions, pythons in rows if pythons.contains(self._target.python_version)]
 
     def _compatibility(self, name: NormalizedName, tags: str | None, python: str | None) -> Compatibility:
         builds, wheels = self._policy.no_build, self._policy.no_wheel
@@ -179,6 +192,10 @@ class Selector:
 def _banned(name: NormalizedName, names: frozenset[str], others: frozenset[str]) -> bool:
     """Return whether files of one form are banned; a project's own name outdoes ``:all:``, as with pip."""
     return name in names or (":all:" in names and name not in others)
+
+
+def _in_any(specifiers: Iterable[SpecifierSet], version: Version) -> bool:
+    return any(item.contains(version, prereleases=True) for item in specifiers)
 
 
 def _newer_glibc(tags: str, target: Target) -> str:

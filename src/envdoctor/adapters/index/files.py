@@ -135,8 +135,12 @@ class FileReader:
     def _sdist_member(self, file: DistributionFile, member: str) -> bytes | None:
         from envdoctor.adapters.index.sdist import UnreadableSdist, read_sdist_member
 
-        if member not in self.sdist(file).names:
+        contents = self.sdist(file)
+        if member not in contents.names:
             return None
+        kept = contents.texts.get(member.partition("/")[2])
+        if kept is not None and "\ufffd" not in kept:
+            return kept.encode()
         try:
             return read_sdist_member(self._sdist_bytes(file), file.filename, member, MEMBER_LIMIT)
         except UnreadableSdist as error:

@@ -140,7 +140,7 @@ INDEX: tuple[Row, ...] = (
     ("ADV140", "symptoms.toml", ((),), ()),
     ("ADV141", "symptoms.toml", ((),), ()),
     ("ADV142", "symptoms_install.toml", ((),), ()),
-    ("ADV143", "symptoms.toml", ((),), ()),
+    ("ADV143", "symptoms.toml", (("basicsr",), ("torchvision",)), ()),
     ("ADV144", "symptoms.toml", ((),), ()),
     ("ADV145", "symptoms.toml", ((),), ()),
     ("ADV146", "symptoms.toml", ((),), ()),

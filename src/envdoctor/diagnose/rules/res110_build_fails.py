@@ -1,0 +1,155 @@
+"""The build of a source distribution stops before it begins.
+
+## What it does
+
+Reads the `setup.py` and the `pyproject.toml` of each source distribution in the plan, and runs nothing: what `setup.py`
+imports whatever happens (not in `try`, not in a function), which Pythons it refuses, and what the build requirements
+bring into the isolated environment in which it runs.
+
+## Why is this bad
+
+pip and uv build in an environment of its own, which holds the build requirements and nothing else: setuptools of today,
+which has no `pkg_resources` any more, and no torch, although torch is installed. The installation of everything else
+stops, too.
+
+## Example
+
+`mmcv` 2.2.0 imports `pkg_resources` in its setup.py and declares no build requirements. `flash-attn` imports torch
+there: `pip install --no-build-isolation flash-attn`, once torch is installed, is the way.
+
+## References
+
+- pip, Build system interface: https://pip.pypa.io/en/stable/reference/build-system/
+- setuptools, History: 82.0.0 removed `pkg_resources`
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.module_owners import ModuleOwners
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.setup_script import SetupScript, parse_setup_script
+from envdoctor.model.candidate import FileKind
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.candidate import DistributionFile
+    from envdoctor.model.resolution import ResolvedPackage
+
+_NO_PKG_RESOURCES = "82.0"
+_ISOLATED = ("torch", "numpy")
+"""What such builds import most; other modules may come along with the build requirements that there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sdist:
+    script: SetupScript
+    requires: tuple[Requirement, ...]
+    """Build requirements; setuptools and wheel where none are declared, as pip has it."""
+
+
+def _opened(archives: ArchiveReader, file: DistributionFile) -> _Sdist | None:
+    try:
+        names = archives.names(file)
+        path = min((name for name in names if name.endswith("/setup.py")), key=lambda name: name.count("/"), default="")
+        content = archives.read(file, path) if path.count("/") == 1 else None
+        project = archives.read(file, f"{path.partition('/')[0]}/pyproject.toml") if content else None
+    except (MetadataUnavailable, IndexUnavailable):
+        return None
+    script = parse_setup_script(content.decode("utf-8", "replace")) if content else None
+    requires = _build_requires((project or b"").decode("utf-8", "replace"))
+    return _Sdist(script, requires) if script is not None and requires is not None else None
+
+
+def _build_requires(text: str) -> tuple[Requirement, ...] | None:
+    """Return the build requirements; None where another backend than setuptools builds, or nothing can be read."""
+    try:
+        table: dict[str, Any] = tomllib.loads(text).get("build-system", {})
+        lines = [Requirement(line) for line in table.get("requires", ("setuptools", "wheel"))]
+    except (tomllib.TOMLDecodeError, InvalidRequirement, RecursionError, AttributeError, TypeError):
+        return None
+    backend = str(table.get("build-backend", "setuptools.build_meta"))
+    return tuple(lines) if backend.startswith("setuptools") else None
+
+
+def _caps_setuptools(requires: Iterable[Requirement]) -> bool:
+    """Return whether a build requirement keeps setuptools below the release that dropped ``pkg_resources``."""
+    own = [item for item in requires if canonicalize_name(item.name) == "setuptools"]
+    return any(item.url or not item.specifier.contains(_NO_PKG_RESOURCES, prereleases=True) for item in own)
+
+
+def _troubles(package: ResolvedPackage, sdist: _Sdist, python: tuple[int, int]) -> Iterator[tuple[Severity, str, str]]:
+    """Yield how bad it is, what stops the build, and the way around."""
+    name, imports = package.name, sdist.script.imports()
+    line = sdist.script.refuses(python)
+    if line is not None:
+        words = f"its setup.py refuses Python {python[0]}.{python[1]} (line {line})"
+        yield Severity.ERROR, words, "take a Python that it admits, or a version that has a wheel for this one"
+    if "pkg_resources" in imports and not _caps_setuptools(sdist.requires):
+        words = f"its setup.py imports `pkg_resources` (line {imports['pkg_resources']}), which setuptools 82 removed"
+        way = (
+            "take a version that has a wheel or does without, or build it with an older setuptools: a file that says "
+            f"`setuptools<82`, for `pip install --build-constraint FILE {name}` or `uv pip install --build-constraints`"
+        )
+        yield Severity.ERROR, words, way
+    brought = {canonicalize_name(item.name) for item in sdist.requires}
+    for module in _ISOLATED:
+        if module in imports and not brought & {module, *map(canonicalize_name, ModuleOwners.projects_of(module))}:
+            words = (
+                f"its setup.py imports `{module}` (line {imports[module]}), which its build requirements do not bring: "
+                "an isolated build does not see the one that is installed"
+            )
+            way = (
+                f"install {module} first and then `pip install --no-build-isolation {name}`; with uv, "
+                f'`no-build-isolation-package = ["{name}"]` in `[tool.uv]`'
+            )
+            yield Severity.WARNING, words, way
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    resolution, archives, target = examination.resolution, examination.archives, examination.target
+    if resolution is None or archives is None or target is None:
+        return
+    for package in resolution.packages:
+        if package.file.kind is not FileKind.SDIST or package.file.stand_in:
+            continue
+        sdist = _opened(archives, package.file)
+        chain = chain_to(resolution, package.name)
+        for severity, words, way in _troubles(package, sdist, target.python) if sdist is not None else ():
+            yield Finding(
+                rule=RULE.code,
+                name=RULE.name,
+                severity=severity,
+                subject=package.name,
+                message=f"the build of `{package.name}` {package.version} stops: {words}; wanted by {chain}",
+                evidence=(Evidence(f"setup.py in {package.file.filename}", f"index {package.file.index}"),),
+                remedy=Remedy(way),
+                location=chain.location,
+            )
+
+
+RULE = Rule(
+    code="RES110",
+    name="build-fails",
+    severity=Severity.ERROR,
+    summary="The build of a source distribution stops before it begins",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"resolution", "target"}),
+    ranks=True,
+)

@@ -1,0 +1,73 @@
+"""Source distributions whose build stops before it begins, by what their setup.py says."""
+
+from __future__ import annotations
+
+import pytest
+from diagnose_fixtures import MemoryArchives, resolution_of, resolved, target_of
+
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.setup_script import parse_setup_script
+from envdoctor.model.finding import Finding, Severity
+
+LEGACY = "[build-system]\nrequires = ['setuptools<82', 'wheel']\n"
+WITH_TORCH = "[build-system]\nrequires = ['setuptools', 'torch>=2']\nbuild-backend = 'setuptools.build_meta'\n"
+OTHER = "[build-system]\nrequires = ['mesonpy']\nbuild-backend = 'mesonpy'\n"
+NUMBA = "max_python_version = '3.11'  # exclusive\ndef _guard_py_ver():\n    raise RuntimeError\n\n_guard_py_ver()\n"
+
+
+def _found(setup: str, project: str = "", python: str = "3.11") -> list[Finding]:
+    members = {"thing-1.0/setup.py": setup, **({"thing-1.0/pyproject.toml": project} if project else {})}
+    resolution = resolution_of(resolved("thing==1.0", sdist=True))
+    target = target_of(f"linux/x86_64/{python}/cpu")
+    found = examine(Examination(target=target, resolution=resolution, archives=MemoryArchives({"thing": members})))
+    return [item for item in found if item.rule == "RES110"]
+
+
+@pytest.mark.parametrize(
+    ("setup", "project", "said"),
+    [
+        ("import pkg_resources\nimport setuptools\n", "", (Severity.ERROR, "imports `pkg_resources` (line 1)")),
+        ("from pkg_resources import parse_version\n", WITH_TORCH, (Severity.ERROR, "imports `pkg_resources`")),
+        ("import pkg_resources\n", LEGACY, None),
+        ("import pkg_resources\n", OTHER, None),
+        ("try:\n    import pkg_resources\nexcept ImportError:\n    pass\n", "", None),
+        ("def version():\n    import pkg_resources\n", "", None),
+        ("import torch\n", "", (Severity.WARNING, "imports `torch` (line 1)")),
+        ("import torch\n", WITH_TORCH, None),
+        ("try:\n    import torch\nexcept ModuleNotFoundError:\n    pass\n", "", None),
+        ("import numpy as np\n", "", (Severity.WARNING, "imports `numpy`")),
+        ("print 'of Python 2'\nimport torch\n", "", None),
+        (NUMBA, "", (Severity.ERROR, "refuses Python 3.11 (line 1)")),
+        ("import sys\nif sys.version_info >= (3, 11):\n    sys.exit('no')\n", "", (Severity.ERROR, "refuses Python")),
+        ("import sys\nif sys.version_info < (3, 8):\n    raise RuntimeError\n", "", None),
+        ("import sys\nif sys.version_info[0] < 3:\n    sys.exit(1)\n", "", None),
+    ],
+)  # fmt: skip
+def test_what_stops_a_build(setup: str, project: str, said: tuple[Severity, str] | None) -> None:
+    findings = _found(setup, project)
+    assert [item.severity for item in findings] == ([said[0]] if said else [])
+    assert all(said is not None and said[1] in item.message for item in findings)
+
+
+def test_a_build_that_needs_torch_is_told_how() -> None:
+    (finding,) = _found("import torch\n")
+    assert finding.remedy is not None
+    assert "`pip install --no-build-isolation thing`" in finding.remedy.summary
+    assert 'no-build-isolation-package = ["thing"]' in finding.remedy.summary
+
+
+def test_an_older_python_is_admitted() -> None:
+    assert not _found(NUMBA, python="3.10")
+    script = parse_setup_script(
+        "import sys\nif sys.version_info[:2] == (3, 9) or sys.version_info >= (3, 13):\n    exit(1)\n"
+    )
+    assert script is not None
+    assert [python for python in ((3, 9), (3, 10), (3, 12), (3, 13)) if script.refuses(python)] == [(3, 9), (3, 13)]
+
+
+def test_a_script_that_cannot_be_read_says_nothing() -> None:
+    resolution = resolution_of(resolved("thing==1.0", sdist=True))
+    target = target_of("linux/x86_64/3.11/cpu")
+    found = examine(Examination(target=target, resolution=resolution, archives=MemoryArchives({})))
+    assert not [item for item in found if item.rule == "RES110"]
