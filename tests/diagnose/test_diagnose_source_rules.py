@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from diagnose_fixtures import MemoryArchives, MemorySources, resolution_of, resolved, target_of
+from diagnose_fixtures import MemoryArchives, MemorySources, require, resolution_of, resolved, target_of
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.diagnose import engine
@@ -18,7 +18,8 @@ from envdoctor.diagnose.source_scan import SourceScan
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.profile import Patch, PatchKind, Profile, ProfileTarget
-from envdoctor.model.project import Project
+from envdoctor.model.project import Group, Project, ReadingProblem, ReadingProblemKind
+from envdoctor.model.requirement import GroupKind, GroupName
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 
 CUDA, ZLUDA = target_of("linux/x86_64/3.11/cuda"), target_of("windows/x86_64/3.11/zluda")
@@ -81,6 +82,63 @@ def test_files_that_no_script_reaches_do_not_count() -> None:
     assert not found("SRC001", files, "numpy==1.26.0")
     files["a/b.py"] = "def f():\n    from . import train\n"
     assert [item.subject for item in found("SRC001", files, "numpy==1.26.0")] == ["inflect"]
+
+
+PACKAGE = {"src/app/__init__.py": "import numpy\n", "src/app/server/__init__.py": ""}
+
+
+@pytest.mark.parametrize("path", ["benchmark/run.py", "animations/a.py", "docker/get.py", "ci/report.py", "utils/x.py"])
+def test_of_a_package_what_it_ships_counts_and_nothing_beside_it(path: str) -> None:
+    assert not found("SRC001", {**PACKAGE, path: "import six\n"}, "numpy==1.26.0")
+    (finding,) = found("SRC001", {**PACKAGE, path: "", "src/app/core.py": "import six\n"}, "numpy==1.26.0")
+    assert finding.subject == "six"
+
+
+def test_a_part_of_a_package_that_needs_an_extra_needs_it_as_a_whole() -> None:
+    extra = Group(GroupName(GroupKind.EXTRA, "server"), (require("fastapi"),))
+    files = {
+        **PACKAGE,
+        "src/app/server/app.py": "import fastapi\nimport starlette\n",
+        "src/app/server/settings.py": "import pydantic\n",
+        "src/app/core.py": "import six\n",
+    }
+    project = Project(".", groups=(extra,))
+    assert [item.subject for item in found("SRC001", files, "numpy==1.26.0", project=project)] == ["six"]
+
+
+def test_a_folder_with_a_list_of_its_own_is_judged_by_that_list() -> None:
+    listed = Group(
+        GroupName(GroupKind.FILE, "tools/requirements.txt"),
+        (require("tqdm", FileOrigin("tools/requirements.txt", 1)),),
+    )
+    files = {"app.py": "import tools.get\nimport numpy\n", "tools/get.py": "import tqdm, six\n"}
+    assert [item.subject for item in found("SRC001", files, "numpy==1.26.0")] == ["six", "tqdm"]
+    assert not found("SRC001", files, "numpy==1.26.0", project=Project(".", groups=(listed,)))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        '[build-system]\nrequires = ["six>=1"]\n',
+        '[tool.hatch.build.hooks.hatch-builder]\ndependencies = ["Six>=1"]\n',
+        "[build-system\n",
+    ],
+)
+def test_what_the_build_alone_needs_is_declared(table: str) -> None:
+    findings = found("SRC001", {"pyproject.toml": table, "buildapi.py": "import six\n"}, "numpy==1.26.0")
+    assert len(findings) == (1 if table.startswith("[build-system\n") else 0)
+
+
+@pytest.mark.parametrize("kind", [ReadingProblemKind.DYNAMIC, ReadingProblemKind.UNREAD])
+def test_where_requirements_could_not_be_read_no_import_is_undeclared(kind: ReadingProblemKind) -> None:
+    problem = ReadingProblem(kind, FileOrigin("setup.py", 3), "some requirements of `setup.py` are computed")
+    assert not found("SRC001", {"a.py": "import six\n"}, "numpy==1.26.0", project=Project(".", problems=(problem,)))
+
+
+def test_an_import_that_no_run_reaches_is_no_error_of_an_advisory() -> None:
+    files = {"app.py": "import numpy\n", "benchmarks/fp8/run.py": "import deepspeed\n"}
+    examination = Examination(target=CUDA, sources=MemorySources(files), resolution=resolution_of(resolved("a==1")))
+    assert not [item for item in examine(examination) if item.subject == "deepspeed"]
 
 
 def test_scripts_beside_a_requirements_file_are_entries_too() -> None:

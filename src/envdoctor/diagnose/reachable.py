@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from envdoctor.diagnose.source_scan import ImportSite, SourceScan
 
-__all__ = ["local_modules", "reachable_files"]
+__all__ = ["local_modules", "reachable_files", "shipped_packages"]
 
 _TESTS = frozenset({"tests", "test", "testing", "docs", "doc"})
-_ASIDE = _TESTS | {"examples", "example", "benchmarks", "tools", "scripts", "notebooks", "demo", "demos", "samples"}
+_ASIDE = _TESTS | {
+    *("examples", "example", "benchmarks", "benchmark", "tools", "scripts", "notebooks", "demo", "demos", "samples"),
+    *("docker", "plugins", "contrib", "ci", "dev"),
+}
+_SOURCE_ROOTS = ("src/", "lib/", "python/")
 _NOT_ENTRIES = frozenset({"setup.py", "conftest.py", "noxfile.py", "fabfile.py", "conf.py"})
 
 
@@ -35,9 +39,31 @@ def local_modules(paths: Iterable[str]) -> frozenset[str]:
 
 
 def _entries(scan: SourceScan, folders: frozenset[str]) -> list[str]:
-    """Scripts beside the requirements files; where there are none, everything but tests, examples and tools."""
+    """Scripts beside the requirements files; where there are none, the packages that the project ships.
+
+    Where it has no package either, everything counts but tests, examples and tools.
+    """
     scripts = [path for path in scan.by_path if _folder(path) in folders and not _in(_TESTS, path)]
-    return scripts or [path for path in scan.by_path if not _in(_ASIDE, path)]
+    if scripts:
+        return scripts
+    inside = [path for path in scan.by_path if not _in(_ASIDE, path)]
+    packages = shipped_packages(scan)
+    return (
+        [path for path in inside if path.startswith(packages)]
+        or inside
+        or [path for path in scan.by_path if not _in(_TESTS, path)]
+    )
+
+
+def shipped_packages(scan: SourceScan) -> tuple[str, ...]:
+    """Return the folders of the project's own packages, each with a slash: at the top, or in a folder of sources."""
+    found = []
+    for path in scan.by_path:
+        root = next((root for root in _SOURCE_ROOTS if path.startswith(root)), "")
+        folder, _, rest = path.removeprefix(root).partition("/")
+        if rest == "__init__.py" and folder not in _ASIDE:
+            found.append(f"{root}{folder}/")
+    return tuple(sorted(found))
 
 
 def _targets(site: ImportSite, scan: SourceScan) -> Iterator[str]:

@@ -22,7 +22,7 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 EVERYWHERE = "**/*.py"
-_TESTS = frozenset({"tests", "test", "testing", "docs", "doc"})
+_TESTS = frozenset({"tests", "test", "testing", "docs", "doc", "benchmarks", "benchmark"})
 _NAME = re.compile(r"\w+")
 
 
@@ -114,7 +114,7 @@ class SourceScan:
         """Return where the regular expression matches in the files of a glob.
 
         ``having``: texts of which one stands in every match; files without them are not searched. Comments and
-        docstrings do not count; in a search over all Python files, tests and documentation do not either.
+        docstrings do not count; in a search over all Python files, tests, benchmarks and documentation do not either.
         """
         compiled = _compiled(pattern)
         if files == EVERYWHERE and having and not any(text in self._all_python() for text in having):

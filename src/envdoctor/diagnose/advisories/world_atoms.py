@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
+from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.source_scan import EVERYWHERE
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.origin import FileOrigin
@@ -234,7 +235,12 @@ def _imports(row: Table) -> Atom:
     def ask(situation: Situation) -> Outcome:
         if situation.scan is None:
             return _unknown("sources")
+        project = situation.scene.examination.project
         sites = situation.scan.unguarded(module)
+        if sites:
+            # A file that no run of the project reaches needs the module for itself alone.
+            reached = set(reachable_files(situation.scan, project.files if project else ()))
+            sites = [site for site in sites if site.path in reached]
         if not sites:
             return FALSE
         where = FileOrigin(sites[0].path, sites[0].line)

@@ -2,9 +2,11 @@
 
 ## What it does
 
-Looks at the imports that running the project's scripts always reaches (not in `try`, not in functions) and reports
-those that neither the standard library, nor the project itself, nor a planned or installed distribution gives. What an
-extra or a group of the project brings is not reported.
+Looks at the imports that running the project's scripts, or importing its packages, always reaches (not in `try`, not
+in functions) and reports those that neither the standard library, nor the project itself, nor a planned or installed
+distribution gives. What an extra or a group of the project brings is not reported, nor is any other import of a file
+that needs one of them; nor what the build alone needs, nor what stands in a folder with a list of its own. Where some
+of the project's requirements could not be read, nothing is reported: they may bring it.
 
 ## Why is this bad
 
@@ -23,17 +25,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.diagnose.module_owners import ModuleOwners
-from envdoctor.diagnose.reachable import local_modules, reachable_files
+from envdoctor.diagnose.reachable import local_modules, reachable_files, shipped_packages
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import ImportSite, SourceScan, scan_of
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import ReadingProblemKind
+from envdoctor.toml_tables import TomlError, read_toml
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.project import Project
 
 # Modules of the standard library that later versions dropped, with the first version without them.
 _DROPPED = {
@@ -103,6 +109,43 @@ def _in_a_group(examination: Examination) -> set[str]:
     return named.union(*(outcome.packages for outcome in examination.groups))
 
 
+def _for_the_build(scan: SourceScan) -> set[str]:
+    """Return the projects that the build of this one asks for (PEP 518, Hatch): its build scripts import them."""
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.utils import canonicalize_name
+
+    file = scan.read("pyproject.toml")
+    try:
+        document = read_toml(file.text) if file is not None else {}
+    except TomlError:
+        return set()
+    found: set[str] = set()
+    tool = document.get("tool")
+    for line in (*_lists(document.get("build-system"), "requires"), *_lists(tool, "dependencies", below="hatch")):
+        with suppress(InvalidRequirement, TypeError):
+            found.add(canonicalize_name(Requirement(line).name))
+    return found
+
+
+def _lists(table: object, key: str, below: str = "") -> Iterator[Any]:
+    """Yield the items of the lists of that name in a table, and in all tables inside it."""
+    for name, value in table.items() if isinstance(table, dict) else ():
+        if below and name != below:
+            continue
+        if name == key and isinstance(value, list):
+            yield from value
+        yield from _lists(value, key)
+
+
+def _folders_with_a_list(project: Project | None) -> tuple[str, ...]:
+    """Return the folders below the top, each with a slash, that have a list of requirements of their own."""
+    if project is None:
+        return ()
+    origins = [line.origin for group in project.groups for line in group.requirements]
+    paths = [file.path for file in project.left_out] + [item.path for item in origins if isinstance(item, FileOrigin)]
+    return tuple({f"{path.rpartition('/')[0]}/" for path in paths if "/" in path})
+
+
 def _excluded(examination: Examination, projects: tuple[str, ...]) -> bool:
     excluded = {item.name for item in examination.profile.excludes} if examination.profile else set()
     return bool(excluded & set(projects))
@@ -111,16 +154,39 @@ def _excluded(examination: Examination, projects: tuple[str, ...]) -> bool:
 def _find(examination: Examination) -> Iterator[Finding]:
     if examination.sources is None or (examination.resolution is None and examination.environment is None):
         return
-    if examination.unknowns:
+    if examination.unknowns or _unread(examination.project):
         return  # What could not be read may be what provides it.
     scan, owners = scan_of(examination.sources), ModuleOwners(examination)
     guarded = {patch.module for patch in examination.profile.patches} if examination.profile else set()
     optional = _in_a_group(examination)
-    for module, sites in sorted(_suspects(examination, scan, owners).items()):
+    suspects = {
+        module: (owners.projects_of(module) or (module.replace("_", "-").casefold(),), sites)
+        for module, sites in sorted(_suspects(examination, scan, owners).items())
+    }
+    own_lists = _folders_with_a_list(examination.project)
+    files = {site.path for projects, sites in suspects.values() if optional & set(projects) for site in sites}
+    mates = _folders_below(scan, files)
+    settled = optional | _for_the_build(scan)
+    for module, (projects, sites) in suspects.items():
+        if settled & set(projects) or module in guarded or _excluded(examination, projects):
+            continue
+        sites = [site for site in sites if site.path not in files and not site.path.startswith((*own_lists, *mates))]
         real = _confirmed(scan, sites)
-        projects = owners.projects_of(module) or (module.replace("_", "-").casefold(),)
-        if real and not optional & set(projects) and module not in guarded and not _excluded(examination, projects):
+        if real:
             yield _finding(module, projects[0], real)
+
+
+def _unread(project: Project | None) -> bool:
+    """Whether some requirements are computed, or stand where they could not be read."""
+    unread = (ReadingProblemKind.DYNAMIC, ReadingProblemKind.UNREAD)
+    return project is not None and (bool(project.unread) or any(item.kind in unread for item in project.problems))
+
+
+def _folders_below(scan: SourceScan, files: set[str]) -> tuple[str, ...]:
+    """Return the folders of these files, each with a slash, that are parts of a package: they need its extra, too."""
+    tops = {"", *shipped_packages(scan)}
+    folders = {f"{path.rpartition('/')[0]}/" for path in files if "/" in path}
+    return tuple(folder for folder in folders if folder not in tops and folder.startswith(tuple(tops - {""})))
 
 
 def _finding(module: str, project: str, sites: list[ImportSite]) -> Finding:
