@@ -9,7 +9,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.lock.companions import constraints_text, overrides_text
-from envdoctor.lock.fault import faults
+from envdoctor.lock.lock_refusals import not_pinned
 from envdoctor.lock.pylock_reader import LockError, parse_lock
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.model.candidate import DistributionFile, FileKind
@@ -139,8 +139,8 @@ def test_an_sdist_is_locked_as_an_sdist() -> None:
 )
 def test_what_cannot_be_pinned_is_refused(changes: dict[str, object], reason: str) -> None:
     resolution = Resolution((_package("torch", "2.4.1", **changes),))
-    (fault,) = faults(resolution)
-    assert reason in fault.reason
+    (refusal,) = not_pinned(resolution)
+    assert reason in refusal.message
     with pytest.raises(ValueError, match="torch: "):
         build_pylock(resolution, TARGET, created_by="envdoctor")
 

@@ -8,7 +8,7 @@ import pytest
 
 from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.refusal import LockFault
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.render import FORMATS, render
@@ -80,19 +80,23 @@ def test_what_one_reason_keeps_away_is_said_once_without_the_addresses_that_diff
 
 
 @pytest.mark.parametrize(
-    ("fault", "text"),
+    ("refusal", "text"),
     [
         (
-            LockFault("alpha", unknown=Unknown(UnknownKind.OFFLINE, ALPHA, "main", URL)),
+            Refusal(RefusalKind.UNKNOWN, "alpha", unknown=Unknown(UnknownKind.OFFLINE, ALPHA, "main", URL)),
             f"`alpha` cannot be locked: index main ({URL}): offline and not in the cache",
         ),
         (
-            LockFault("alpha", unknown=Unknown(UnknownKind.NO_METADATA, ALPHA_2, file=FILE, cause="it has none")),
+            Refusal(
+                RefusalKind.UNKNOWN,
+                "alpha",
+                unknown=Unknown(UnknownKind.NO_METADATA, ALPHA_2, file=FILE, cause="it has none"),
+            ),
             f"`alpha` cannot be locked: the metadata of its version 2.0 could not be read: {FILE}: it has none",
         ),
         (
-            LockFault(
-                "",
+            Refusal(
+                RefusalKind.UNKNOWN,
                 place=URL,
                 index="main",
                 unknown=Unknown(UnknownKind.UNREACHABLE, MAIN, "main", URL, cause="refused"),
@@ -101,13 +105,17 @@ def test_what_one_reason_keeps_away_is_said_once_without_the_addresses_that_diff
             f"{URL}: index `main` could not be reached: refused; {ADDED} (environment `tools`)",
         ),
         (
-            LockFault("", place=URL, unknown=Unknown(UnknownKind.UNREACHABLE, MAIN, "main", URL, cause="refused")),
+            Refusal(
+                RefusalKind.UNKNOWN,
+                place=URL,
+                unknown=Unknown(UnknownKind.UNREACHABLE, MAIN, "main", URL, cause="refused"),
+            ),
             f"{URL}: refused",
         ),
     ],
 )
-def test_a_lock_is_refused_in_words_of_what_is_not_known(fault: LockFault, text: str) -> None:
-    assert refusal_text(fault) == text
+def test_a_lock_is_refused_in_words_of_what_is_not_known(refusal: Refusal, text: str) -> None:
+    assert refusal_text(refusal) == text
 
 
 def test_every_format_says_what_is_not_known_and_the_environment_that_it_is_about() -> None:

@@ -51,7 +51,7 @@ def test_no_lock_is_made_of_it_and_the_report_is_not_complete(monkeypatch: pytes
     assert any("fails its own check" in message_of(item) for item in report.findings)
     outcome = lock(request, LockChoice(), {})
     assert not outcome.files
-    assert any("fails its own check" in refusal_text(fault) for fault in outcome.faults)
+    assert any("fails its own check" in refusal_text(refusal) for refusal in outcome.refusals)
 
 
 def test_a_repair_that_passes_is_used_before_one_that_does_not() -> None:

@@ -154,9 +154,9 @@ def _report_of_project(
     env: Path | None,
 ) -> Report:
     from envdoctor.verbs.check import prescribe, report_of
-    from envdoctor.verbs.lock_obstacles import obstacles_of
     from envdoctor.verbs.next_command import after_check, after_checks
     from envdoctor.verbs.profile_environments import together
+    from envdoctor.verbs.refused_lock import refusals_in_use
     from envdoctor.verbs.session import open_session
 
     progress, tell = open_progress(quiet=quiet), teller(quiet=quiet)
@@ -166,7 +166,7 @@ def _report_of_project(
         for request in session.requests:
             result = prescribe(request, groups=True)
             report = report_of(request, result, command="check")
-            command = after_check(report, typed, obstacles_of(request, result), request.locked)
+            command = after_check(report, typed, refusals_in_use(request, result), request.locked)
             reports.append(replace(report, next_command=command))
     report = replace(together(reports), next_command=after_checks(reports, typed))
     return with_whole_commands(report, typed)

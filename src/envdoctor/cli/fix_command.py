@@ -16,6 +16,7 @@ from envdoctor.cli.messages import teller
 from envdoctor.cli.progress import open_progress
 from envdoctor.cli.streams import stopped_like_ctrl_c
 from envdoctor.ports import UsageFault
+from envdoctor.render.reasons import refusals_text
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.session import Session, open_session
 
@@ -102,8 +103,8 @@ def fix(
     with session:
         treatment = Treatment(session, options, say=_say)
         plans = treatment.plans(dry_run=dry_run)
-        if treatment.refusal is not None:
-            _say(f"error: {treatment.refusal}")
+        if treatment.refusals:
+            _say(f"error: {refusals_text(treatment.refusals)}")
             if dry_run and options.json:
                 _show(treatment.shown(()), output, to_stdout=True)
             raise typer.Exit(_FAILED if treatment.complete else _COULD_NOT_CHECK)

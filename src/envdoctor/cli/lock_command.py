@@ -14,6 +14,7 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.messages import error, note, say, teller
 from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
+from envdoctor.model.refusal import RefusalKind
 from envdoctor.ports import UsageFault
 from envdoctor.render.reasons import refusal_text
 from envdoctor.verbs.next_command import Typed, mirrored_lock, with_whole_commands
@@ -21,7 +22,7 @@ from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.session import open_session
 
 if TYPE_CHECKING:
-    from envdoctor.model.refusal import LockFault
+    from envdoctor.model.refusal import Refusal
     from envdoctor.verbs.lock import LockOutcome
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -101,16 +102,18 @@ def _settled(
     outcome: LockOutcome, typed: Typed, folder: Path, chosen: Sequence[str], *, check: bool, quiet: bool
 ) -> int:
     """Write the files, or compare them, or say why there are none; return the exit code."""
-    if outcome.no_such_repair:
-        raise UsageFault(f"--repair: {outcome.refusal}")
-    if outcome.refusal is not None:
-        error(typed.completed(f"{outcome.refusal}; `envdoctor check` shows what clashes"))
+    clashing = [item for item in outcome.refusals if item.kind in (RefusalKind.CONFLICT, RefusalKind.NO_REPAIR)]
+    said = "; ".join(map(refusal_text, clashing))
+    if any(item.kind is RefusalKind.NO_REPAIR for item in clashing):
+        raise UsageFault(f"--repair: {said}")
+    if clashing:
+        error(typed.completed(f"{said}; `envdoctor check` shows what clashes"))
         return _FAILED
-    if outcome.faults:
-        _say_faults(outcome.faults)
-        if any(fault.wrong for fault in outcome.faults):
+    if outcome.refusals:
+        _say_refusals(outcome.refusals)
+        if any(refusal.wrong for refusal in outcome.refusals):
             return _FAILED
-        _say_next(typed, outcome.faults)
+        _say_next(typed, outcome.refusals)
         return _COULD_NOT_CHECK
     again = typed.command("lock", *chosen)
     if outcome.kept:
@@ -141,27 +144,27 @@ def _kept(names: Sequence[str], folder: Path, again: str, *, quiet: bool) -> int
     return _checked(missing, folder, again)
 
 
-def _say_next(typed: Typed, faults: Sequence[LockFault]) -> None:
+def _say_next(typed: Typed, refusals: Sequence[Refusal]) -> None:
     """Say which command helps where something could not be known, if one does."""
     if typed.index.offline:
         online = replace(typed, index=replace(typed.index, offline=False))
         say("where the index can be reached, the same without `--offline` fills the cache")
         say(f"next: {online.command('lock')}")
         return
-    command = mirrored_lock(typed, faults)
+    command = mirrored_lock(typed, refusals)
     if command is not None:
         say(f"next: {command}")
 
 
-def _say_faults(faults: Sequence[LockFault]) -> None:
-    """Say what stands in the way: every fault that a person must correct, and the first of what was not known."""
-    wrong = [fault for fault in faults if fault.wrong][:_MOST_WRONG]
+def _say_refusals(refusals: Sequence[Refusal]) -> None:
+    """Say what stands in the way: each that a person must correct, and the first of what was not known."""
+    wrong = [refusal for refusal in refusals if refusal.wrong][:_MOST_WRONG]
     # What somebody wrote comes before pages that did not come: of those there may be hundreds, all for one reason.
-    unknown = sorted((fault for fault in faults if not fault.wrong), key=lambda fault: not fault.place)
+    unknown = sorted((refusal for refusal in refusals if not refusal.wrong), key=lambda refusal: not refusal.place)
     others = unknown[: 0 if wrong else _MOST_FAULTS]
-    for fault in (*wrong, *others):
-        error(refusal_text(fault))
-    more = len(faults) - len(wrong) - len(others)
+    for refusal in (*wrong, *others):
+        error(refusal_text(refusal))
+    more = len(refusals) - len(wrong) - len(others)
     if more > 0:
         error(f"and {more} more")
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.model.candidate import agreeing, comparable, malformed_hash
+from envdoctor.model.candidate import agreeing, comparable, malformed_hash, safe_hashes
 from envdoctor.model.compatibility import admits
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
-from envdoctor.model.refusal import LockFault
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 from envdoctor.model.resolution import Resolution, ResolvedPackage
@@ -22,10 +22,11 @@ from envdoctor.resolve.diagnosis import Diagnosis
 
 __all__ = [
     "amiss",
-    "hash_faults",
+    "hash_refusals",
     "left_out_unseen",
     "misread",
     "not_admitted",
+    "not_pinned",
     "nothing_there",
     "repair_in_use",
     "unread",
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 
-def amiss(project: Project, target: Target) -> tuple[LockFault, ...]:
+def amiss(project: Project, target: Target) -> tuple[Refusal, ...]:
     """Return what is wrong with the project's own files, whatever an index says."""
     python = not_admitted(project, target)
     return (*misread(project), *((python,) if python else ()))
@@ -60,63 +61,68 @@ _KNOWN_PROJECT = canonicalize_name("pip")
 """A project that every index of the usual kind has."""
 
 
-def misread(project: Project) -> tuple[LockFault, ...]:
+def misread(project: Project) -> tuple[Refusal, ...]:
     """Return what could not be read of the project's files; the rest alone is not what the project asks for."""
     found = [_of_problem(problem) for problem in project.problems if problem.kind in _WRONG | _UNKNOWN]
     for requirement in project.requirements:
         for text in requirement.hashes:
             reason = malformed_hash(text)
             if reason is not None:
-                found.append(_fault(requirement, f"`--hash={text[:80]}` is no hash that installers take: {reason}"))
+                found.append(
+                    _of_line(
+                        RefusalKind.FILE, requirement, f"`--hash={text[:80]}` is no hash that installers take: {reason}"
+                    )
+                )
     return tuple(found)
 
 
-def _of_problem(problem: ReadingProblem) -> LockFault:
+def _of_problem(problem: ReadingProblem) -> Refusal:
     message = problem.message.rstrip(".")
     if problem.kind is ReadingProblemKind.DYNAMIC:
         message += "; write the requirements down where they can be read (`[project] dependencies`)"
     elif problem.suggestions:
         message += f"; was {' or '.join(f'`{item}`' for item in problem.suggestions[:3])} meant?"
-    return LockFault("", message, wrong=problem.kind in _WRONG, place=str(problem.origin))
+    kind = RefusalKind.FILE if problem.kind in _WRONG else RefusalKind.UNREAD
+    return Refusal(kind, message=message, place=str(problem.origin))
 
 
-def not_admitted(project: Project, target: Target) -> LockFault | None:
-    """Return a fault where the project's ``requires-python`` rules the target's Python out."""
+def not_admitted(project: Project, target: Target) -> Refusal | None:
+    """Return a refusal where the project's ``requires-python`` rules the target's Python out."""
     wanted = project.requires_python
     if wanted is None or admits(wanted, target.python):
         return None
     origin = project.requires_python_origin or FileOrigin(project.name or "the project")
     message = f"the project requires Python `{wanted}`, and the target has {target.python_version}"
-    return LockFault("", f"{message}; `--target-python` names another", wrong=True, place=str(origin))
+    return Refusal(RefusalKind.PYTHON, message=f"{message}; `--target-python` names another", place=str(origin))
 
 
-def unread(diagnosis: Diagnosis, written: Iterable[Requirement]) -> Iterator[LockFault]:
+def unread(diagnosis: Diagnosis, written: Iterable[Requirement]) -> Iterator[Refusal]:
     """Yield what the resolution leaves out because nothing is known of it: direct references, and unread pages."""
     direct = {requirement.name: requirement for requirement in written if requirement.url}
     for unknown in diagnosis.on_trust:
         name = canonicalize_name(unknown.subject.name)
         requirement = direct.get(name)
         if requirement is None:
-            yield LockFault(name, unknown=unknown)
+            yield Refusal(RefusalKind.UNKNOWN, name, unknown=unknown)
         else:
             message = (
                 f"`{requirement}` is a direct reference: what it requires is not known without fetching it; take a "
                 f"version of an index, such as `{name}==1.0`, or leave it out here and install it after the lock"
             )
-            yield replace(_fault(requirement, message), wrong=False)
+            yield _of_line(RefusalKind.DIRECT_REFERENCE, requirement, message)
 
 
-def unsound(diagnosis: Diagnosis) -> Iterator[LockFault]:
+def unsound(diagnosis: Diagnosis) -> Iterator[Refusal]:
     """Yield what a resolution breaks that fails its own check: whatever it is good for, it is no lock."""
     for unknown in diagnosis.unknowns:
         if unknown.kind is UnknownKind.UNSOUND:
-            yield LockFault("", place="the resolution", unknown=unknown)
+            yield Refusal(RefusalKind.UNKNOWN, place="the resolution", unknown=unknown)
 
 
 def nothing_there(
     diagnosis: Diagnosis, resolution: Resolution | None, index: Index | None, url: str | None
-) -> LockFault | None:
-    """Return a fault where the index has none of the projects, and not even one that every index has."""
+) -> Refusal | None:
+    """Return a refusal where the index has none of the projects, and not even one that every index has."""
     if url is None or index is None or not diagnosis.missing or (resolution is not None and resolution.packages):
         return None
     try:
@@ -124,13 +130,14 @@ def nothing_there(
     except ProjectNotFound:
         names = ", ".join(f"`{name}`" for name in diagnosis.missing[:3])
         more = f" and {len(diagnosis.missing) - 3} more" if len(diagnosis.missing) > 3 else ""
-        return LockFault("", f"has no {names}{more}, nor `pip`: is it the URL of a package index?", place=url)
+        message = f"has no {names}{more}, nor `pip`: is it the URL of a package index?"
+        return Refusal(RefusalKind.NO_INDEX, message=message, place=url)
     except IndexUnavailable as error:
-        return LockFault("", place=url, unknown=error.unknown)
+        return Refusal(RefusalKind.UNKNOWN, place=url, unknown=error.unknown)
     return None
 
 
-def left_out_unseen(diagnosis: Diagnosis, repair: Repair | None) -> Iterator[LockFault]:
+def left_out_unseen(diagnosis: Diagnosis, repair: Repair | None) -> Iterator[Refusal]:
     """Yield a person's own lines that a repair would drop: no index has their project, or no version can be used."""
     if repair is None:
         return
@@ -140,28 +147,29 @@ def left_out_unseen(diagnosis: Diagnosis, repair: Repair | None) -> Iterator[Loc
             if not _asks(aside):
                 continue
             if aside.name in diagnosis.missing:
-                yield _fault(aside, f"no index has `{aside.name}`; correct `{aside}`, or name the index that has it")
+                message = f"no index has `{aside.name}`; correct `{aside}`, or name the index that has it"
+                yield _of_line(RefusalKind.NO_PROJECT, aside, message)
             elif override.leaves_out and not override.from_profile:
                 message = (
                     f"nothing that `{aside}` admits can be used on this target; correct it, exclude `{aside.name}` in "
                     f"a profile, or leave it out on purpose with `--repair {number}`"
                 )
-                yield _fault(aside, message)
+                yield _of_line(RefusalKind.NO_PROJECT, aside, message)
 
 
 def _asks(requirement: Requirement) -> bool:
     return requirement.kind is RequirementKind.REQUIRE and requirement.origin.kind != "distribution"
 
 
-def hash_faults(project: Project, resolution: Resolution, target: Target) -> Iterator[LockFault]:
+def hash_refusals(project: Project, resolution: Resolution, target: Target) -> Iterator[Refusal]:
     """Yield the versions whose files have none of the hashes that the project asks for."""
     for package, requirement in _hashed(project, resolution, target):
         if agreeing(package.files, requirement.hashes):
             continue
         known = comparable(package.files, requirement.hashes)
         said = "has a hash that it asks for" if known else "has a hash of that kind on its index"
-        fault = _fault(requirement, f"no file of `{package.name}` {package.version} {said}")
-        yield fault if known else replace(fault, wrong=False)
+        kind = RefusalKind.WRONG_HASH if known else RefusalKind.NO_HASH
+        yield _of_line(kind, requirement, f"no file of `{package.name}` {package.version} {said}")
 
 
 def with_hashes(project: Project, resolution: Resolution, target: Target) -> Resolution:
@@ -186,5 +194,17 @@ def _hashed(project: Project, resolution: Resolution, target: Target) -> Iterato
             yield package, requirement
 
 
-def _fault(requirement: Requirement, message: str) -> LockFault:
-    return LockFault(requirement.name, message, wrong=True, place=str(requirement.origin))
+def _of_line(kind: RefusalKind, requirement: Requirement, message: str) -> Refusal:
+    return Refusal(kind, requirement.name, message, place=str(requirement.origin))
+
+
+def not_pinned(resolution: Resolution) -> Iterator[Refusal]:
+    """Yield every package that a lock could not pin: no hash, or a file that only stands in for another's."""
+    for package in resolution.packages:
+        file = package.file
+        if file.stand_in:
+            message = f"its index `{file.index}` could not be reached, so the hash of its file is not known"
+            yield Refusal(RefusalKind.UNKNOWN, package.name, message, index=file.index)
+        elif not safe_hashes(file):
+            message = f"`{file.filename}` has no hash on index `{file.index}`"
+            yield Refusal(RefusalKind.NO_HASH, package.name, message)

@@ -17,8 +17,8 @@ from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from envdoctor.lock.fault import faults, safe_hashes
-from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.lock.lock_refusals import not_pinned
+from envdoctor.model.candidate import DistributionFile, FileKind, safe_hashes
 from envdoctor.model.index_url import url_without_secrets
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
@@ -43,11 +43,11 @@ def build_pylock(
 
     ``chosen``: a person chose the repair, so that it is kept when the lock is written again.
 
-    Raises ValueError where ``faults`` is not empty.
+    Raises ValueError where ``not_pinned`` yields something.
     """
-    wrong = faults(resolution)
-    if wrong:
-        raise ValueError("; ".join(f"{fault.package}: {fault.reason}" for fault in wrong))
+    refused = tuple(not_pinned(resolution))
+    if refused:
+        raise ValueError("; ".join(f"{refusal.subject}: {refusal.message}" for refusal in refused))
     document = Pylock(
         lock_version=Version("1.0"),
         environments=[_environment(target)],

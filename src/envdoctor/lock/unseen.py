@@ -14,7 +14,7 @@ from packaging.requirements import Requirement as Pep508
 from packaging.utils import canonicalize_name
 
 from envdoctor.model.origin import DistributionOrigin
-from envdoctor.model.refusal import LockFault
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.requirement import may_hold
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 __all__ = ["direct_demands", "left_open", "out_of_reach", "rests_on_the_unread", "unread_versions"]
 
 
-def unread_versions(diagnosis: Diagnosis) -> Iterator[LockFault]:
+def unread_versions(diagnosis: Diagnosis) -> Iterator[Refusal]:
     """Yield the versions, in use or passed over, whose metadata did not come.
 
     What only a build would tell is not among them: to ask again brings nothing, so the lock is written and says it.
     """
     for rejection in _left_open(diagnosis):
         if rejection.unknown is not None and rejection.unknown.may_be_asked_again:
-            yield LockFault(rejection.project, unknown=rejection.unknown)
+            yield Refusal(RefusalKind.UNKNOWN, rejection.project, unknown=rejection.unknown)
 
 
 def left_open(diagnosis: Diagnosis) -> tuple[Unknown, ...]:
     """Return what is not known and stands in no lock's way: what only a build would tell, lines that say nothing."""
-    refused = {fault.unknown for fault in unread_versions(diagnosis)} | set(diagnosis.on_trust)
+    refused = {refusal.unknown for refusal in unread_versions(diagnosis)} | set(diagnosis.on_trust)
     return tuple(unknown for unknown in diagnosis.unknowns if unknown not in refused)
 
 
@@ -53,22 +53,23 @@ def _left_open(diagnosis: Diagnosis) -> Iterator[Rejection]:
             yield rejection
 
 
-def out_of_reach(unreachable: Iterable[Unknown], known: Iterable[LockFault]) -> Iterator[LockFault]:
-    """Yield the indexes that did not answer and of which no other fault speaks."""
-    spoken_of = {fault.index for fault in known}
+def out_of_reach(unreachable: Iterable[Unknown], known: Iterable[Refusal]) -> Iterator[Refusal]:
+    """Yield the indexes that did not answer and of which no other refusal speaks."""
+    spoken_of = {refusal.index for refusal in known}
     for unknown in unreachable:
         if unknown.index not in spoken_of:
-            yield LockFault("", place=unknown.url, index=unknown.index, unknown=unknown)
+            yield Refusal(RefusalKind.UNKNOWN, place=unknown.url, index=unknown.index, unknown=unknown)
 
 
-def direct_demands(resolution: Resolution, index: Index, target: Target) -> Iterator[LockFault]:
+def direct_demands(resolution: Resolution, index: Index, target: Target) -> Iterator[Refusal]:
     """Yield the demands of distributions for a file at a URL: the index's file of that name need not be the same."""
     for package in resolution.packages:
         for demand in _direct(package, index, target):
             name = canonicalize_name(demand.name)
             met = resolution.get(name)
             if met is not None and package.name not in _overruled(met):
-                yield LockFault(
+                yield Refusal(
+                    RefusalKind.DIRECT_REFERENCE,
                     name,
                     f"{package.name} {package.version} asks for `{demand}`, a direct reference; an index's file need "
                     "not be the same; an override in a profile can say which version to take",

@@ -47,6 +47,14 @@ def malformed_hash(text: str) -> str | None:
     return None
 
 
+_SAFE = ("sha256", "sha384", "sha512")
+
+
+def safe_hashes(file: DistributionFile) -> dict[str, str]:
+    """Return the digests that installers check; MD5 and SHA-1 prove nothing and are left out."""
+    return {name: digest for name, digest in file.hashes if name in _SAFE}
+
+
 def agreeing(files: Iterable[DistributionFile], hashes: Sequence[str]) -> tuple[DistributionFile, ...]:
     """Return the files that have one of the hashes."""
     wanted = {text.lower() for text in hashes}

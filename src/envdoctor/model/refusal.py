@@ -1,4 +1,4 @@
-"""Why what was asked for is not done: said before anything is changed."""
+"""Why what was asked for is not done, a lock or a treatment: said before anything is changed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from envdoctor.model.unknown import Unknown
 
-__all__ = ["LockFault", "Refusal", "RefusalKind"]
+__all__ = ["Refusal", "RefusalKind"]
 
 
 class RefusalKind(enum.Enum):
     """What stands in the way."""
 
+    UNKNOWN = "unknown"
+    """Something is not known that an index, or its cache, would tell."""
+    FILE = "file"
+    """A file of the project is not as it should be."""
+    UNREAD = "unread"
+    """A file of the project does not say what it asks for."""
+    DIRECT_REFERENCE = "direct-reference"
+    NO_PROJECT = "no-project"
+    """No index has a project, or none of its versions can be used."""
+    NO_INDEX = "no-index"
+    """What was given as an index seems to be none."""
+    CONFLICT = "conflict"
+    """The requirements do not resolve, or not as they stand."""
+    NO_REPAIR = "no-repair"
+    """The repair that was asked for is none of the list."""
     NO_HASH = "no-hash"
     WRONG_HASH = "wrong-hash"
     WRONG_INDEX = "wrong-index"
@@ -22,6 +37,7 @@ class RefusalKind(enum.Enum):
     PATH = "path"
     ANCHOR = "anchor"
     PYTHON = "python"
+    TARGET = "target"
     SYSTEM_NEED = "system-need"
     DISK = "disk"
     ARCHIVE = "archive"
@@ -30,27 +46,27 @@ class RefusalKind(enum.Enum):
     """Not even a plan could be made."""
 
 
+_NOT_KNOWN = frozenset(
+    {
+        RefusalKind.UNKNOWN,
+        RefusalKind.UNREAD,
+        RefusalKind.DIRECT_REFERENCE,
+        RefusalKind.NO_INDEX,
+        RefusalKind.NO_HASH,
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """One reason."""
 
     kind: RefusalKind
-    subject: str
-    """The package, file or environment that it is about."""
-    message: str
+    subject: str = ""
+    """The package, file or environment that it is about; empty where ``place`` says it, or it is about all."""
+    message: str = ""
+    """In words, which nothing reads again; empty where ``unknown`` says it."""
     remedy: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LockFault:
-    """Why a package cannot be locked."""
-
-    package: str
-    """Its name; empty where it is about a line or a file."""
-    reason: str = ""
-    """In words; empty where ``unknown`` says it."""
-    wrong: bool = False
-    """Something that a person must correct; else it could not be known."""
     place: str = ""
     """The file and line, or the URL, that it is about."""
     index: str = ""
@@ -58,3 +74,8 @@ class LockFault:
     unknown: Unknown | None = None
     environment: str = ""
     """Which of a profile's environments it stands in the way of, where others have a lock."""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether a person must correct something; else it could not be known."""
+        return self.kind not in _NOT_KNOWN

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Evidence, Finding
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
 if TYPE_CHECKING:
@@ -13,10 +14,19 @@ if TYPE_CHECKING:
 
     from envdoctor.model.candidate import Rejection
     from envdoctor.model.conflict import Conflict
-    from envdoctor.model.refusal import LockFault
     from envdoctor.model.report import Report
 
-__all__ = ["about", "bare_reason", "message_of", "reason", "refusal_text", "rejection_detail", "unknown_text", "worded"]
+__all__ = [
+    "about",
+    "bare_reason",
+    "message_of",
+    "reason",
+    "refusal_text",
+    "refusals_text",
+    "rejection_detail",
+    "unknown_text",
+    "worded",
+]
 
 _STATUS = {
     401: "it asks for credentials (401); put them in netrc or in the URL",
@@ -26,6 +36,8 @@ _STATUS = {
 _OF_AN_INDEX = frozenset({UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER})
 _OF_A_FILE = frozenset({UnknownKind.NO_METADATA, UnknownKind.BAD_METADATA, UnknownKind.ONLY_A_BUILD})
 _NAMELESS = {UnknownKind.SEARCH_GIVEN_UP: "the search gave up", UnknownKind.UNSOUND: "the resolution"}
+_OF_ALL_LINES = (RefusalKind.CONFLICT, RefusalKind.NO_REPAIR)
+_SHOWN = 4
 _ONLY_ITS_BUILD = "only its build would tell its dependencies"
 
 
@@ -106,18 +118,29 @@ def rejection_detail(rejection: Rejection) -> str:
     return reason(rejection.unknown) if rejection.unknown is not None else rejection.detail
 
 
-def refusal_text(fault: LockFault) -> str:
-    """Return why something cannot be locked."""
-    why = fault.reason if fault.unknown is None else _refusal(fault, fault.unknown)
-    where = f" (environment `{fault.environment}`)" if fault.environment else ""
-    return f"{fault.place}: {why}{where}" if fault.place else f"`{fault.package}` cannot be locked: {why}{where}"
+def refusal_text(refusal: Refusal) -> str:
+    """Return why something is not done."""
+    why = refusal.message if refusal.unknown is None else _refusal(refusal, refusal.unknown)
+    if refusal.kind in _OF_ALL_LINES:
+        return f"environment `{refusal.environment}`: {why}" if refusal.environment else why
+    where = f" (environment `{refusal.environment}`)" if refusal.environment else ""
+    if refusal.place:
+        return f"{refusal.place}: {why}{where}"
+    return f"`{refusal.subject}` cannot be locked: {why}{where}" if refusal.subject else f"{why}{where}"
 
 
-def _refusal(fault: LockFault, unknown: Unknown) -> str:
+def refusals_text(refusals: Sequence[Refusal]) -> str:
+    """Return the first of several as one sentence, and how many more there are."""
+    texts = [refusal_text(refusal) for refusal in refusals]
+    more = [f"and {len(texts) - _SHOWN} more, see `envdoctor check`"] if len(texts) > _SHOWN else []
+    return "; ".join([*texts[:_SHOWN], *more])
+
+
+def _refusal(refusal: Refusal, unknown: Unknown) -> str:
     if unknown.kind is UnknownKind.UNSOUND:
         return reason(unknown)
     if unknown.subject.kind is SubjectKind.INDEX:
-        if not fault.index:
+        if not refusal.index:
             return bare_reason(unknown)
         why = f"index `{unknown.index}` could not be reached: {bare_reason(unknown)}"
         return f"{why}; what it would add to the others is not known"

@@ -30,11 +30,12 @@ def prepare(request: FixRequest, ports: FixPorts) -> Prepared:
     """Return the plan for an environment; nothing is changed. Faults of the target come as refusals of the plan."""
     different = ports.other_machine(request.check.target)
     if different is not None:
-        return Prepared(refusal=f"{different}; `envdoctor check` and `lock` work for other machines, `fix` does not")
+        message = f"{different}; `envdoctor check` and `lock` work for other machines, `fix` does not"
+        return Prepared(refusals=(Refusal(RefusalKind.TARGET, message=message),))
     state = ports.look(request.environment)
     check, missing = _with_python(request.check, state, ports)
     if missing is not None:
-        return Prepared(refusal=missing)
+        return Prepared(refusals=(Refusal(RefusalKind.PYTHON, message=missing),))
     locked = lock_for_fix(replace(request, check=check), ports)
     if isinstance(locked, Prepared):
         return locked

@@ -5,7 +5,7 @@ Only what a distribution demands is set aside; what a person pinned stays a pers
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.specifiers import SpecifierSet
@@ -19,12 +19,13 @@ from envdoctor.model.compatibility import can_use
 from envdoctor.model.origin import FileOrigin, written_by_a_person
 from envdoctor.model.override import Override
 from envdoctor.model.plan import PlannedFile
+from envdoctor.model.refusal import Refusal, RefusalKind
+from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import BuildState
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
-from envdoctor.render.reasons import refusal_text
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 from envdoctor.verbs.lock import LockOutcome, lock
@@ -88,9 +89,6 @@ def _with_wheel(files: Iterable[DistributionFile], current: Version, target: Tar
     above = [version for version in versions if version > current]
     below = [version for version in versions if version < current]
     return min(above, default=None) or max(below, default=None)
-
-
-_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,18 +161,23 @@ def _buildable(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
 def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
     outcome = lock(request.check, request.choice, request.index_urls)
     if outcome.resolution is None or outcome.document is None:
-        kept = f"`{outcome.kept[0]}` still holds, but what it needs was not looked up" if outcome.kept else ""
-        faults = [refusal_text(fault) for fault in outcome.faults]
-        open_questions = outcome.faults or outcome.kept
-        complete = any(fault.wrong for fault in outcome.faults) or (outcome.report.complete and not open_questions)
-        more = [f"and {len(faults) - _SHOWN} more, see `envdoctor check`"] if len(faults) > _SHOWN else []
-        refusal = outcome.refusal or kept or "; ".join([*faults[:_SHOWN], *more])
-        return Prepared(outcome.report, refusal=refusal, complete=complete)
+        refusals = outcome.refusals
+        if outcome.kept:
+            message = f"`{outcome.kept[0]}` still holds, but what it needs was not looked up"
+            refusals = (Refusal(RefusalKind.UNKNOWN, message=message),)
+        return Prepared(outcome.report, refusals=refusals, complete=_is_settled(refusals, outcome.report))
     text = next(text for name, text in outcome.files.items() if name.startswith("pylock."))
     names = {url.rstrip("/"): name for name, url in request.index_urls.items()}
     files = planned_files(outcome.document, names)
     builds: dict[str, BuildState] = {file.name: _build(file, request.check, ports) for file in files if file.sdist}
     return FixLock(outcome, text, outcome.resolution, files, builds)
+
+
+def _is_settled(refusals: Sequence[Refusal], report: Report) -> bool:
+    """Return whether asking again would change nothing: a person must correct something, or all was looked at."""
+    if all(refusal.kind in (RefusalKind.CONFLICT, RefusalKind.NO_REPAIR) for refusal in refusals):
+        return report.complete
+    return any(refusal.wrong for refusal in refusals)
 
 
 def _build(file: PlannedFile, check: CheckRequest, ports: FixPorts) -> BuildState:

@@ -97,6 +97,7 @@ class Prepared:
     """The lock and its companions, by file name."""
     overrides: tuple[Override, ...] = ()
     """What was set aside on purpose: an installer that complains of it is right, and nothing is wrong."""
-    refusal: str | None = None
+    refusals: tuple[Refusal, ...] = ()
+    """Why there is none."""
     complete: bool = True
     """False where the index could not be asked for all of it."""

@@ -14,7 +14,7 @@ from envdoctor.lock.pylock_reader import locked_project
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.lock.still_holds import holds, unchanged
 from envdoctor.lock.unseen import left_open
-from envdoctor.model.refusal import LockFault
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
@@ -22,8 +22,8 @@ from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.verbs.check import CheckRequest, prescribe, report_of
 from envdoctor.verbs.lock_notes import lock_notes
-from envdoctor.verbs.lock_obstacles import obstacles
 from envdoctor.verbs.profile_environments import together
+from envdoctor.verbs.refused_lock import refusals_of
 from envdoctor.verbs.resolver_input import manifest_of
 from envdoctor.verbs.waivers import accepted_by_lock
 
@@ -52,13 +52,10 @@ class LockOutcome:
     report: Report
     files: Mapping[str, str]
     """File name to text; empty where something stands in the way."""
-    faults: tuple[LockFault, ...] = ()
-    refusal: str | None = None
+    refusals: tuple[Refusal, ...] = ()
     repair: Repair | None = None
     kept: tuple[str, ...] = ()
     """Names of the files on disk that still hold, where only the lock could be asked; ``files`` is empty then."""
-    no_such_repair: bool = False
-    """The repair that was asked for is none of the list; ``refusal`` names those there are."""
     notes: tuple[str, ...] = ()
     """What a person should know of the lock that is written."""
     resolution: Resolution | None = None
@@ -71,23 +68,25 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
     result = prescribe(request, repair=choice.repair)
     report = report_of(request, result, command="lock")
     if result.diagnosis is None or request.project is None:
-        return LockOutcome(report, {}, refusal="there is no project to lock")
+        nothing = Refusal(RefusalKind.CONFLICT, message="there is no project to lock")
+        return LockOutcome(report, {}, refusals=(nothing,))
     if choice.where_needed and not result.diagnosis.conflicts:
         choice = LockChoice()
-    wrong = amiss(request.project, result.target)
+    refusals = amiss(request.project, result.target)
     repair: Repair | None = None
-    refusal = resolution = None
+    none: Refusal | None = None
+    resolution: Resolution | None = None
     if result.by_lock:
-        wrong = (*wrong, *(LockFault(name, "not in the cache") for name in result.by_lock))
+        refusals += tuple(Refusal(RefusalKind.UNKNOWN, name, "not in the cache") for name in result.by_lock)
     else:
-        resolution, repair, refusal = _choose(result.diagnosis, choice)
-        wrong = (*wrong, *_faults(request, choice, result.diagnosis, resolution, repair, result.target, index_urls))
-    if wrong:
-        if not any(fault.wrong for fault in wrong) and choice == LockChoice() and _still_the_lock(request):
+        resolution, repair, none = _choose(result.diagnosis, choice)
+        refusals += _refusals(request, choice, result.diagnosis, resolution, repair, result.target, index_urls)
+    if refusals:
+        if not any(refusal.wrong for refusal in refusals) and choice == LockChoice() and _still_the_lock(request):
             return LockOutcome(report, {}, kept=_file_names(request))
-        return LockOutcome(report, {}, faults=wrong, repair=repair)
+        return LockOutcome(report, {}, refusals=refusals, repair=repair)
     if resolution is None:
-        return LockOutcome(report, {}, refusal=refusal, no_such_repair=choice.repair is not None)
+        return LockOutcome(report, {}, refusals=(none,) if none is not None else ())
     resolution = with_hashes(request.project, resolution, result.target)
     resolution, repair = demands_told_apart(resolution, repair)
     outcome = _written(request, choice, report, resolution, repair, result.target, index_urls)
@@ -103,7 +102,7 @@ def _notes(
     return lock_notes(outcome.report, resolution, outcome.repair, left_open(diagnosis), problems, from_lock=again)
 
 
-def _faults(
+def _refusals(
     request: CheckRequest,
     choice: LockChoice,
     diagnosis: Diagnosis,
@@ -111,11 +110,11 @@ def _faults(
     repair: Repair | None,
     target: Target,
     index_urls: Mapping[str, str],
-) -> tuple[LockFault, ...]:
+) -> tuple[Refusal, ...]:
     nowhere = nothing_there(diagnosis, resolution, request.index, index_urls.get("default"))
     if nowhere is not None:
         return (nowhere,)
-    return obstacles(request, diagnosis, resolution, repair, target, asked_for=_chosen(request, choice))
+    return refusals_of(request, diagnosis, resolution, repair, target, asked_for=_chosen(request, choice))
 
 
 def _chosen(request: CheckRequest, choice: LockChoice) -> bool:
@@ -139,10 +138,11 @@ def _file_names(request: CheckRequest) -> tuple[str, str, str]:
     return f"pylock.{name}.toml" if name else "pylock.toml", f"constraints.{label}.txt", f"overrides.{label}.txt"
 
 
-def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None, Repair | None, str | None]:
+def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None, Repair | None, Refusal | None]:
     if choice.none:
         if diagnosis.conflicts:
-            return None, None, "the requirements cannot hold together as they stand, and `--no-repair` allows no other"
+            message = "the requirements cannot hold together as they stand, and `--no-repair` allows no other"
+            return None, None, Refusal(RefusalKind.CONFLICT, message=message)
         return diagnosis.resolution, None, None
     if choice.repair is not None:
         wanted = f"R{choice.repair}"
@@ -150,10 +150,11 @@ def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None
             if repair.id == wanted:
                 return diagnosis.resolutions[wanted], repair, None
         known = ", ".join(repair.id for repair in diagnosis.repairs) or "none"
-        return None, None, f"there is no repair {wanted}; repairs: {known}"
+        return None, None, Refusal(RefusalKind.NO_REPAIR, message=f"there is no repair {wanted}; repairs: {known}")
     resolution = diagnosis.resolution
     if resolution is None:
-        return None, None, "no repair was found after which the requirements resolve"
+        message = "no repair was found after which the requirements resolve"
+        return None, None, Refusal(RefusalKind.CONFLICT, message=message)
     return resolution, repair_in_use(diagnosis), None
 
 
@@ -167,29 +168,32 @@ def lock_all(requests: Sequence[CheckRequest], choice: LockChoice, index_urls: M
     if len(outcomes) == 1:
         return replace(outcomes[0], report=together([outcomes[0].report]))
     named = [(request.part, outcome) for request, outcome in zip(requests, outcomes, strict=True)]
-    refused = [(part, outcome) for part, outcome in named if outcome.refusal is not None]
-    faults = tuple(_faults_of_all(named))
+    refusals = tuple(_refusals_of_all(named))
     files = {name: text for outcome in outcomes for name, text in outcome.files.items()}
-    whole = not refused and not faults
     return LockOutcome(
         together([outcome.report for outcome in outcomes]),
-        files if whole else {},
-        faults=faults,
-        refusal="; ".join(f"environment `{part}`: {outcome.refusal}" for part, outcome in refused) or None,
-        kept=tuple(name for outcome in outcomes for name in outcome.kept) if whole and not files else (),
-        no_such_repair=any(outcome.no_such_repair for outcome in outcomes),
+        {} if refusals else files,
+        refusals=refusals,
+        kept=() if refusals or files else tuple(name for outcome in outcomes for name in outcome.kept),
         notes=tuple(_notes_of_all(named)),
     )
 
 
-def _faults_of_all(named: Sequence[tuple[str, LockOutcome]]) -> Iterator[LockFault]:
-    """Yield every fault once: what stands in the way of all of them as it is, others with their environment."""
-    common = [fault for fault in named[0][1].faults if all(fault in outcome.faults for _, outcome in named)]
+_OF_ITS_OWN = (RefusalKind.CONFLICT, RefusalKind.NO_REPAIR)
+
+
+def _refusals_of_all(named: Sequence[tuple[str, LockOutcome]]) -> Iterator[Refusal]:
+    """Yield every refusal once: what stands in the way of all of them as it is, others with their environment."""
+    common = [
+        refusal
+        for refusal in named[0][1].refusals
+        if refusal.kind not in _OF_ITS_OWN and all(refusal in outcome.refusals for _, outcome in named)
+    ]
     yield from common
     for part, outcome in named:
-        for fault in outcome.faults:
-            if fault not in common:
-                yield replace(fault, environment=part)
+        for refusal in outcome.refusals:
+            if refusal not in common:
+                yield replace(refusal, environment=part)
 
 
 def _notes_of_all(named: Sequence[tuple[str, LockOutcome]]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from envdoctor.verbs.target_choice import TargetChoice, host_target
 
 if TYPE_CHECKING:
     from envdoctor.lock.pylock_reader import LockedProject
-    from envdoctor.model.refusal import LockFault
+    from envdoctor.model.refusal import Refusal
     from envdoctor.model.report import Report
     from envdoctor.model.target import Target
 
@@ -92,7 +92,7 @@ class Typed:
 
 
 def after_check(
-    report: Report, typed: Typed, obstacles: Sequence[LockFault], locked: LockedProject | None = None
+    report: Report, typed: Typed, refusals: Sequence[Refusal], locked: LockedProject | None = None
 ) -> str | None:
     """Return the command to type after ``check``: what fills the cache where that was missing, else a lock that works.
 
@@ -104,8 +104,8 @@ def after_check(
         return replace(typed, index=replace(typed.index, offline=False)).command("check")
     if report.verdict.value == "healthy":
         return None
-    if report.resolution is None or obstacles:
-        return _for_admitted_python(report, typed) or mirrored_lock(typed, obstacles) or _checked_again(report, typed)
+    if report.resolution is None or refusals:
+        return _for_admitted_python(report, typed) or mirrored_lock(typed, refusals) or _checked_again(report, typed)
     if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:
         return typed.treatment("fix") if _is_here(report.target) else None
     return typed.command("lock")
@@ -149,14 +149,14 @@ def _is_here(target: Target | None) -> bool:
     return target is not None and (target.os, target.arch) == (here.os, here.arch)
 
 
-def mirrored_lock(typed: Typed, obstacles: Iterable[LockFault]) -> str | None:
+def mirrored_lock(typed: Typed, refusals: Iterable[Refusal]) -> str | None:
     """Return the lock command with the variables that name mirrors, where nothing but unreached indexes prevents it."""
     from envdoctor.model.index_url import mirror_variable
 
-    found = list(obstacles)
-    if not found or not all(fault.index for fault in found) or typed.index.recorded is not None:
+    found = list(refusals)
+    if not found or not all(refusal.index for refusal in found) or typed.index.recorded is not None:
         return None
-    return typed.command("lock", variables={mirror_variable(fault.index): "URL" for fault in found})
+    return typed.command("lock", variables={mirror_variable(refusal.index): "URL" for refusal in found})
 
 
 def with_whole_commands(report: Report, typed: Typed) -> Report:

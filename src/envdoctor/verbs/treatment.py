@@ -16,6 +16,7 @@ from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
 from envdoctor.planning.document import plan_json
 from envdoctor.planning.plan_maker import environment_digest
+from envdoctor.render.reasons import refusals_text
 from envdoctor.verbs.environment_places import EnvironmentPart, default_environment, parts_of, write_launchers
 from envdoctor.verbs.fix import prepare
 from envdoctor.verbs.fix_request import FixRequest, Prepared
@@ -66,7 +67,7 @@ class Treatment:
         self.options = options
         self.typed = replace(session.typed, env=options.environment)
         self.say = say
-        self.refusal: str | None = None
+        self.refusals: tuple[Refusal, ...] = ()
         self.complete = True
         self.machine = Machine(
             options.project,
@@ -84,15 +85,16 @@ class Treatment:
             self._refuse_damaged(part.environment)
             if self._cut_short(part.environment):
                 if dry_run:
-                    self.refusal = (
+                    message = (
                         f"a fix of `{part.environment}` was cut short; `{self._undo(part)}` brings the state of before "
                         "back, and so does the next `fix`"
                     )
+                    self.refusals = (Refusal(RefusalKind.ENVIRONMENT, message=message),)
                     return []
                 self._recover(part.environment)
             prepared = prepare(self._request(part), self.machine)
             if prepared.plan is None:
-                self.refusal, self.complete = prepared.refusal, prepared.complete
+                self.refusals, self.complete = prepared.refusals, prepared.complete
                 return []
             prepared = with_whole_errors(prepared, self.typed)
             self.parts.append((part, without_known(self._without_twice(prepared))))
@@ -117,10 +119,15 @@ class Treatment:
 
     def shown(self, plans: Sequence[Plan]) -> str:
         """Return the plans as text or JSON; where there is none, the reason takes its place."""
-        if self.refusal is not None:
+        if self.refusals:
             place = str(self.options.environment or default_environment(self.options.project))
             plans = [
-                Plan((), place, str(self.options.project), refusals=(Refusal(RefusalKind.PLAN, place, self.refusal),))
+                Plan(
+                    (),
+                    place,
+                    str(self.options.project),
+                    refusals=(Refusal(RefusalKind.PLAN, place, refusals_text(self.refusals)),),
+                )
             ]
         if self.options.json:
             return plan_json(list(plans))
@@ -328,7 +335,11 @@ class Treatment:
             return Treated(tuple(lines), 0, report)
         prepared = without_known(prepare(replace(self._request(part), moved=moved), self.machine))
         if prepared.plan is None or prepared.plan.refusals:
-            reasons = [item.message for item in prepared.plan.refusals] if prepared.plan else [str(prepared.refusal)]
+            reasons = (
+                [item.message for item in prepared.plan.refusals]
+                if prepared.plan
+                else [refusals_text(prepared.refusals)]
+            )
             lines += [f"error: the placement was not applied: {reason}" for reason in reasons]
             return Treated(tuple(lines), _FAILED, report)
         outcome = self._carried_out(part, replace(prepared.plan, follows=journal))

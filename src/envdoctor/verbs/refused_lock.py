@@ -1,13 +1,20 @@
-"""What stands in the way of a lock of one request: its files, what is not known, and its resolution."""
+"""Why one request gets no lock: its files, what is not known, and its resolution."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.lock.fault import faults
-from envdoctor.lock.lock_refusals import amiss, hash_faults, left_out_unseen, repair_in_use, unread, unsound
+from envdoctor.lock.lock_refusals import (
+    amiss,
+    hash_refusals,
+    left_out_unseen,
+    not_pinned,
+    repair_in_use,
+    unread,
+    unsound,
+)
 from envdoctor.lock.unseen import direct_demands, out_of_reach, rests_on_the_unread, unread_versions
-from envdoctor.model.refusal import LockFault
+from envdoctor.model.refusal import Refusal
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
@@ -15,19 +22,19 @@ from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.verbs.check import CheckRequest, Prescription
 
-__all__ = ["obstacles", "obstacles_of"]
+__all__ = ["refusals_in_use", "refusals_of"]
 
 
-def obstacles_of(request: CheckRequest, result: Prescription) -> tuple[LockFault, ...]:
-    """Return what stands in the way of a lock of the resolution in use."""
+def refusals_in_use(request: CheckRequest, result: Prescription) -> tuple[Refusal, ...]:
+    """Return why the resolution in use gets no lock."""
     if result.diagnosis is None or request.project is None:
         return ()
     resolution, repair = result.diagnosis.resolution, repair_in_use(result.diagnosis)
-    found = obstacles(request, result.diagnosis, resolution, repair, result.target)
+    found = refusals_of(request, result.diagnosis, resolution, repair, result.target)
     return (*amiss(request.project, result.target), *found)
 
 
-def obstacles(
+def refusals_of(
     request: CheckRequest,
     diagnosis: Diagnosis,
     resolution: Resolution | None,
@@ -35,8 +42,8 @@ def obstacles(
     target: Target,
     *,
     asked_for: bool = False,
-) -> tuple[LockFault, ...]:
-    """Return what stands in the way of a lock of this resolution.
+) -> tuple[Refusal, ...]:
+    """Return why this resolution gets no lock.
 
     ``asked_for``: a person named the repair, so that what it leaves out is left out on purpose.
     """
@@ -53,12 +60,12 @@ def obstacles(
     return tuple(found)
 
 
-def _of_resolution(request: CheckRequest, resolution: Resolution, target: Target) -> Iterator[LockFault]:
-    yield from faults(resolution)
+def _of_resolution(request: CheckRequest, resolution: Resolution, target: Target) -> Iterator[Refusal]:
+    yield from not_pinned(resolution)
     if request.index is not None:
         yield from direct_demands(resolution, request.index, target)
     if request.project is not None:
-        yield from hash_faults(request.project, resolution, target)
+        yield from hash_refusals(request.project, resolution, target)
 
 
 def _written(request: CheckRequest) -> tuple[Requirement, ...]:
