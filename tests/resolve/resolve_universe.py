@@ -10,6 +10,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, MetadataSource, ProjectPage
+from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Arch, OperatingSystem, Target
@@ -110,3 +111,8 @@ def read(*texts: str, path: str = "requirements.txt", constraint: bool = False) 
             )
         )
     return tuple(found)
+
+
+def breakage(rule: str, message: str, *packages: str) -> Finding:
+    """Return what is known to break with some packages, the first of which it is about."""
+    return Finding(rule, "known", Severity.ERROR, packages[0], message, packages=packages)

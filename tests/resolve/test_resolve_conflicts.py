@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, read
+from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, breakage, read
 
 from envdoctor.model.candidate import RejectionKind
+from envdoctor.model.finding import Finding
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.profile import Exclusion
@@ -21,8 +22,8 @@ from envdoctor.model.target import Target
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.explanation import explain
-from envdoctor.resolve.failure import Failure, Judge
 from envdoctor.resolve.manifest import Manifest
+from envdoctor.resolve.ranking import Judge
 
 TORCH: dict[str, dict[str, Any]] = {
     "torch": {v: {} for v in ("2.0.0", "2.2.1", "2.4.1", "2.7.0", "2.8.0")},
@@ -126,10 +127,10 @@ def test_the_alternative_that_keeps_the_dropped_line_is_offered_too() -> None:
     assert _pins(found.repairs[1]) == ["fastapi==0.100", "fsspec==2023.5.0", "gradio-client==0.8.1"]
 
 
-def _gradio_3_fails(resolution: Resolution) -> list[Failure]:
+def _gradio_3_fails(resolution: Resolution) -> list[Finding]:
     gradio = resolution.get("gradio")
     old = gradio is not None and str(gradio.version) == "3.28.3"
-    return [Failure("ADV1", "gradio", "gradio 3 does not import", frozenset({gradio.name}))] if old and gradio else []
+    return [breakage("ADV1", "gradio 3 does not import", "gradio")] if old and gradio else []
 
 
 def test_a_broken_cheap_repair_comes_after_a_dearer_one_that_works() -> None:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from packaging.utils import NormalizedName, canonicalize_name
-from resolve_universe import LINUX, WINDOWS, MemoryIndex, read
+from packaging.utils import NormalizedName
+from resolve_universe import LINUX, WINDOWS, MemoryIndex, breakage, read
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile, ProjectPage
+from envdoctor.model.finding import Finding
 from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
@@ -18,8 +19,8 @@ from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable
 from envdoctor.render.conflict_wording import override_text
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
-from envdoctor.resolve.failure import Failure, Judge
 from envdoctor.resolve.manifest import Manifest
+from envdoctor.resolve.ranking import Judge
 
 CP313 = replace(WINDOWS, python=(3, 13))
 
@@ -35,14 +36,14 @@ def _pins(repair: Repair) -> list[str]:
 def _fails(*broken: str) -> Judge:
     """Return a judge that knows of failures of versions: ``torch==2.15.0``, or of pairs: ``a==1 b==2``."""
 
-    def judge(resolution: Resolution) -> tuple[Failure, ...]:
+    def judge(resolution: Resolution) -> tuple[Finding, ...]:
         there = {f"{package.name}=={package.version}" for package in resolution.packages}
         found = []
         for text in broken:
             parts = text.split()
             if there.issuperset(parts):
-                names = frozenset(canonicalize_name(part.partition("==")[0]) for part in parts)
-                found.append(Failure("ADV1", sorted(names)[0], f"{text} fails", names))
+                names = sorted(part.partition("==")[0] for part in parts)
+                found.append(breakage("ADV1", f"{text} fails", *names))
         return tuple(found)
 
     return judge
@@ -134,8 +135,8 @@ def test_a_failure_that_every_repair_has_counts_against_none() -> None:
 
 def test_many_failures_are_counted_by_their_rules() -> None:
     table = {"app": {"1": {}, "2": {}}, "lib": {"1": ["app<2"]}}
-    broken = [Failure(f"ADV{n}", "app", f"reason {n}", frozenset({canonicalize_name("app")})) for n in range(5)]
-    found = _diagnose(table, "app==2", "lib==1", judge=lambda _resolution: broken)
+    known = [breakage(f"ADV{n}", f"reason {n}", "app") for n in range(5)]
+    found = _diagnose(table, "app==2", "lib==1", judge=lambda _resolution: known)
     said = [caution for caution in found.repairs[0].cautions if caution.startswith("known")]
     assert said == [
         "known to fail: reason 0 (ADV0)",

@@ -80,6 +80,8 @@ class Finding:
     location: FileOrigin | None = None
     """A line of the project, where there is one."""
     waived: Waiver | None = None
+    packages: tuple[str, ...] = ()
+    """Normalised names of those that have a part in what breaks, the subject first."""
     log_lines: tuple[int, ...] = ()
     """The lines of the log that it explains, the first of them above all."""
     environment: str = ""

@@ -18,10 +18,9 @@ from envdoctor.resolve.clash import find_clash
 from envdoctor.resolve.clash_search import ClashSearch
 from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores, strict_core
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.failure import Judge
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.offers import Offers
-from envdoctor.resolve.ranking import Offer
+from envdoctor.resolve.ranking import Judge, Offer
 from envdoctor.resolve.resolution_builder import build_resolution
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved, Solver

@@ -15,8 +15,7 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.failure import Judge
-from envdoctor.resolve.ranking import Offer, blamed, lowered, rank
+from envdoctor.resolve.ranking import Judge, Offer, blamed, lowered, rank
 from envdoctor.resolve.relaxations import (
     Element,
     Relaxation,

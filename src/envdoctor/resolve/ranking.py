@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from packaging.specifiers import Specifier
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.candidate import BuildRisk, FileKind
+from envdoctor.model.finding import Finding
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
 from envdoctor.resolve.dependency_graph import DependencyGraph, highest
-from envdoctor.resolve.failure import Failure, shared_by_all
 from envdoctor.resolve.relaxations import Element
 from envdoctor.resolve.solver import Line
 from envdoctor.resolve.verification import Promise
 
-__all__ = ["Offer", "another_series", "blamed", "lowered", "rank"]
+Judge: TypeAlias = Callable[[Resolution], Sequence[Finding]]
+"""Tells what is known to break in a resolution."""
+
+__all__ = ["Judge", "Offer", "another_series", "blamed", "lowered", "rank"]
 
 
 def blamed(graph: DependencyGraph, offers: Sequence[Offer]) -> list[Offer]:
@@ -30,16 +34,27 @@ def blamed(graph: DependencyGraph, offers: Sequence[Offer]) -> list[Offer]:
     Where anything is known to fail, a repair works that has none of these and gives no distribution an older major
     version than it asks for: nobody tries those, so nobody reports that they fail.
     """
-    shared = shared_by_all(offer.failures for offer in offers)
+    shared = _shared_by_all(offers)
     found = []
     for offer in offers:
         moved = _dragged(graph, offer) if offer.failures else frozenset()
-        at_fault = tuple(failure for failure in offer.failures if not failure.packages.isdisjoint(moved))
-        avoidable = tuple(f for f in offer.failures if f in at_fault or f.key not in shared)
+        at_fault = tuple(failure for failure in offer.failures if not moved.isdisjoint(failure.packages))
+        avoidable = tuple(f for f in offer.failures if f in at_fault or _key(f) not in shared)
         found.append(replace(offer, at_fault=at_fault, avoidable=avoidable))
     if not any(offer.avoidable for offer in found):
         return found
     return [replace(offer, behind=bool(offer.avoidable) or _too_old(offer)) for offer in found]
+
+
+def _shared_by_all(offers: Sequence[Offer]) -> frozenset[tuple[str, str]]:
+    """Return the failures that every offer has: no choice among them avoids those."""
+    keys = [frozenset(map(_key, offer.failures)) for offer in offers]
+    return frozenset.intersection(*keys) if keys else frozenset()
+
+
+def _key(failure: Finding) -> tuple[str, str]:
+    """Return what makes it the same failure in two resolutions."""
+    return failure.rule, failure.subject
 
 
 def _too_old(offer: Offer) -> bool:
@@ -120,11 +135,11 @@ class Offer:
     """What is in force of the requirements, with what is resolved."""
     unmet: tuple[Unmet, ...]
     """What of it does not hold."""
-    failures: tuple[Failure, ...]
+    failures: tuple[Finding, ...]
     elements: frozenset[Element]
-    at_fault: tuple[Failure, ...] = ()
+    at_fault: tuple[Finding, ...] = ()
     """The failures in which something that the repair moves, or drags along, has a part."""
-    avoidable: tuple[Failure, ...] = ()
+    avoidable: tuple[Finding, ...] = ()
     """Those, and the ones that some other offer does not have; known once all offers are."""
     behind: bool = False
     """Whether a dearer repair that works goes before it."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
+from envdoctor.model.finding import Finding
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.failure import Failure
 from envdoctor.resolve.hitting_sets import cheapest_hitting_sets
 from envdoctor.resolve.ranking import Offer, blamed
 from envdoctor.resolve.relaxations import Element, Relaxation, elements_of, from_elements
@@ -151,7 +151,7 @@ class _Avoided:
     """Positions not to be taken again."""
     first: Version
     """The version that was avoided first."""
-    failure: Failure
+    failure: Finding
 
 
 def working_repair(
@@ -184,7 +184,7 @@ def _avoid(graph: DependencyGraph, offer: Offer, steps: int, avoided: dict[Norma
     """Add the versions that have a part in an offer's failures; return whether there are any."""
     grown = False
     for failure in offer.at_fault:
-        for name in sorted(failure.packages & offer.moved):
+        for name in sorted(offer.moved.intersection(failure.packages)):
             package = offer.resolution.get(name)
             if package is None:
                 continue

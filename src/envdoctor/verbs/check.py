@@ -19,7 +19,6 @@ from envdoctor.model.report import Report
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.verbs import collector_paused
 from envdoctor.verbs.check_environment import could_be_asked
-from envdoctor.verbs.failures import failures_of
 from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.resolver_input import choose_python, manifest_of
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from envdoctor.model.target import Target
     from envdoctor.model.unknown import Unknown
     from envdoctor.ports import ArchiveReader, Index, Progress
-    from envdoctor.resolve.failure import Failure
     from envdoctor.resolve.manifest import Manifest
     from envdoctor.resolve.resolver import Resolver
 
@@ -290,8 +288,8 @@ def _diagnose(
     resolver: Resolver | None,
     repair: str,
 ) -> Diagnosis:
-    def known(resolution: Resolution) -> tuple[Failure, ...]:
-        return failures_of(breakages(replace(examination, resolution=resolution)), resolution)
+    def known(resolution: Resolution) -> tuple[Finding, ...]:
+        return breakages(replace(examination, resolution=resolution))
 
     return diagnose(
         manifest,

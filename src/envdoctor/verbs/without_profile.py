@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from packaging.utils import canonicalize_name
+
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
@@ -18,7 +20,6 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.ports import ArchiveReader, Index
 from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
 from envdoctor.resolve.manifest import Manifest
-from envdoctor.verbs.failures import packages_in
 
 __all__ = ["AS_THEY_STAND", "WITHOUT_BOUNDS", "changes_anything", "found_as_they_stand", "found_without_bounds"]
 
@@ -128,5 +129,6 @@ def _marked(
 
 def _taken(finding: Finding, resolution: Resolution) -> str:
     """Return what an installer would take of the packages that a finding speaks of."""
-    found = [package for name in packages_in(finding, resolution) if (package := resolution.get(name)) is not None]
+    names = finding.packages or (canonicalize_name(finding.subject),)
+    found = [package for name in names if (package := resolution.get(name)) is not None]
     return " and ".join(f"{package.name} {package.version}" for package in found) or "this"

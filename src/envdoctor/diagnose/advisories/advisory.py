@@ -206,6 +206,7 @@ class Advisory:
             evidence=(*outcome.evidence, *known),
             remedy=self._remedy(situation),
             location=outcome.location or _asked_line(situation, subject),
+            packages=_there(situation, subject, *outcome.packages),
         )
 
     def is_told(self, subject: str, told: Collection[tuple[str, str]]) -> bool:
@@ -259,6 +260,11 @@ def _is_met(wanted: Requirement, situation: Situation) -> bool:
 def _already(asked: tuple[Requirement, ...]) -> Remedy:
     named = " and ".join(f"`{item}`" for item in asked)
     return Remedy(f"What usually helps is installed already ({named}): see whether another environment was at work.")
+
+
+def _there(situation: Situation, *names: str) -> tuple[str, ...]:
+    packages = situation.scene.packages
+    return tuple(dict.fromkeys(packages[name].name for name in names if name in packages))
 
 
 def _first_sentence(text: str) -> str:

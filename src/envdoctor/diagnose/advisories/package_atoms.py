@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
@@ -75,7 +76,7 @@ class _PackageQuestion:
             answer = self._fits(found) if found else False
             if found and answer:
                 said = f", build {found.label} (from {found.label_source})" if self.label else ""
-                return yes(f"{found}{said}", found.where, subject=found.name)
+                return yes(f"{found}{said}", found.where, subject=found.name, packages=(found.name,))
             undecided = undecided or answer is None
         return _unknown(f"build or version of {' or '.join(self.names)}") if undecided else FALSE
 
@@ -113,7 +114,7 @@ def _packages(row: Table) -> Atom:
         if found:
             called = " and ".join(f"`{view.name}` {view.version}" for view in found)
             evidence = tuple(item for view in found for item in yes(str(view), view.where).evidence)
-            return Outcome(True, evidence, subject=called)
+            return Outcome(True, evidence, subject=called, packages=tuple(view.name for view in found))
         return FALSE if scene.place not in (None, Place.ASKED) else _unknown("packages")
 
     return Atom("packages", ask, frozenset(name for name, _ in pairs))
@@ -140,7 +141,8 @@ def _count(row: Table) -> Atom:
     def ask(situation: Situation) -> Outcome:
         found = [view for name in names if (view := situation.scene.get(name))]
         if len(found) >= least:
-            return yes(", ".join(map(str, found)), found[0].where, subject=found[0].name)
+            names_found = tuple(view.name for view in found)
+            return yes(", ".join(map(str, found)), found[0].where, subject=names_found[0], packages=names_found)
         return FALSE if situation.scene.place not in (None, Place.ASKED) else _unknown("packages")
 
     return Atom("count", ask, frozenset(names))
@@ -159,7 +161,8 @@ def _override(row: Table) -> Atom:
         names = {item.requirement.name for item in overrides} | {item.name for item in declared}
         package = situation.scene.get(name)
         if name in names or (package is not None and package.set_aside):
-            return yes(f"an override of {name} is in force", "the resolution", subject=name)
+            there = (canonicalize_name(name),)
+            return yes(f"an override of {name} is in force", "the resolution", subject=name, packages=there)
         return FALSE
 
     return Atom("override", ask)
@@ -229,7 +232,9 @@ def table_atom(row: Table, tables: Mapping[str, VersionTable]) -> Atom:
             return FALSE
         thing = {"cuda": "CUDA", "python": "Python"}.get(table.object, table.object)
         seen = yes(f"{subject}, {subject.where}, goes with {thing} {wanted}", table.evidence, subject=subject.name)
-        return Outcome(True, (*seen.evidence, *yes(called).evidence), subject=subject.name)
+        other = situation.scene.get("torch" if table.object == "cuda" else table.object)
+        packages = (subject.name, *((other.name,) if other else ()))
+        return Outcome(True, (*seen.evidence, *yes(called).evidence), subject=subject.name, packages=packages)
 
     needs = frozenset({table.subject})
     return Atom("table", ask, needs)

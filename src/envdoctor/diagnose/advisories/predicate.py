@@ -59,6 +59,8 @@ class Outcome:
     evidence: tuple[Evidence, ...] = ()
     location: FileOrigin | None = None
     subject: str | None = None
+    packages: tuple[str, ...] = ()
+    """Those that it is True of."""
     missing: tuple[str, ...] = ()
     """What was not known, where the value is None."""
 
@@ -67,9 +69,16 @@ FALSE = Outcome(False)
 UNKNOWN = Outcome(None)
 
 
-def yes(what: str = "", where: str = "", *, location: FileOrigin | None = None, subject: str | None = None) -> Outcome:
+def yes(
+    what: str = "",
+    where: str = "",
+    *,
+    location: FileOrigin | None = None,
+    subject: str | None = None,
+    packages: tuple[str, ...] = (),
+) -> Outcome:
     """Return a true outcome with one piece of evidence."""
-    return Outcome(True, (Evidence(what, where),) if what else (), location, subject)
+    return Outcome(True, (Evidence(what, where),) if what else (), location, subject, packages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +136,8 @@ class AllOf:
         evidence = tuple(dict.fromkeys(item for outcome in seen for item in outcome.evidence))
         location = next((outcome.location for outcome in seen if outcome.location), None)
         subject = next((outcome.subject for outcome in seen if outcome.subject), None)
-        return Outcome(True, evidence, location, subject)
+        packages = tuple(dict.fromkeys(name for outcome in seen for name in outcome.packages))
+        return Outcome(True, evidence, location, subject, packages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ def _versions(examination: Examination, scene: Scene) -> Iterator[Finding]:
             evidence=(Evidence(item.table.evidence, f"table {item.table.name}"),),
             remedy=Remedy(f"move `{other}` and `{item.subject.name}` together: {other}{item.wanted}"),
             location=chain.location if chain else None,
+            packages=(item.subject.name, other),
         )
 
 
@@ -85,6 +86,7 @@ def _labels(examination: Examination, scene: Scene) -> Iterator[Finding]:
             ),
             remedy=Remedy("take both from the same index"),
             location=chain.location if chain else None,
+            packages=(name, torch.name),
         )
 
 

@@ -177,6 +177,7 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
         evidence=(build.evidence,),
         remedy=_remedy(view.name, view.version, target),
         location=chain_to(examination.resolution, view.name).location,
+        packages=(view.name,),
     )
 
 

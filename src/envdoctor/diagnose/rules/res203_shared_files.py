@@ -118,6 +118,7 @@ def _finding(
             f"{_kept(examination, family, found)}; in an environment that has both, uninstall both and install one"
         ),
         location=chain.location,
+        packages=tuple(item.name for item in found),
     )
 
 

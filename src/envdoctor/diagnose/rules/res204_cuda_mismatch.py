@@ -22,7 +22,7 @@ onnxruntime-gpu 1.31 needs CUDA 13; torch 2.7 brings CUDA 12.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
@@ -41,8 +41,17 @@ if TYPE_CHECKING:
 _NVIDIA = re.compile(r"nvidia-.+-cu(\d{2})")
 
 
-def _finding(subject: str, message: str, evidence: tuple[Evidence, ...], remedy: str) -> Finding:
-    return Finding(RULE.code, RULE.name, RULE.severity, subject, message, evidence, Remedy(remedy))
+def _finding(packages: Sequence[str], message: str, evidence: tuple[Evidence, ...], remedy: str) -> Finding:
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=packages[0],
+        message=message,
+        evidence=evidence,
+        remedy=Remedy(remedy),
+        packages=tuple(packages),
+    )
 
 
 def _onnxruntime(scene: Scene) -> Iterator[Finding]:
@@ -54,7 +63,7 @@ def _onnxruntime(scene: Scene) -> Iterator[Finding]:
     if not contains(wanted, Version(str(torch.cuda_major))):
         major = wanted.removeprefix("==")
         yield _finding(
-            "onnxruntime-gpu",
+            (gpu.name, torch.name),
             f"`onnxruntime-gpu` {gpu.version} needs CUDA {major}, "
             f"and `torch` {torch.version} brings CUDA {torch.cuda_major}",
             (
@@ -73,7 +82,7 @@ def _nvidia(scene: Scene) -> Iterator[Finding]:
     if len(majors) > 1:
         sides = " beside ".join(f"CUDA {major} ({', '.join(names[:3])})" for major, names in sorted(majors.items()))
         yield _finding(
-            min(name for names in majors.values() for name in names),
+            sorted(name for names in majors.values() for name in names),
             f"the resolution has libraries of {sides}",
             tuple(Evidence(", ".join(names), f"CUDA {major}") for major, names in sorted(majors.items())),
             "keep the libraries that torch asks for",
@@ -91,7 +100,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     for item in misfits(scene, ("ctranslate2-torch",)):
         cudnn = "9" if item.wanted.startswith(">=") else "8"
         yield _finding(
-            "ctranslate2",
+            (item.subject.name, item.object.name),
             f"`ctranslate2` {item.subject.version} loads cuDNN {cudnn}, "
             f"and `torch` {item.object.version} brings another",
             (Evidence(item.table.evidence, "table ctranslate2-torch"),),

@@ -67,6 +67,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             evidence=(evidence,),
             remedy=Remedy(f"constrain numpy to below 2{besides}"),
             location=chain_to(resolution, view.name).location,
+            packages=(view.name, numpy.name),
         )
 
 

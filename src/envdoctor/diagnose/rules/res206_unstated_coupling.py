@@ -148,6 +148,7 @@ def _moved(examination: Examination, resolution: Resolution, torch: ResolvedPack
             evidence=(Evidence(f"{name} {package.version} was built for torch{wanted}", "shipped table"),),
             remedy=Remedy(f"pin both: `{name}=={package.version.public}` and `torch=={torch.version.public}`"),
             location=chain_to(resolution, name).location,
+            packages=(name, torch.name),
         )
 
 
@@ -181,6 +182,7 @@ def _finding(resolution: Resolution, name: str, version: str, torch: str, chosen
         evidence=(Evidence(f"{name} {version} goes with torch{wanted} and declares no torch", "shipped table"),),
         remedy=Remedy(f"pin torch and `{name}` together"),
         location=chain_to(resolution, canonicalize_name(name)).location,
+        packages=(canonicalize_name(name), "torch"),
     )
 
 

@@ -85,6 +85,7 @@ def _finding(torch: PackageView, kernels: KernelSet, card: str, arch: str | None
         ),
         evidence=(Evidence(", ".join(kernels.architectures), kernels.evidence),),
         remedy=Remedy(f"{advice_for_torch(card, arch)}; the driver is not the cause"),
+        packages=(torch.name,),
     )
 
 
