@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from envdoctor.model.build_label import LabelLife
 from envdoctor.model.version_table import VersionTable
 from envdoctor.toml_tables import read_toml
 
-__all__ = ["advisories_folder", "couplings", "data_file", "refused_builds", "torch_labels"]
+__all__ = ["advisories_folder", "architecture_of_card", "couplings", "data_file", "refused_builds", "torch_labels"]
 
 
 @lru_cache(maxsize=1)
@@ -29,6 +30,17 @@ def advisories_folder() -> Path:
 def data_file(name: str) -> dict[str, Any]:
     """Return the contents of ``advisories/data/<name>.toml``."""
     return read_toml((advisories_folder() / "data" / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _cards() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(row["pattern"], re.IGNORECASE), row["architecture"]) for row in data_file("gpus")["card"])
+
+
+@lru_cache(maxsize=256)
+def architecture_of_card(name: str) -> str | None:
+    """Return ``sm_120`` or ``gfx1201`` of a card by the name that it is sold under, None where that is not known."""
+    return next((architecture for pattern, architecture in _cards() if pattern.search(name)), None)
 
 
 @lru_cache(maxsize=1)

@@ -40,6 +40,9 @@ def check(
     target_arch: opt.TargetArchOption = None,
     target_python: opt.TargetPythonOption = None,
     target_backend: opt.BackendOption = None,
+    gpu: opt.GpuOption = None,
+    glibc: opt.GlibcOption = None,
+    macos: opt.MacosOption = None,
     env: Annotated[
         Path | None,
         typer.Option("--env", metavar="DIR", help="Look into this venv, conda environment or site-packages folder."),
@@ -89,7 +92,7 @@ def check(
     verbose: opt.VerboseOption = False,
 ) -> None:
     """Find every conflict, missing wheel and known failure of a project for a target, in one run."""
-    target = TargetChoice(target_os, target_arch, target_python, target_backend)
+    target = TargetChoice(target_os, target_arch, target_python, target_backend, gpu, glibc, macos)
     choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
     looked_at = PatientChoice(
         env,

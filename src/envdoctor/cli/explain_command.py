@@ -42,6 +42,9 @@ def explain(
     target_arch: opt.TargetArchOption = None,
     target_python: opt.TargetPythonOption = None,
     target_backend: opt.BackendOption = None,
+    gpu: opt.GpuOption = None,
+    glibc: opt.GlibcOption = None,
+    macos: opt.MacosOption = None,
     offline: opt.OfflineOption = False,
     index_url: opt.IndexUrlOption = None,
     recorded_index: opt.RecordedOption = None,
@@ -56,7 +59,7 @@ def explain(
     from envdoctor.verbs.profile_environments import together
 
     project, topic = _told_apart(words or [])
-    target = TargetChoice(target_os, target_arch, target_python, target_backend)
+    target = TargetChoice(target_os, target_arch, target_python, target_backend, gpu, glibc, macos)
     choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
     progress, tell = open_progress(quiet=quiet), teller(quiet=quiet)
     with open_session(project, profile, target, choice, progress=progress, tell=tell) as session:

@@ -63,6 +63,9 @@ def lock(
     target_arch: opt.TargetArchOption = None,
     target_python: opt.TargetPythonOption = None,
     target_backend: opt.BackendOption = None,
+    gpu: opt.GpuOption = None,
+    glibc: opt.GlibcOption = None,
+    macos: opt.MacosOption = None,
     offline: opt.OfflineOption = False,
     index_url: opt.IndexUrlOption = None,
     recorded_index: opt.RecordedOption = None,
@@ -81,7 +84,7 @@ def lock(
     session = open_session(
         project,
         profile,
-        TargetChoice(target_os, target_arch, target_python, target_backend),
+        TargetChoice(target_os, target_arch, target_python, target_backend, gpu, glibc, macos),
         IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer),
         progress=open_progress(quiet=quiet),
         tell=teller(quiet=quiet),

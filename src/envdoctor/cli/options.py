@@ -113,6 +113,24 @@ BackendOption = Annotated[
     TargetBackend | None,
     typer.Option("--target-backend", case_sensitive=False, help="What runs the tensors, where no profile says."),
 ]
+GpuOption = Annotated[
+    str | None,
+    typer.Option(
+        "--gpu",
+        metavar="NAME|ARCH",
+        help="The card to judge for, by its name or architecture: `RTX 5080`, sm_120, `RX 7900 XTX`, gfx1100.",
+    ),
+]
+GlibcOption = Annotated[
+    str | None,
+    typer.Option(
+        "--glibc", metavar="X.Y", help="The oldest glibc to judge for, on Linux. Default: the profile's, else 2.28."
+    ),
+]
+MacosOption = Annotated[
+    str | None,
+    typer.Option("--macos", metavar="X.Y", help="The oldest macOS to judge for. Default: the profile's, else 14.0."),
+]
 OfflineOption = Annotated[
     bool, typer.Option("--offline", help="Ask no index; judge by the cache and the lock, and say what is not known.")
 ]

@@ -18,6 +18,7 @@ from envdoctor.model.report import Report
 from envdoctor.model.target import TargetProperty
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
 from envdoctor.verbs import collector_paused
+from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.target_choice import TargetChoice, assumed_of, fitted, pick_target, torch_of_facts
 
@@ -143,6 +144,7 @@ def report_of_patient(
 
     The index is asked for one thing: what the distributions of a listing require.
     """
+    patient = replace(patient, facts=with_card(patient.facts, target_choice.gpu))
     if patient.environment is None:
         patient = replace(patient, environment=torch_of_facts(patient.facts))
     profile = _profile(named)

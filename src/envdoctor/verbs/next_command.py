@@ -70,6 +70,9 @@ class Typed:
             ("--target-arch", target.arch and target.arch.value),
             ("--target-python", target.python),
             ("--target-backend", target.backend and target.backend.value),
+            ("--gpu", target.gpu),
+            ("--glibc", target.glibc),
+            ("--macos", target.macos),
         ):
             words += [option, value] if value else []
         if verb == "lock" and self.output_dir is not None:

@@ -11,11 +11,11 @@ from envdoctor.model.project import GroupChoice, Project
 from envdoctor.model.target import Arch, Target, TargetArch
 from envdoctor.ports import Tell, UsageFault
 from envdoctor.toml_tables import Document
+from envdoctor.verbs.card_choice import card_against
 from envdoctor.verbs.index_choice import IndexChoice, index_urls, open_ports
 from envdoctor.verbs.settings import Settings, parse_settings
 from envdoctor.verbs.target_choice import (
     TargetChoice,
-    card_against,
     for_environment_python,
     host_target,
     pick_target,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from envdoctor.model.fact import Facts
 from envdoctor.ports import Progress, Tell
 from envdoctor.verbs import project_inputs
+from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patient import Patient
@@ -71,6 +72,8 @@ def open_session(
     """Read project, profile and lock, choose the target, open the index. Raises UsageFault."""
     from packaging.utils import canonicalize_name
 
+    facts = with_card(patient.facts if patient else Facts(), target_choice.gpu)
+    patient = replace(patient, facts=facts) if patient is not None else None
     settings = project_inputs.load_settings(project)
     chosen = project_inputs.pick_profile(profile, settings, project)
     if chosen is None:
@@ -107,7 +110,7 @@ def open_session(
         build_risk=index.build_risk,
         environment=_beside(patient, project, chosen) if patient else None,
         binaries=patient.binaries if patient else None,
-        facts=patient.facts if patient else Facts(),
+        facts=facts,
         log=patient.log if patient else None,
         not_read=patient.not_read if patient else (),
         unreachable=lambda: index.unreachable,

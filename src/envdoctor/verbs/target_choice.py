@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.compatibility import admits, admitted_minors
 from envdoctor.model.environment import EnvironmentKind
-from envdoctor.model.fact import FactState
+from envdoctor.model.fact import Facts, FactState
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch, TargetBackend, TargetProperty
 from envdoctor.ports import UsageFault
+from envdoctor.verbs.card_choice import card_facts
 
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
 
     from envdoctor.model.environment import InstalledEnvironment
-    from envdoctor.model.fact import Facts
     from envdoctor.model.profile import Profile
     from envdoctor.verbs.patient import Patient
     from envdoctor.verbs.settings import Settings
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = [
     "TargetChoice",
     "assumed_of",
-    "card_against",
     "fitted",
     "for_environment_python",
     "host_target",
@@ -45,10 +44,17 @@ class TargetChoice:
     arch: TargetArch | None = None
     python: str | None = None
     backend: TargetBackend | None = None
+    gpu: str | None = None
+    """A card by its name, or an architecture: ``RTX 5080``, ``sm_120``, ``12.0``, ``gfx1201``."""
+    glibc: str | None = None
+    macos: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a Python that nobody can judge for, before anything is read. Raises UsageFault."""
+        """Refuse what nobody can judge for, before anything is read. Raises UsageFault."""
         _python(self.python)
+        _release("--glibc", self.glibc)
+        _release("--macos", self.macos)
+        card_facts(self.gpu)
 
 
 def pick_target(
@@ -73,7 +79,35 @@ def pick_target(
         target = replace(target, python=python, python_full=None)
     elif choices:
         target = replace(target, python=choices[0])
-    return target, choices
+    return _with_details(target, choice), choices
+
+
+def _with_details(target: Target, choice: TargetChoice) -> Target:
+    """Return the target with the glibc, macOS and card that were typed. Raises UsageFault."""
+    glibc, macos = _release("--glibc", choice.glibc), _release("--macos", choice.macos)
+    for option, value, system in (("glibc", glibc, OperatingSystem.LINUX), ("macos", macos, OperatingSystem.MACOS)):
+        if value is not None and target.os is not system:
+            raise UsageFault(f"--{option}: the target is {target.os.value}, which has none; `--target-os` chooses it")
+    target = replace(target, glibc=glibc or target.glibc, macos=macos or target.macos)
+    facts = card_facts(choice.gpu)
+    if not facts:
+        return target
+    card = {fact.name.rpartition(".")[2]: str(fact.value) for fact in facts}
+    if target.backend is Backend.UNKNOWN:
+        target = replace(target, backend=_backend(Facts(facts), target))
+    return replace(target, gpu_architecture=card.get("architecture"))
+
+
+def _release(option: str, text: str | None) -> tuple[int, int] | None:
+    """Read ``2.28`` or ``14``. Raises UsageFault."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d{1,3})(?:\.(\d{1,3}))?", text.strip())
+    if found is None or (option == "--glibc" and found[2] is None):
+        raise UsageFault(
+            f"{option}: `{text[:40]}` is no release; write it as {'2.28' if option == '--glibc' else '14.0'}"
+        )
+    return int(found[1]), int(found[2] or 0)
 
 
 def for_environment_python(
@@ -107,8 +141,8 @@ def _arch(choice: TargetChoice, target: Target) -> Arch:
     """Return the architecture by the name that the target's operating system uses for it."""
     if choice.arch is not None:
         x86 = choice.arch in (TargetArch.X86_64, TargetArch.AMD64)
-    elif choice.os is OperatingSystem.MACOS:
-        x86 = False  # The Macs of this decade.
+    elif choice.os is OperatingSystem.MACOS or (choice.gpu and _OF_ARM.search(choice.gpu)):
+        x86 = False  # The Macs of this decade, and the chips beside which ARM processors sit.
     else:
         x86 = target.arch is Arch.X86_64
     if x86:
@@ -153,6 +187,9 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
         target = replace(target, arch=known.get(_machine(patient), default))
     if choice.backend is None and target.backend is Backend.UNKNOWN:
         target = replace(target, backend=_backend(patient.facts, target))
+    glibc = _glibc(patient)
+    if glibc is not None and choice.glibc is None and target.os is OperatingSystem.LINUX:
+        target = replace(target, glibc=glibc)
     return target
 
 
@@ -201,6 +238,13 @@ def system_of(patient: Patient) -> str | None:
     return _SYSTEMS.get(environment.told.platform or environment.built_for.system)
 
 
+def _glibc(patient: Patient) -> tuple[int, int] | None:
+    """Return the machine's glibc as facts or the environment's interpreter tell it."""
+    told = patient.environment.told.glibc if patient.environment is not None else ""
+    found = re.search(r"(\d+)\.(\d+)", str(patient.facts.value("host.glibc") or told))
+    return (int(found[1]), int(found[2])) if found else None
+
+
 def _machine(patient: Patient) -> str:
     """Return the processor's architecture as facts, environment or the cards tell it; empty where nothing does."""
     environment = patient.environment
@@ -213,22 +257,6 @@ def _machine(patient: Patient) -> str:
     return "aarch64" if any(_OF_ARM.search(name) for name in names) else "x86_64"
 
 
-_VENDORS = {
-    Backend.CUDA: ("nvidia",), Backend.ZLUDA: ("amd",), Backend.ROCM: ("amd",), Backend.XPU: ("intel",),
-    Backend.DIRECTML: ("amd", "intel", "nvidia"),
-}  # fmt: skip
-
-
-def card_against(backend: Backend, facts: Facts) -> str:
-    """Return why no card of a machine is one for a backend; empty where one is, or where none is known."""
-    cards = [fact for fact in facts.matching("gpu[") if fact.name.endswith("].vendor") and fact.value]
-    wanted = _VENDORS.get(backend)
-    if wanted is None or not cards or any(fact.value in wanted for fact in cards):
-        return ""
-    named = (facts.value(fact.name.replace("].vendor", "].name")) or str(fact.value).upper() for fact in cards)
-    return f"and the card is {' and '.join(dict.fromkeys(map(str, named)))}"
-
-
 def _backend(facts: Facts, target: Target) -> Backend:
     """Return what the machine's cards are programmed through, where they leave no choice."""
     if facts.value("zluda.libraries"):
@@ -236,6 +264,8 @@ def _backend(facts: Facts, target: Target) -> Backend:
     vendors = {fact.value for fact in facts.matching("gpu[") if fact.name.endswith("].vendor")}
     if "nvidia" in vendors:
         return Backend.CUDA
+    if vendors == {"intel"} and any(fact.source == "--gpu" for fact in facts.matching("gpu[")):
+        return Backend.XPU
     if "amd" in vendors and target.os is OperatingSystem.LINUX:
         return Backend.ROCM
     return Backend.UNKNOWN

@@ -1,0 +1,65 @@
+"""The card to judge for as the user typed it, and whether the cards of a machine go with a backend."""
+
+from __future__ import annotations
+
+import re
+
+from envdoctor.model.fact import Fact, Facts, FactState
+from envdoctor.model.target import Backend
+from envdoctor.ports import UsageFault
+from envdoctor.shipped import architecture_of_card
+
+__all__ = ["card_against", "card_facts", "with_card"]
+
+_ARCHITECTURE = re.compile(r"(?:sm_?(\d{2,3})[af]?|(\d{1,2}\.\d))|gfx[0-9a-f]{3,4}", re.IGNORECASE)
+
+
+def card_facts(text: str | None) -> tuple[Fact, ...]:
+    """Return the facts of a card that was typed by its name or architecture, none for None. Raises UsageFault."""
+    if text is None:
+        return ()
+    told: dict[str, str] = {}
+    direct = _ARCHITECTURE.fullmatch(text.strip())
+    architecture = architecture_of_card(text) if direct is None else text.strip().lower()
+    if direct is not None and (direct[1] or direct[2]):
+        architecture = f"sm_{direct[1] or direct[2].replace('.', '')}"
+    if direct is None:
+        told["name"] = text.strip()
+    if architecture is not None:
+        told["architecture"] = architecture
+        told["vendor"] = "amd" if architecture.startswith("gfx") else "nvidia"
+        if architecture.startswith("sm_"):
+            digits = architecture.removeprefix("sm_")
+            told["compute_capability"] = f"{digits[:-1]}.{digits[-1]}"
+    elif re.search(r"\bArc\b", text):
+        told["vendor"] = "intel"
+    else:
+        raise UsageFault(
+            f"--gpu: `{text[:60]}` is no card that is known by its name; write its architecture: sm_120, gfx1201"
+        )
+    return tuple(Fact(f"gpu[0].{key}", FactState.KNOWN, value, "--gpu") for key, value in told.items())
+
+
+def with_card(facts: Facts, gpu: str | None) -> Facts:
+    """Return the facts with the card that was typed in the place of all cards that they speak of."""
+    typed = card_facts(gpu)
+    if not typed:
+        return facts
+    others = (fact for fact in facts if not fact.name.startswith("gpu"))
+    return Facts([*others, *typed, Fact("gpu.count", FactState.KNOWN, 1, "--gpu")])
+
+
+_VENDORS = {
+    Backend.CUDA: ("nvidia",), Backend.ZLUDA: ("amd",), Backend.ROCM: ("amd",), Backend.XPU: ("intel",),
+    Backend.DIRECTML: ("amd", "intel", "nvidia"),
+}  # fmt: skip
+
+
+def card_against(backend: Backend, facts: Facts) -> str:
+    """Return why no card of a machine is one for a backend; empty where one is, or where none is known."""
+    cards = [fact for fact in facts.matching("gpu[") if fact.name.endswith("].vendor") and fact.value]
+    wanted = _VENDORS.get(backend)
+    if wanted is None or not cards or any(fact.value in wanted for fact in cards):
+        return ""
+    named = (facts.value(fact.name.replace("].vendor", "].name")) or str(fact.value).upper() for fact in cards)
+    return f"and the card is {' and '.join(dict.fromkeys(map(str, named)))}"

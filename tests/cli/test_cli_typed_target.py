@@ -1,0 +1,123 @@
+"""The card, glibc and macOS to judge for as typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from packaging.utils import canonicalize_name
+
+from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
+from envdoctor.model.fact import Fact, Facts, FactState
+from envdoctor.model.target import Backend, OperatingSystem, Target, TargetArch, TargetBackend
+from envdoctor.ports import UsageFault
+from envdoctor.shipped import architecture_of_card
+from envdoctor.verbs.card_choice import with_card
+from envdoctor.verbs.patient import Patient
+from envdoctor.verbs.target_choice import TargetChoice, fitted, pick_target
+
+LINUX, WINDOWS = OperatingSystem.LINUX, OperatingSystem.WINDOWS
+
+
+def _picked(**typed: Any) -> Target:
+    return pick_target(TargetChoice(**typed), None, None)[0]
+
+
+@pytest.mark.parametrize(
+    ("gpu", "os", "architecture", "backend"),
+    [
+        ("RTX 5080", LINUX, "sm_120", Backend.CUDA),
+        ("nvidia geforce rtx 4070", WINDOWS, "sm_89", Backend.CUDA),
+        ("sm_110", LINUX, "sm_110", Backend.CUDA),
+        ("12.0", LINUX, "sm_120", Backend.CUDA),
+        ("RX 7900 XTX", LINUX, "gfx1100", Backend.ROCM),
+        ("gfx1201", WINDOWS, "gfx1201", Backend.UNKNOWN),
+        ("Arc B580", WINDOWS, None, Backend.XPU),
+    ],
+)
+def test_a_card_by_name_tells_its_architecture_and_backend(
+    gpu: str, os: OperatingSystem, architecture: str | None, backend: Backend
+) -> None:
+    target = _picked(os=os, gpu=gpu)
+    assert (target.gpu_architecture, target.backend) == (architecture, backend)
+
+
+def test_a_typed_backend_counts_for_more_than_the_card() -> None:
+    target = _picked(os=WINDOWS, gpu="RX 6800 XT", backend=TargetBackend("zluda"))
+    assert (target.gpu_architecture, target.backend) == ("gfx1030", Backend.ZLUDA)
+
+
+def test_a_board_tells_the_processor() -> None:
+    assert _picked(os=LINUX, gpu="NVIDIA Thor").arch.value == "aarch64"
+    assert _picked(os=LINUX, gpu="NVIDIA Thor", arch=TargetArch.X86_64).arch.value == "x86_64"
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ({"gpu": "Voodoo 3"}, "--gpu: `Voodoo 3` is no card that is known by its name"),
+        ({"gpu": ""}, "--gpu: `` is no card"),
+        ({"glibc": "two"}, "--glibc: `two` is no release; write it as 2.28"),
+        ({"glibc": "2"}, "--glibc: `2` is no release"),
+        ({"macos": "sonoma"}, "--macos: `sonoma` is no release; write it as 14.0"),
+        ({"os": WINDOWS, "glibc": "2.28"}, "--glibc: the target is windows"),
+        ({"os": LINUX, "macos": "14"}, "--macos: the target is linux"),
+    ],
+)
+def test_what_nobody_can_judge_for_is_refused(typed: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageFault) as refused:
+        _picked(**typed)
+    assert str(refused.value).startswith(message)
+
+
+def test_glibc_and_macos_decide_which_wheels_fit() -> None:
+    assert "manylinux_2_34_x86_64" in _picked(os=LINUX, arch=TargetArch.X86_64, glibc="2.34").platforms()
+    assert "manylinux_2_28_x86_64" not in _picked(os=LINUX, arch=TargetArch.X86_64, glibc="2.17").platforms()
+    assert "macosx_14_0_arm64" not in _picked(os=OperatingSystem.MACOS, macos="13").platforms()
+
+
+def test_facts_tell_the_glibc_where_nobody_types_one() -> None:
+    torch = InstalledDistribution(canonicalize_name("torch"), "2.9.1")
+    patient = Patient(
+        environment=InstalledEnvironment((torch,), kind=EnvironmentKind.LISTING),
+        facts=Facts([Fact("os", FactState.KNOWN, "linux"), Fact("host.glibc", FactState.KNOWN, "2.39")]),
+    )
+    assert fitted(_picked(os=LINUX), patient, TargetChoice()).glibc == (2, 39)
+    typed = TargetChoice(os=LINUX, glibc="2.31")
+    assert fitted(pick_target(typed, None, None)[0], patient, typed).glibc == (2, 31)
+
+
+def test_the_typed_card_takes_the_place_of_those_that_were_measured() -> None:
+    measured = [Fact(f"gpu[{at}].vendor", FactState.KNOWN, "nvidia", "nvml") for at in range(2)]
+    facts = with_card(Facts([*measured, Fact("os", FactState.KNOWN, "linux")]), "RX 9070 XT")
+    assert {fact.name: fact.value for fact in facts} == {
+        "os": "linux",
+        "gpu[0].name": "RX 9070 XT",
+        "gpu[0].architecture": "gfx1201",
+        "gpu[0].vendor": "amd",
+        "gpu.count": 1,
+    }
+    assert with_card(facts, None) is facts
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture"),
+    [
+        ("NVIDIA RTX 4000 SFF Ada Generation", "sm_89"),
+        ("Quadro RTX 4000", "sm_75"),
+        ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "sm_120"),
+        ("Tesla P100-PCIE-16GB", "sm_60"),
+        ("Tesla P40", "sm_61"),
+        ("NVIDIA GB10", "sm_121"),
+        ("AMD Radeon RX 6700 XT", "gfx1031"),
+        ("AMD Radeon RX 6800M", "gfx1031"),
+        ("AMD Radeon RX 6800 XT", "gfx1030"),
+        ("AMD Radeon RX 7700S", "gfx1102"),
+        ("AMD Radeon RX 5700 XT", "gfx1010"),
+        ("AMD Radeon RX 570", "gfx803"),
+        ("AMD Radeon(TM) Vega 8 Graphics", None),
+        ("Intel(R) UHD Graphics 770", None),
+    ],
+)
+def test_names_of_cards(name: str, architecture: str | None) -> None:
+    assert architecture_of_card(name) == architecture
