@@ -55,3 +55,49 @@ def test_a_target_as_people_write_it_is_that_target(capsys: pytest.CaptureFixtur
 def test_the_backend_of_smoke_is_taken_in_any_case(capsys: pytest.CaptureFixture[str], backend: str) -> None:
     assert main(["smoke", "--backend", backend, "--env", "nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().err, "the backend is no fault any more"
+
+
+PYPROJECT = (
+    '[project]\nname = "x"\nversion = "1"\nrequires-python = ">=3.8"\ndependencies = []\n'
+    '[project.optional-dependencies]\ncli = ["click"]\ncpu = ["a"]\ncu = ["b"]\n'
+    '[dependency-groups]\ntest = ["pytest"]\n'
+    '[tool.uv]\nconflicts = [[{ extra = "cpu" }, { extra = "cu" }]]\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "decides"),
+    [
+        ((), set()),
+        (("--extra", "cli"), {"cli"}),
+        (("--group", "test", "--extra", "cli"), {"cli", "test"}),
+        (("--all-groups",), {"test"}),
+        (("--only-group", "test"), {"test"}),
+    ],
+)
+def test_what_is_asked_for_decides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], decides: set[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    offline = ("--offline", "--cache-dir", str(tmp_path / "cache"), "--format", "json", "--quiet")
+    main(["check", str(tmp_path), *words, *offline])
+    scope = json.loads(capsys.readouterr().out)["scope"]
+    assert {one["name"] for one in (*scope["groups"], *scope["extras"]) if one["decides"]} == decides
+    assert scope["read"] == [{"path": "pyproject.toml", "as": "pyproject"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--extra", "none"), "there is no extra `none`; there are: `cli`, `cpu`, `cu`"),
+        (("--group", "cli"), "there is no group `cli`; there are: `test`"),
+        (("--extra", "cpu", "--extra", "cu"), "extra `cpu` and extra `cu` exclude each other here"),
+        (("--only-group", "test", "--extra", "cli"), "`--only-group` leaves the main list out"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    assert main(["check", str(tmp_path), *words, "--offline", "--quiet"]) == 2
+    assert said in capsys.readouterr().err

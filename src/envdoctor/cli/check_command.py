@@ -20,6 +20,7 @@ from envdoctor.verbs.patient import Patient, PatientChoice, open_patient
 from envdoctor.verbs.target_choice import TargetChoice
 
 if TYPE_CHECKING:
+    from envdoctor.model.project import GroupChoice
     from envdoctor.model.report import Report
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -79,6 +80,10 @@ def check(
             "--import-timeout", metavar="S", help="Seconds that such an import may take.", callback=opt.seconds
         ),
     ] = 30.0,
+    extra: opt.ExtraOption = None,
+    group: opt.GroupOption = None,
+    only_group: opt.OnlyGroupOption = None,
+    all_groups: opt.AllGroupsOption = False,
     offline: opt.OfflineOption = False,
     index_url: opt.IndexUrlOption = None,
     recorded_index: opt.RecordedOption = None,
@@ -116,7 +121,8 @@ def check(
     else:
         folder = project or Path()
         _refuse_patient_as_project(folder)
-        report = _report_of_project(folder, profile, target, choice, patient, quiet=quiet, env=env)
+        groups = opt.group_choice(extra, group, only_group, all_groups=all_groups)
+        report = _report_of_project(folder, profile, target, choice, patient, groups, quiet=quiet, env=env)
     code = write_report(
         report,
         format=format,
@@ -152,6 +158,7 @@ def _report_of_project(
     target: TargetChoice,
     choice: IndexChoice,
     patient: Patient | None,
+    groups: GroupChoice,
     *,
     quiet: bool,
     env: Path | None,
@@ -163,7 +170,9 @@ def _report_of_project(
     from envdoctor.verbs.session import open_session
 
     progress, tell = open_progress(quiet=quiet), teller(quiet=quiet)
-    with open_session(folder, profile, target, choice, progress=progress, tell=tell, patient=patient) as session:
+    with open_session(
+        folder, profile, target, choice, progress=progress, tell=tell, patient=patient, groups=groups
+    ) as session:
         typed = replace(session.typed, env=env)
         reports = []
         for request in session.requests:

@@ -45,6 +45,10 @@ def explain(
     gpu: opt.GpuOption = None,
     glibc: opt.GlibcOption = None,
     macos: opt.MacosOption = None,
+    extra: opt.ExtraOption = None,
+    group: opt.GroupOption = None,
+    only_group: opt.OnlyGroupOption = None,
+    all_groups: opt.AllGroupsOption = False,
     offline: opt.OfflineOption = False,
     index_url: opt.IndexUrlOption = None,
     recorded_index: opt.RecordedOption = None,
@@ -62,7 +66,8 @@ def explain(
     target = TargetChoice(target_os, target_arch, target_python, target_backend, gpu, glibc, macos)
     choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
     progress, tell = open_progress(quiet=quiet), teller(quiet=quiet)
-    with open_session(project, profile, target, choice, progress=progress, tell=tell) as session:
+    groups = opt.group_choice(extra, group, only_group, all_groups=all_groups)
+    with open_session(project, profile, target, choice, progress=progress, tell=tell, groups=groups) as session:
         # `voice:C1` is the conflict C1 of the environment `voice`; anything else is asked of every environment.
         parts = {request.part: request for request in session.requests}
         named, _, rest = (topic or "").partition(":")

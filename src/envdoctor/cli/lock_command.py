@@ -66,6 +66,10 @@ def lock(
     gpu: opt.GpuOption = None,
     glibc: opt.GlibcOption = None,
     macos: opt.MacosOption = None,
+    extra: opt.ExtraOption = None,
+    group: opt.GroupOption = None,
+    only_group: opt.OnlyGroupOption = None,
+    all_groups: opt.AllGroupsOption = False,
     offline: opt.OfflineOption = False,
     index_url: opt.IndexUrlOption = None,
     recorded_index: opt.RecordedOption = None,
@@ -90,6 +94,7 @@ def lock(
         tell=teller(quiet=quiet),
         lock_folder=output_dir,
         upgrade=frozenset(upgrade or ()),
+        groups=opt.group_choice(extra, group, only_group, all_groups=all_groups),
     )
     with session:
         outcome = lock_all(session.requests, LockChoice(repair, no_repair), session.index_urls)

@@ -9,18 +9,24 @@ from typing import Annotated
 import typer
 
 from envdoctor.cli.completion import profile_names
+from envdoctor.model.project import GroupChoice
 from envdoctor.model.target import OperatingSystem, TargetArch, TargetBackend
+from envdoctor.ports import UsageFault
 
 __all__ = [
+    "AllGroupsOption",
     "BackendOption",
     "CacheDirOption",
     "ExcludeNewerOption",
+    "ExtraOption",
     "FailOn",
     "FailOnOption",
     "Format",
     "FormatOption",
+    "GroupOption",
     "IndexUrlOption",
     "OfflineOption",
+    "OnlyGroupOption",
     "OptionalProjectArgument",
     "OutputOption",
     "ProfileOption",
@@ -31,10 +37,20 @@ __all__ = [
     "TargetOsOption",
     "TargetPythonOption",
     "VerboseOption",
+    "group_choice",
     "seconds",
 ]
 
 _LONGEST_S = 86_400.0
+
+
+def group_choice(
+    extra: list[str] | None, group: list[str] | None, only: list[str] | None, *, all_groups: bool
+) -> GroupChoice:
+    """Return what decides with the main list, or in its place. Raises UsageFault."""
+    if only and (extra or group or all_groups):
+        raise UsageFault("`--only-group` leaves the main list out, so no other list can stand beside it")
+    return GroupChoice(tuple(extra or ()), tuple(group or ()), only=tuple(only or ()), all_groups=all_groups)
 
 
 def seconds(value: float) -> float:
@@ -130,6 +146,21 @@ GlibcOption = Annotated[
 MacosOption = Annotated[
     str | None,
     typer.Option("--macos", metavar="X.Y", help="The oldest macOS to judge for. Default: the profile's, else 14.0."),
+]
+ExtraOption = Annotated[
+    list[str] | None,
+    typer.Option("--extra", metavar="NAME", help="Judge these optional dependencies with the main list. Repeatable."),
+]
+GroupOption = Annotated[
+    list[str] | None,
+    typer.Option("--group", metavar="NAME", help="Judge this dependency group with the main list. Repeatable."),
+]
+OnlyGroupOption = Annotated[
+    list[str] | None,
+    typer.Option("--only-group", metavar="NAME", help="Judge this group without the main list. Repeatable."),
+]
+AllGroupsOption = Annotated[
+    bool, typer.Option("--all-groups", help="Judge every dependency group with the main list; extras have names.")
 ]
 OfflineOption = Annotated[
     bool, typer.Option("--offline", help="Ask no index; judge by the cache and the lock, and say what is not known.")

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from envdoctor.model.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from envdoctor.model.conflict import Conflict
+    from envdoctor.model.conflict import Conflict, GroupOutcome
     from envdoctor.model.fact import Fact
     from envdoctor.model.kernel import KernelResult, Placement
+    from envdoctor.model.project import FileLeftOut
     from envdoctor.model.repair import Repair
+    from envdoctor.model.requirement import GroupName
     from envdoctor.model.resolution import Resolution
     from envdoctor.model.target import Target
 
-__all__ = ["SCHEMA", "FailOn", "Report", "Verdict", "exit_code"]
+__all__ = ["SCHEMA", "FailOn", "FileRead", "Report", "Scope", "Setting", "Verdict", "exit_code"]
 
 FailOn: TypeAlias = Literal["error", "warning", "never"]
 
@@ -58,6 +60,39 @@ class Verdict(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class FileRead:
+    """A file that was read, and the form that it was read as."""
+
+    path: str
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Something that was chosen, and who or what chose it."""
+
+    name: str
+    value: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a report speaks of; it says nothing of anything else."""
+
+    read: tuple[FileRead, ...] = ()
+    not_read: tuple[FileLeftOut, ...] = ()
+    """Files that say what is needed, and that were seen and not read."""
+    asked: tuple[GroupName, ...] = ()
+    """Extras and groups that decide with the main list."""
+    beside: tuple[GroupOutcome, ...] = ()
+    """Lists that nobody asked for; they decide nothing."""
+    environments: tuple[str, ...] = ()
+    index_settings: tuple[Setting, ...] = ()
+    target_facts: tuple[Setting, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The result of a command."""
 
@@ -76,6 +111,8 @@ class Report:
     placement: tuple[Placement, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds by phase: ``total_s``, ``index_s``, ``resolve_s``."""
+    scope: Scope = Scope()
+    """What was looked at."""
     next_command: str | None = None
     """The one command to type next."""
     environment: str = ""

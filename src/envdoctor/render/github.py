@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Severity
 from envdoctor.render.entries import Entry, entries, repository_path
+from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import headline, judged, subject_line
 
@@ -26,6 +27,10 @@ def render(report: Report, options: RenderOptions) -> str:
     if not report.complete:
         text = "not everything could be looked at, so what is not said here may still be wrong"
         lines.append(f"::warning title={_property(f'incomplete{suffix}')}::{_data(text)}")
+    looked_at = [f"{label} {text}" for label, text in scope_lines(report, everything=True)]
+    if looked_at:
+        title = _property(f"what was looked at{suffix}")
+        lines.append(f"::notice title={title}::{_data(one_line('; '.join(looked_at)))}")
     verdict = f"{report.verdict.value} - " if judged(report) else ""
     about = f" [{subject_line(report)}]" if subject_line(report) else ""
     # The runner obeys `##[` anywhere in a line that is not itself a command.

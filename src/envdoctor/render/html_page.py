@@ -20,6 +20,7 @@ from envdoctor.render.conflict_wording import (
     truncation_text,
 )
 from envdoctor.render.html_style import STYLE
+from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import (
     count,
@@ -66,6 +67,7 @@ def render(report: Report, options: RenderOptions) -> str:
         _placement(report),
         _facts(report, options),
         _resolution(report, options),
+        _scope(report),
     ]
     incomplete = "Incomplete: not everything could be looked at, so what is not said here may still be wrong"
     body = [
@@ -294,6 +296,11 @@ def _resolution(report: Report, options: RenderOptions) -> str:
     folded = table if options.verbose else f"<details><summary>All packages</summary>\n{table}\n</details>"
     where = f" of {report.environment} on Python {python_text(report)}" if report.environment else ""
     return _section(f"Resolution{where}", f"<p>{_text(f'{using}: {resolution_text(resolution)}')}</p>\n{folded}")
+
+
+def _scope(report: Report) -> str:
+    lines = [f"{_text(label)}: {_text(text)}" for label, text in scope_lines(report, everything=True)]
+    return _section("What was looked at", _list(lines) if lines else "", folded=True)
 
 
 def _next(report: Report) -> str:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor import __version__
 from envdoctor.model.origin import CommandLineOrigin, DistributionOrigin, FileOrigin, Origin, ProfileOrigin
-from envdoctor.model.report import SCHEMA, Report
+from envdoctor.model.report import SCHEMA, Report, Scope
+from envdoctor.model.requirement import GroupKind
+from envdoctor.render.scope_text import holds
 from envdoctor.render.untrusted import clean, shortened
 
 if TYPE_CHECKING:
@@ -63,9 +65,34 @@ def report_dict(report: Report) -> Object:
             {"component": item.component, "device": item.device, "because": list(item.because)}
             for item in report.placement
         ],
+        "scope": _scope(report.scope),
         "timings": {name: seconds for name, seconds in report.timings.items() if math.isfinite(seconds)},
         "next_command": report.next_command,
         **({"environments": [_part(item) for item in report.parts]} if report.parts else {}),
+    }
+
+
+def _scope(scope: Scope) -> Object:
+    groups: dict[GroupKind, list[Object]] = {kind: [] for kind in GroupKind}
+    for name in scope.asked:
+        groups[name.kind].append({"name": name.name, "decides": True, "holds": None, "reason": ""})
+    for outcome in scope.beside:
+        reason = outcome.unknown or (f"holds on {outcome.elsewhere}" if outcome.elsewhere else "")
+        groups[outcome.name.kind].append(
+            {"name": outcome.name.name, "decides": False, "holds": holds(outcome), "reason": reason}
+        )
+    return {
+        "read": [{"path": one.path, "as": one.form} for one in scope.read],
+        "not_read": [
+            {"path": one.path, "reason": f"{one.reason.value}: {one.detail}" if one.detail else one.reason.value}
+            for one in scope.not_read
+        ],
+        "groups": groups[GroupKind.GROUP],
+        "extras": groups[GroupKind.EXTRA],
+        "files": groups[GroupKind.FILE],
+        "environments": list(scope.environments),
+        "index": [{"url": one.value, "from": one.origin} for one in scope.index_settings],
+        "target_from": {one.name: one.origin for one in scope.target_facts},
     }
 
 
@@ -110,9 +137,11 @@ def _command_line(origin: CommandLineOrigin) -> Object:
 
 
 def _requirement(requirement: Requirement) -> Object:
+    named = requirement.group
+    group = {named.kind.value: named.name} if named and named.kind is not GroupKind.FILE else {}
     return {
         "requirement": str(requirement),
-        "origin": _origin(requirement.origin),
+        "origin": {**_origin(requirement.origin), **group},
         "pep508": shortened(clean(requirement.pep508)),
     }
 

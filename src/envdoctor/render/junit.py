@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 from envdoctor.model.finding import Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus
 from envdoctor.render.entries import Entry, entries, repository_path
+from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import headline
 
@@ -55,6 +56,7 @@ def _looked_at(report: Report) -> ET.Element:
         "profile": report.profile,
         "target": str(report.target) if report.target else None,
         "next": report.next_command,
+        **dict(scope_lines(report, everything=True)),
     }
     for name, value in values.items():
         if value:

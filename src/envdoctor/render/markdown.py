@@ -15,6 +15,7 @@ from envdoctor.render.conflict_wording import (
     source_text,
     truncation_text,
 )
+from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import (
     count,
@@ -64,6 +65,9 @@ def render(report: Report, options: RenderOptions) -> str:
     blocks += _findings(report, options)
     blocks += _hardware(report, options)
     blocks += _resolution(report, options)
+    looked_at = [f"- {_escape(label)}: {_text(text)}" for label, text in scope_lines(report, everything=True)]
+    if looked_at:
+        blocks += ["### What was looked at", _folded("files, lists, indexes, target", "\n".join(looked_at), fold=True)]
     if report.next_command:
         blocks.append(f"Next:\n\n{_fence(report.next_command)}")
     text = "\n\n".join(blocks) + "\n"

@@ -17,6 +17,7 @@ from envdoctor import __version__
 from envdoctor.model.finding import Severity, Waiver
 from envdoctor.model.origin import FileOrigin
 from envdoctor.render.entries import Entry, entries, repository_path
+from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.wording import headline
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def _run(report: Report, options: RenderOptions) -> Object:
             "profile": report.profile,
             "target": str(report.target) if report.target else None,
             "conflictsTruncated": report.conflicts_truncated,
+            "scope": dict(scope_lines(report, everything=True)),
         },
     }
 

@@ -15,13 +15,14 @@ from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.diagnose.logs.log_findings import is_understood
 from envdoctor.lock.still_holds import holds
 from envdoctor.model.fact import Facts
-from envdoctor.model.report import Report
+from envdoctor.model.report import Report, Scope
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.verbs import collector_paused
 from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.resolver_input import choose_python, manifest_of
+from envdoctor.verbs.scope import with_groups
 from envdoctor.verbs.settings import Settings
 from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, waive
 from envdoctor.verbs.without_profile import changes_anything, found_as_they_stand, found_without_bounds
@@ -113,6 +114,8 @@ class CheckRequest:
     upgrade: frozenset[str] = frozenset()
     offline: bool = False
     """No index may be asked: where the cache does not know, the lock may speak."""
+    scope: Scope = Scope()  # noqa: RUF009 - immutable
+    """What is looked at, and who named it."""
     part: str = ""
     """Which of the profile's environments this is about, where it has several."""
 
@@ -153,6 +156,7 @@ def report_of(request: CheckRequest, result: Prescription, *, command: str) -> R
         facts=tuple(request.facts),
         timings=result.timings,
         environment=request.part,
+        scope=with_groups(request.scope, result.groups),
     )
 
 

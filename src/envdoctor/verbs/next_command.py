@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.project import GroupChoice
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.target_choice import TargetChoice, host_target
@@ -38,10 +39,12 @@ class Typed:
     index: IndexChoice = IndexChoice()  # noqa: RUF009 - immutable
     output_dir: Path | None = None
     env: Path | None = None
+    groups: GroupChoice = GroupChoice()  # noqa: RUF009 - immutable
 
     def command(self, verb: str, *more: str, variables: Mapping[str, str] | None = None) -> str:
         """Return the command line of a verb for the same project, profile, target and index."""
-        words = ["envdoctor", verb, _path(self.project), *more, *self._profile(), *self._target(verb), *self._index()]
+        words = ["envdoctor", verb, _path(self.project), *more, *self._profile(), *self._groups(), *self._target(verb)]
+        words += self._index()
         return _shell(words, variables or {})
 
     def treatment(self, verb: str) -> str:
@@ -61,6 +64,12 @@ class Typed:
 
     def _profile(self) -> list[str]:
         return ["--profile", self.profile] if self.profile else []
+
+    def _groups(self) -> list[str]:
+        groups = self.groups
+        named = (("--extra", groups.extras), ("--group", groups.groups), ("--only-group", groups.only))
+        words = [word for option, names in named for name in names for word in (option, name)]
+        return [*words, *(["--all-groups"] if groups.all_groups else [])]
 
     def _target(self, verb: str) -> list[str]:
         target = self.target

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,13 @@ _DEPTH = 4
 _MOST_FILES = 5000
 
 
-def read(path: Path, profile: Profile | None, settings: Settings, target: Target | None = None) -> Project:
+def read(
+    path: Path,
+    profile: Profile | None,
+    settings: Settings,
+    target: Target | None = None,
+    groups: GroupChoice = GroupChoice(),  # noqa: B008 - immutable
+) -> Project:
     """Read the project's files: those that the settings name, else those of the profile that are there, else all."""
     from envdoctor.adapters.project import ProjectFileError, read_project
 
@@ -57,7 +64,7 @@ def read(path: Path, profile: Profile | None, settings: Settings, target: Target
     environment = target.marker_environment() if target else None
     try:
         return read_project(
-            path, files=wanted, choice=GroupChoice(either=settings.groups), target_environment=environment
+            path, files=wanted, choice=replace(groups, either=settings.groups), target_environment=environment
         )
     except ProjectFileError as error:
         raise UsageFault(str(error)) from error

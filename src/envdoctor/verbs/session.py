@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from envdoctor.model.fact import Facts
+from envdoctor.model.project import GroupChoice
 from envdoctor.ports import Progress, Tell
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.card_choice import with_card
@@ -18,6 +19,7 @@ from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_index import as_the_project_says, left_to_conda
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
+from envdoctor.verbs.scope import index_settings, scope_of_project, target_facts
 from envdoctor.verbs.target_choice import fitted
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ def open_session(
     patient: Patient | None = None,
     lock_folder: Path | None = None,
     upgrade: frozenset[str] = frozenset(),
+    groups: GroupChoice = GroupChoice(),  # noqa: B008 - immutable
 ) -> Session:
     """Read project, profile and lock, choose the target, open the index. Raises UsageFault."""
     from packaging.utils import canonicalize_name
@@ -82,24 +85,34 @@ def open_session(
     target, pythons = project_inputs.pick_target(target_choice, chosen, settings)
     if patient is not None and chosen is None:
         target = fitted(target, patient, target_choice)
-    read = project_inputs.read(project, chosen, settings, target)
+    read = project_inputs.read(project, chosen, settings, target, groups)
+    python_origin = ""
     has_its_own = patient is not None and patient.environment is not None
     if target_choice.python is None and settings.target_python is None and not has_its_own:
         asked = project_inputs.asked_python(read, target, pythons, tell=tell)
         if asked != (target, pythons):
             target, pythons = asked
-            read = project_inputs.read(project, chosen, settings, target)
+            read = project_inputs.read(project, chosen, settings, target, groups)
+            python_origin = str(read.environment_python_origin or "")
     index = project_inputs.open_ports(index_choice, chosen, read, progress)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
     read = left_to_conda(read, index)
     as_said = as_the_project_says(index, read, target)
+    urls = project_inputs.index_urls(index_choice, chosen, read)
+    scope = scope_of_project(
+        read,
+        patient,
+        index_settings(index_choice, chosen, urls),
+        target_facts(target, target_choice, settings, chosen, patient, python_origin),
+    )
     request = CheckRequest(
         target=target,
         today=datetime.now(tz=timezone.utc).date(),
         python_choices=pythons,
         project=read,
-        sources=project_inputs.sources_of(project),
+        # A group by itself is not what the sources import from.
+        sources=None if groups.only else project_inputs.sources_of(project),
         profile=chosen,
         settings=settings,
         locked=_lock(lock_folder or project, chosen, patient),
@@ -113,6 +126,7 @@ def open_session(
         facts=facts,
         log=patient.log if patient else None,
         not_read=patient.not_read if patient else (),
+        scope=scope,
         unreachable=lambda: index.unreachable,
         progress=progress,
         offline=index_choice.offline,
@@ -124,8 +138,8 @@ def open_session(
         (index, plain),
         progress,
         tell,
-        project_inputs.index_urls(index_choice, chosen, read),
-        Typed(project, profile or named, target_choice, index_choice, output_dir=lock_folder),
+        urls,
+        Typed(project, profile or named, target_choice, index_choice, output_dir=lock_folder, groups=groups),
         tuple(_requests(request, project, lock_folder or project, patient)),
     )
 

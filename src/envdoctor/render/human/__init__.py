@@ -8,6 +8,7 @@ from envdoctor.model.fact import FactState
 from envdoctor.model.report import Report, Verdict
 from envdoctor.render.human.canvas import Canvas, Span
 from envdoctor.render.human.findings import write_findings, write_waived
+from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.wording import headline, judged, python_text, resolution_text, subject_line
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def render(report: Report, options: RenderOptions) -> str:
         _write_facts(canvas, report)
     for part in report.parts or (report,):
         _write_resolution(canvas, part)
+    _write_scope(canvas, report)
     _write_incomplete(canvas, report)
     if report.next_command:
         canvas.blank()
@@ -96,6 +98,14 @@ def _write_resolution(canvas: Canvas, report: Report) -> None:
         canvas.line(
             f"{package.name} {package.version}", (f"  {package.file.filename}{index}", "dim"), first="  ", rest="      "
         )
+
+
+def _write_scope(canvas: Canvas, report: Report) -> None:
+    lines = scope_lines(report, everything=canvas.verbose)
+    if lines:
+        canvas.blank()
+    for label, text in lines:
+        canvas.line((label, "dim"), f" {text}", rest="  ")
 
 
 def _write_incomplete(canvas: Canvas, report: Report) -> None:

@@ -1,0 +1,54 @@
+"""What was looked at is part of a report in every format."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from envdoctor.model.conflict import GroupOutcome
+from envdoctor.model.project import FileLeftOut, LeftOut
+from envdoctor.model.report import FileRead, Report, Scope, Setting
+from envdoctor.model.requirement import GroupKind, GroupName
+from envdoctor.render import RenderOptions, render
+
+REPORT = Report(
+    "check",
+    scope=Scope(
+        read=(FileRead("requirements.txt", "requirements"),),
+        not_read=(FileLeftOut("Dockerfile", LeftOut.IMAGE),),
+        asked=(GroupName(GroupKind.GROUP, "test"),),
+        beside=(
+            GroupOutcome(GroupName(GroupKind.EXTRA, "cli")),
+            GroupOutcome(GroupName(GroupKind.EXTRA, "cu"), unknown="its packages come from another index"),
+        ),
+        environments=(".venv",),
+        index_settings=(Setting("default", "https://index.example/simple", "--index-url"),),
+        target_facts=(Setting("python", "3.11", "--target-python"),),
+    ),
+)
+
+
+@pytest.mark.parametrize("format_", ["human", "json", "sarif", "junit", "github", "markdown", "html"])
+def test_every_format_says_what_was_looked_at(format_):
+    text = " ".join(render(REPORT, format_, options=RenderOptions(verbose=True)).split())
+    for word in ("requirements.txt", "Dockerfile", "cli", "test", "another index", ".venv", "--index-url", "target"):
+        assert word in text, word
+
+
+def test_a_report_without_a_scope_says_nothing_of_it():
+    for format_ in ("human", "markdown", "github"):
+        assert "looked at" not in render(Report("host"), format_)
+
+
+def test_the_document_tells_what_decides():
+    scope = json.loads(render(REPORT, "json"))["scope"]
+    assert scope["read"] == [{"path": "requirements.txt", "as": "requirements"}]
+    assert scope["not_read"] == [{"path": "Dockerfile", "reason": "says how an image is built"}]
+    assert scope["groups"] == [{"name": "test", "decides": True, "holds": None, "reason": ""}]
+    assert [(one["name"], one["decides"], one["holds"]) for one in scope["extras"]] == [
+        ("cli", False, True),
+        ("cu", False, None),
+    ]
+    assert scope["index"] == [{"url": "https://index.example/simple", "from": "--index-url"}]
+    assert scope["target_from"] == {"python": "--target-python"}
