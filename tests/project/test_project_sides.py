@@ -193,9 +193,10 @@ def test_a_file_url_of_the_project_is_read(read_files, tmp_path):
 
 
 def test_what_was_not_read_and_what_an_extra_brings_are_told_by_the_command(tmp_path):
-    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT.replace("bad==1.", "bad"))
     (tmp_path / "Dockerfile").write_text("RUN pip install torch\n")
-    (tmp_path / "app.py").write_text("import click\nimport never_declared\n")
+    (tmp_path / "app.py").write_text("import never_declared\n")
+    (tmp_path / "cli.py").write_text("import click\n")
     sources = CheckoutSources(tmp_path)
     project = read_project(tmp_path, variables={})
     found = examine(Examination(project=project, sources=sources, resolution=Resolution(()), archives=NoArchives()))
