@@ -65,7 +65,8 @@ def conflict_finding(conflict: Conflict) -> Finding:
     else:
         rule, name, message = "RES001", "conflicting-requirements", f"{members} cannot hold together"
     remedy = Remedy("choose a version, or a Python, for which there is a file")
-    return Finding(rule, name, Severity.ERROR, conflict.clash.package, message, remedy=remedy, location=place)
+    about = conflict.clash.package
+    return Finding(rule, name, Severity.ERROR, about, message, remedy=remedy, location=place, conflict=conflict.id)
 
 
 def healthy() -> Report:

@@ -65,7 +65,7 @@ def test_the_finding_of_a_conflict_is_not_told_twice() -> None:
 
 
 def test_a_finding_about_the_same_package_is_not_taken_for_the_conflict() -> None:
-    other = replace(REPORTS["diffrhythm2"].findings[0], message="`torch==2.7` is yanked")
+    other = replace(REPORTS["diffrhythm2"].findings[0], message="`torch==2.7` is yanked", conflict="")
     assert "is yanked" in render(replace(REPORTS["diffrhythm2"], findings=(other,)), "human")
 
 

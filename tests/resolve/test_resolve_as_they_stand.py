@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from resolve_universe import LINUX, MemoryIndex, read
 
-from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.finding import Finding, Look, Severity
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.profile import Coupling, CouplingRule, Profile, ProfileRequirement, ProfileTarget
@@ -21,7 +21,6 @@ from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.resolve.diagnosis import resolve
 from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.verbs.check import CheckRequest, check
-from envdoctor.verbs.without_profile import AS_THEY_STAND, WITHOUT_BOUNDS
 
 TABLE = {
     "torch": {"2.7.1": {}, "2.11.0": {}, "2.15.0": {}},
@@ -90,7 +89,7 @@ def test_the_broken_pair_that_an_installer_would_take_is_named() -> None:
     found = _checked("torch", "torchcodec", overrides=_pins("torch==2.7.1", "torchcodec==0.5.0"))
     (pair,) = (item for item in found if item.rule == "RES201")
     taken = "without the profile, an installer would take torchcodec 0.11.0 and torch 2.15.0"
-    assert [seen.what for seen in pair.evidence if seen.where == AS_THEY_STAND] == [taken]
+    assert (pair.look, pair.evidence[0].what) == (Look.AS_THEY_STAND, taken)
 
 
 def test_a_pair_that_the_lines_themselves_hold_together_is_no_finding() -> None:
@@ -103,7 +102,7 @@ CLASH = ("torch==2.15.0", "torch==2.7.1")
 
 def test_what_a_bound_of_the_profile_keeps_away_is_a_note_beside_a_conflict() -> None:
     found = _checked("coremltools", *CLASH, overrides=_pins("torch==2.7.1"), requires=[_bound("numpy", "<2.4")])
-    notes = [item for item in found if any(seen.where == WITHOUT_BOUNDS for seen in item.evidence)]
+    notes = [item for item in found if item.look is Look.WITHOUT_BOUNDS]
     assert [(item.name, item.severity) for item in notes] == [("coremltools-numpy24", Severity.INFO)]
     assert notes[0].evidence[0].what == "an installer would take numpy 2.4.6 and coremltools 9.0"
     assert notes[0].remedy is not None
@@ -113,4 +112,4 @@ def test_what_a_bound_of_the_profile_keeps_away_is_a_note_beside_a_conflict() ->
 def test_a_bound_that_keeps_nothing_away_gives_no_note() -> None:
     found = _checked("coremltools", *CLASH, overrides=_pins("torch==2.7.1"), requires=[_bound("torch", "<2.15")])
     assert "coremltools-numpy24" in {item.name for item in found}
-    assert not [item for item in found if any(seen.where == WITHOUT_BOUNDS for seen in item.evidence)]
+    assert not [item for item in found if item.look is Look.WITHOUT_BOUNDS]

@@ -77,7 +77,7 @@ def _patching(finding: Finding, profile: Profile) -> Patch | None:
     place = finding.location
     for patch in profile.patches:
         name = (patch.function or "").rpartition(".")[2]
-        if name and patch.kind is PatchKind.STUB_FUNCTION and any(name in item.what for item in finding.evidence):
+        if name and patch.kind is PatchKind.STUB_FUNCTION and name in finding.symbols:
             return patch
         if patch.root == "project" and place is not None:
             globs = [name for glob in patch.files for name in (glob, glob.replace("**/", ""))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import lru_cache
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Sources
     from envdoctor.model.project import SourceFile
 
-__all__ = ["EVERYWHERE", "Hit", "ImportSite", "SourceScan", "scan_of"]
+__all__ = ["EVERYWHERE", "Hit", "ImportSite", "SourceScan", "called_in", "scan_of"]
 
 _IMPORT = re.compile(
     r"^(?P<indent>[ \t]*)"
@@ -196,6 +196,14 @@ class SourceScan:
 
 def _has(text: str, having: tuple[str, ...]) -> bool:
     return not having or any(item in text for item in having)
+
+
+_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
+
+
+def called_in(hits: Iterable[Hit]) -> tuple[str, ...]:
+    """Return the names of the functions that lines of source call, or begin."""
+    return tuple(dict.fromkeys(name for hit in hits for name in _CALL.findall(hit.text)))
 
 
 def _is_aside(path: str) -> bool:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from envdoctor.model.origin import FileOrigin
     from envdoctor.model.unknown import Unknown
 
-__all__ = ["Applicability", "Evidence", "Finding", "Remedy", "Severity", "Waiver"]
+__all__ = ["Applicability", "Evidence", "Finding", "Look", "Remedy", "Severity", "Waiver"]
 
 
 class Severity(enum.Enum):
@@ -32,6 +32,17 @@ class Applicability(enum.Enum):
     SAFE = "safe"
     UNSAFE = "unsafe"
     DISPLAY = "display"
+
+
+class Look(enum.Enum):
+    """Which resolution was looked at."""
+
+    AS_RESOLVED = "as-resolved"
+    """The one in use."""
+    AS_THEY_STAND = "as-they-stand"
+    """That of the project's own requirements, without the profile."""
+    WITHOUT_BOUNDS = "without-bounds"
+    """That without the profile's constraints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +93,13 @@ class Finding:
     waived: Waiver | None = None
     packages: tuple[str, ...] = ()
     """Normalised names of those that have a part in what breaks, the subject first."""
+    conflict: str = ""
+    """The id of the conflict that it says in one sentence."""
+    repair: str = ""
+    """The id of the repair that its remedy is."""
+    look: Look = Look.AS_RESOLVED
+    symbols: tuple[str, ...] = ()
+    """Names of the functions that the lines of source it quotes call."""
     log_lines: tuple[int, ...] = ()
     """The lines of the log that it explains, the first of them above all."""
     environment: str = ""

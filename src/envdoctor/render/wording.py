@@ -36,7 +36,6 @@ __all__ = [
     "versions",
 ]
 
-_RESTATING = ("RES001", "RES101")
 """Rules that say each conflict again, as a finding."""
 
 
@@ -103,17 +102,8 @@ def subject_line(report: Report) -> str:
 
 
 def restated(report: Report, conflict: Conflict) -> Finding | None:
-    """Return the finding that says ``conflict`` in one sentence: it fails the check, the conflict's block explains it.
-
-    Cores are minimal, so a sentence that quotes every member of one is about that one.
-    """
-    members = [f"`{item}`" for item in conflict.core]
-    for finding in report.findings:
-        quoted = finding.rule in _RESTATING and all(member in finding.message for member in members)
-        here = finding.environment in ("", conflict.id.rpartition(":")[0])
-        if quoted and here and finding.subject == conflict.clash.package:
-            return finding
-    return None
+    """Return the finding that says ``conflict`` in one sentence: it fails the check, the block explains it."""
+    return next((finding for finding in report.findings if finding.conflict == conflict.id), None)
 
 
 def other_findings(report: Report) -> list[Finding]:

@@ -68,7 +68,7 @@ def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
     chosen = tuple(conflict for conflict in report.conflicts if conflict.id.casefold() == topic.casefold())
     if chosen:
         repairs = tuple(repair for repair in report.repairs if chosen[0].id in repair.resolves)
-        findings = tuple(item for item in report.findings if any(seen.where == chosen[0].id for seen in item.evidence))
+        findings = tuple(item for item in report.findings if item.conflict == chosen[0].id)
         return Explained(replace(report, conflicts=chosen, repairs=repairs, findings=findings))
     name = canonicalize_name(topic)
     about = replace(report, findings=tuple(item for item in report.findings if canonicalize_name(item.subject) == name))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from packaging.utils import NormalizedName
 
+from envdoctor.diagnose.rules.res001_conflicting_requirements import repair_remedy
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Finding
 from envdoctor.model.profile import EnvironmentSpec, Profile
@@ -70,7 +71,7 @@ def together(reports: Sequence[Report]) -> Report:
     if len(reports) == 1 and not reports[0].environment:
         return reports[0]
     common = [item for item in reports[0].findings if all(item in other.findings for other in reports)]
-    common = [item for item in common if len(reports) > 1 and not any(_about(item, report) for report in reports)]
+    common = [item for item in common if len(reports) > 1 and not item.conflict]
     own = [_own(finding, report) for report in reports for finding in report.findings if finding not in common]
     return replace(
         reports[0],
@@ -89,12 +90,6 @@ def together(reports: Sequence[Report]) -> Report:
     )
 
 
-def _about(finding: Finding, report: Report) -> bool:
-    """Return whether a finding speaks of a conflict by its id."""
-    ids = {conflict.id for conflict in report.conflicts}
-    return any(seen.where in ids for seen in finding.evidence)
-
-
 def _called(identifier: str, report: Report) -> str:
     return f"{report.environment}:{identifier}"
 
@@ -109,19 +104,13 @@ def _repair(repair: Repair, report: Report) -> Repair:
 
 
 def _own(finding: Finding, report: Report) -> Finding:
-    ids = {conflict.id for conflict in report.conflicts}
-    evidence = tuple(
-        replace(seen, where=_called(seen.where, report)) if seen.where in ids else seen for seen in finding.evidence
-    )
-    remedy = finding.remedy
-    for repair in report.repairs if remedy is not None else ():
-        if remedy is not None and remedy.summary.startswith(f"repair {repair.id} "):
-            rest = remedy.summary.removeprefix(f"repair {repair.id}")
-            remedy = replace(remedy, summary=f"repair {_called(repair.id, report)}{rest}")
-            break
-    return replace(
-        finding,
-        evidence=evidence,
-        remedy=remedy,
-        environment=report.environment,
-    )
+    """Return a finding of one environment: what it says of conflicts and repairs is called after it."""
+    repair = next((item for item in report.repairs if item.id == finding.repair), None)
+    if repair is not None:
+        repair = _repair(repair, report)
+        finding = replace(finding, repair=repair.id, remedy=repair_remedy(repair))
+    if finding.conflict:
+        conflict = _called(finding.conflict, report)
+        seen = (replace(item, where=conflict) if item.where == finding.conflict else item for item in finding.evidence)
+        finding = replace(finding, conflict=conflict, evidence=tuple(seen))
+    return replace(finding, environment=report.environment)

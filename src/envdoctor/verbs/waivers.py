@@ -8,10 +8,9 @@ from datetime import date
 from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.lock.still_holds import meets
 from envdoctor.model.conflict import Conflict
-from envdoctor.model.finding import Finding, Remedy, Severity, Waiver
+from envdoctor.model.finding import Finding, Look, Remedy, Severity, Waiver
 from envdoctor.model.origin import FileOrigin
 from envdoctor.verbs.settings import WaiverSetting
-from envdoctor.verbs.without_profile import AS_THEY_STAND
 
 __all__ = ["accepted_by_lock", "expired_waivers", "waive"]
 
@@ -48,9 +47,8 @@ def accepted_by_lock(
     settled = {} if locked is None else _settled(conflicts, locked)
     marked = []
     for finding in findings:
-        # A rule that speaks of a conflict gives the conflict's id as the place of its evidence.
-        waiver = next((settled[seen.where] for seen in finding.evidence if seen.where in settled), None)
-        if waiver is None and locked is not None and any(seen.where == AS_THEY_STAND for seen in finding.evidence):
+        waiver = settled.get(finding.conflict)
+        if waiver is None and locked is not None and finding.look is Look.AS_THEY_STAND:
             waiver = Waiver("the lock does not take what the project's own requirements would give", locked.path)
         marked.append(finding.waive(waiver) if waiver and finding.waived is None else finding)
     return tuple(marked)

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Applicability, Evidence, Finding, Look, Remedy, Severity
 from envdoctor.model.profile import Profile
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.model.resolution import Resolution
@@ -21,13 +21,13 @@ from envdoctor.ports import ArchiveReader, Index
 from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
 from envdoctor.resolve.manifest import Manifest
 
-__all__ = ["AS_THEY_STAND", "WITHOUT_BOUNDS", "changes_anything", "found_as_they_stand", "found_without_bounds"]
+__all__ = ["changes_anything", "found_as_they_stand", "found_without_bounds"]
 
-AS_THEY_STAND = "as the requirements stand"
-"""Where the evidence of such a finding was seen."""
-
-WITHOUT_BOUNDS = "without the profile's bounds"
-"""Where the evidence was seen of what only the profile's constraints keep away."""
+_SEEN = {
+    Look.AS_THEY_STAND: ("without the profile, ", "as the requirements stand"),
+    Look.WITHOUT_BOUNDS: ("", "without the profile's bounds"),
+}
+"""How the first piece of evidence begins, and where it was seen."""
 
 # Second looks and advisories. That a package is old, or has no wheel, matters only for what will be installed.
 _SPEAKS_OF_WHAT_BREAKS = ("RES2", "ADV")
@@ -64,7 +64,7 @@ def found_as_they_stand(
         return ()
     seen = _seen(examination, resolution, index, archives)
     found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
-    return tuple(_marked(found, applied, resolution, AS_THEY_STAND, "without the profile, "))
+    return tuple(_marked(found, applied, resolution, Look.AS_THEY_STAND))
 
 
 def found_without_bounds(
@@ -89,7 +89,7 @@ def found_without_bounds(
         return ()
     seen = _seen(examination, resolution, index, archives)
     found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
-    marked = _marked(found, applied, resolution, WITHOUT_BOUNDS)
+    marked = _marked(found, applied, resolution, Look.WITHOUT_BOUNDS)
     return tuple(replace(item, severity=Severity.INFO) for item in marked)
 
 
@@ -109,8 +109,9 @@ def _seen(
 
 
 def _marked(
-    findings: Iterable[Finding], applied: Iterable[Finding], resolution: Resolution, where: str, without: str = ""
+    findings: Iterable[Finding], applied: Iterable[Finding], resolution: Resolution, look: Look
 ) -> Iterator[Finding]:
+    without, where = _SEEN[look]
     still_there = {(finding.rule, finding.name, finding.subject) for finding in applied}
     for finding in findings:
         if finding.severity is Severity.INFO or not finding.rule.startswith(_SPEAKS_OF_WHAT_BREAKS):
@@ -119,6 +120,7 @@ def _marked(
             continue
         yield replace(
             finding,
+            look=look,
             evidence=(
                 Evidence(f"{without}an installer would take {_taken(finding, resolution)}", where),
                 *finding.evidence,

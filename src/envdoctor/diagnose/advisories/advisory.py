@@ -207,6 +207,7 @@ class Advisory:
             remedy=self._remedy(situation),
             location=outcome.location or _asked_line(situation, subject),
             packages=_there(situation, subject, *outcome.packages),
+            symbols=outcome.symbols,
         )
 
     def is_told(self, subject: str, told: Collection[tuple[str, str]]) -> bool:

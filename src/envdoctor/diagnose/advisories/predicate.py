@@ -61,6 +61,8 @@ class Outcome:
     subject: str | None = None
     packages: tuple[str, ...] = ()
     """Those that it is True of."""
+    symbols: tuple[str, ...] = ()
+    """Names of functions that the sources call where it is True."""
     missing: tuple[str, ...] = ()
     """What was not known, where the value is None."""
 
@@ -137,7 +139,8 @@ class AllOf:
         location = next((outcome.location for outcome in seen if outcome.location), None)
         subject = next((outcome.subject for outcome in seen if outcome.subject), None)
         packages = tuple(dict.fromkeys(name for outcome in seen for name in outcome.packages))
-        return Outcome(True, evidence, location, subject, packages)
+        symbols = tuple(dict.fromkeys(name for outcome in seen for name in outcome.symbols))
+        return Outcome(True, evidence, location, subject, packages, symbols)
 
 
 @dataclass(frozen=True, slots=True)

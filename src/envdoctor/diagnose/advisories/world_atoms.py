@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.reachable import reachable_files
-from envdoctor.diagnose.source_scan import EVERYWHERE
+from envdoctor.diagnose.source_scan import EVERYWHERE, called_in
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
@@ -265,7 +265,7 @@ def _source(row: Table) -> Atom:
             for hit, place in zip(hits[:5], places, strict=False)
             for item in yes(hit.text[:120], str(place)).evidence
         )
-        return Outcome(True, seen, places[0])
+        return Outcome(True, seen, places[0], symbols=called_in(hits[:5]))
 
     return Atom("source", ask)
 

@@ -34,7 +34,11 @@ from envdoctor.model.origin import DistributionOrigin
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.conflict import ClashSide, Conflict
+    from envdoctor.model.conflict import ClashSide
+    from envdoctor.model.repair import Repair
+
+
+_APART = "let go of one of these requirements, or give them separate environments"
 
 
 def _side(side: ClashSide) -> str:
@@ -44,12 +48,10 @@ def _side(side: ClashSide) -> str:
     return f"{side.requirement.origin} asks for `{side.requirement}`"
 
 
-def _remedy(conflict: Conflict, examination: Examination) -> Remedy | None:
-    for repair in examination.repairs:
-        if conflict.id in repair.resolves:
-            changes = ", ".join(f"`{item.requirement.pep508}`" for item in repair.overrides)
-            return Remedy(f"repair {repair.id} overrides {changes}")
-    return Remedy("let go of one of these requirements, or give them separate environments")
+def repair_remedy(repair: Repair) -> Remedy:
+    """Return a repair as what to do about a conflict."""
+    changes = ", ".join(f"`{item.requirement.pep508}`" for item in repair.overrides)
+    return Remedy(f"repair {repair.id} overrides {changes}")
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
@@ -59,6 +61,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         names = [f"`{item}` ({item.origin})" for item in conflict.core]
         sides = "; ".join(_side(side) for side in conflict.clash.sides)
         package = conflict.clash.package
+        repair = next((item for item in examination.repairs if conflict.id in item.resolves), None)
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
@@ -66,8 +69,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
             subject=package,
             message=f"{', '.join(names[:-1])} and {names[-1]} cannot hold together: they disagree about `{package}`",
             evidence=(Evidence(sides, conflict.id),),
-            remedy=_remedy(conflict, examination),
+            remedy=repair_remedy(repair) if repair else Remedy(_APART),
             location=next((line for item in conflict.core if (line := line_of(item))), None),
+            conflict=conflict.id,
+            repair=repair.id if repair else "",
         )
 
 

@@ -155,7 +155,6 @@ def _elsewhere(target: Target) -> str:
 
 
 def _evidence(conflict: Conflict, files: _Files | None) -> Iterator[Evidence]:
-    # The conflict's id is the place: by it an accepted override finds the finding.
     yield Evidence(f"`{conflict.core[0]}` ({conflict.core[0].origin})", conflict.id)
     for side in conflict.clash.sides:
         if side.via:
@@ -213,6 +212,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             evidence=tuple(_evidence(conflict, files)),
             remedy=_remedy(conflict, files, shared),
             location=line_of(line),
+            conflict=conflict.id,
         )
 
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.diagnose.package_view import PackageView, scenes
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.source_scan import Hit, scan_of
+from envdoctor.diagnose.source_scan import Hit, called_in, scan_of
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
@@ -49,6 +49,7 @@ def _finding(row: dict[str, Any], package: PackageView, hits: list[Hit], *, reac
         evidence=tuple(Evidence(hit.text[:160], f"{hit.path}:{hit.line}") for hit in hits[:5]),
         remedy=Remedy(row["instead"]),
         location=FileOrigin(hits[0].path, hits[0].line),
+        symbols=called_in(hits[:5]),
     )
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.source_scan import scan_of
+from envdoctor.diagnose.source_scan import called_in, scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 
@@ -63,6 +63,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             evidence=(Evidence(hit.text[:160], str(where)),),
             remedy=Remedy("stub that function, and let the lock decide what is installed"),
             location=where,
+            symbols=called_in([hit]),
         )
 
 

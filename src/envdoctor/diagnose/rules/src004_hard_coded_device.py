@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.source_scan import Hit, scan_of
+from envdoctor.diagnose.source_scan import Hit, called_in, scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Backend
@@ -55,6 +55,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             evidence=tuple(Evidence(hit.text[:120], f"{path}:{hit.line}") for hit in hits[:5]),
             remedy=Remedy("pass the device in, so that a placement can move the component"),
             location=FileOrigin(path, hits[0].line),
+            symbols=called_in(hits[:5]),
         )
 
 
