@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from envdoctor.model.origin import Origin, ProfileOrigin
+from envdoctor.model.override import PROJECT
 from envdoctor.model.profile import (
     BoundIndex,
     Coupling,
@@ -111,7 +112,7 @@ def _excluded(item: Exclusion) -> str:
 
 def _overrides(profile: Profile) -> Iterator[str]:
     for item in profile.overrides:
-        whose = ", ".join("the project's own lines" if name == "project" else name for name in item.replaces)
+        whose = ", ".join("the project's own lines" if name == PROJECT else name for name in item.replaces)
         key = _key(profile, item.requirement.origin)
         yield from _reasoned(f"{item.requirement} in place of {whose or 'everybody'}", key, item.because, item.evidence)
 

@@ -117,6 +117,8 @@ class Selector:
     def __init__(self, target: Target, policy: Policy) -> None:
         self._target = target
         self._policy = policy
+        # A page has thousands of files of a handful of kinds; to hash the target for each of them takes its time.
+        self._known: dict[tuple[str | None, str | None, bool], Compatibility] = {}
 
     def select(self, page: ProjectPage) -> CandidateList:
         """Return the candidates of a page."""
@@ -180,13 +182,13 @@ class Selector:
         builds, wheels = self._policy.no_build, self._policy.no_wheel
         if tags is not None and wheels and _banned(name, wheels, builds):
             return Compatibility(None, RejectionKind.NO_BINARY)
-        return compatibility(
-            tags,
-            python,
-            self._target,
-            builds=not builds or not _banned(name, builds, wheels),
-            pins_outrank_python_caps=self._policy.trust_pins_over_python_caps,
-        )
+        kind = tags, python, not builds or not _banned(name, builds, wheels)
+        found = self._known.get(kind)
+        if found is None:
+            caps = self._policy.trust_pins_over_python_caps
+            found = compatibility(tags, python, self._target, builds=kind[2], pins_outrank_python_caps=caps)
+            self._known[kind] = found
+        return found
 
 
 def _banned(name: NormalizedName, names: frozenset[str], others: frozenset[str]) -> bool:

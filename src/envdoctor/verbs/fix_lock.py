@@ -161,11 +161,8 @@ def _buildable(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
 def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
     outcome = lock(request.check, request.choice, request.index_urls)
     if outcome.resolution is None or outcome.document is None:
-        refusals = outcome.refusals
-        if outcome.kept:
-            message = f"`{outcome.kept[0]}` still holds, but what it needs was not looked up"
-            refusals = (Refusal(RefusalKind.UNKNOWN, message=message),)
-        return Prepared(outcome.report, refusals=refusals, complete=_is_settled(refusals, outcome.report))
+        complete = _is_settled(outcome.refusals, outcome.report)
+        return Prepared(outcome.report, refusals=outcome.refusals, complete=complete)
     text = next(text for name, text in outcome.files.items() if name.startswith("pylock."))
     names = {url.rstrip("/"): name for name, url in request.index_urls.items()}
     files = planned_files(outcome.document, names)
