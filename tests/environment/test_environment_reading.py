@@ -86,7 +86,7 @@ def test_egg_info_folders_files_and_links(site, tmp_path):
 def test_an_egg_link_that_leads_nowhere_is_a_problem(site):
     (site.folder / "gone.egg-link").write_text("/nonexistent/project\n", encoding="utf-8")
     environment = read_environment(site.folder)
-    assert [problem.kind for problem in environment.problems] == [ProblemKind.UNREADABLE_METADATA]
+    assert [problem.kind for problem in environment.problems] == [ProblemKind.SOURCE_GONE]
 
 
 def test_egg_requires_with_a_marker_alone():

@@ -157,6 +157,13 @@ class ProblemKind(enum.Enum):
     UNREADABLE_METADATA = enum.auto()
     MISSING_FILE = enum.auto()
     CHANGED_FILE = enum.auto()
+    DAMAGED_FILE = enum.auto()
+    """Emptied, or filled with NULs: what a full disk or a power cut leaves."""
+    NO_RECORD = enum.auto()
+    SOURCE_GONE = enum.auto()
+    """Of an editable install."""
+    NO_OWNER = enum.auto()
+    """A package's folder of which no distribution knows."""
     BASE_GONE = enum.auto()
     BASE_CHANGED = enum.auto()
     INTERPRETER_FAILED = enum.auto()

@@ -7,7 +7,7 @@ import posixpath
 import re
 import stat
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from envdoctor.adapters.probe.environment_metadata import read_text
@@ -31,7 +31,9 @@ MANY_FILES = 10_000
 # What `pip install --target` puts beside the packages: scripts and data that many distributions have.
 _NO_PACKAGES = frozenset({b"..", b"__pycache__", b"bin", b"share", b"etc", b"include", b"Scripts"})
 _FIRST_PART = re.compile(rb'"?([^/\\\r\n,"]+)')
-_LIBRARIES = (b".so", b".pyd", b".dll", b".dylib")
+_LIBRARY = re.compile(rb"\.(?:so(?:\.\d+)*|pyd|dll|dylib)$")
+_MARKS = b"__init__.py"
+"""A disk that lost its last writes has NULs here, too; these files are few and small enough to be opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +52,52 @@ def look_over(distributions: Iterable[InstalledDistribution]) -> Overview:
     Byte code, scripts and what installers write about themselves are passed over.
     """
     owners: dict[tuple[str, bytes], list[str]] = defaultdict(list)
+    problems: list[EnvironmentProblem] = []
+    told: set[str] = set()
+    blind: set[str] = set()
+    """Folders with a distribution that keeps no list: whose the rest is, nobody can tell there."""
     read: list[tuple[InstalledDistribution, bytes, list[bytes]]] = []
     for item in distributions:
         data = read_text(f"{item.metadata_path}/RECORD", RECORD_LIMIT) if item.metadata_path else None
-        if not data:
+        if data is None or b"," not in data:
+            problems += _without_record(item, data)
+            blind.add(item.location)
             continue
+        told.add(item.location)
         lines = data.split(b"\n")
         read.append((item, data, lines))
         for part in _first_parts(lines):
             if not part.endswith((b".dist-info", b".egg-info")) and part not in _NO_PACKAGES:
                 owners[item.location, part].append(item.metadata_path)
     folders = _Folders() if sum(len(lines) for _, _, lines in read) > MANY_FILES else None
-    problems: list[EnvironmentProblem] = []
     for item, data, lines in read:
         if b'"' in data or b"\\" in data:
             problems += verify_files([replace(item, files=parse_record(data))])
         else:
             problems += _verify_lines(item, lines, folders)
+    problems += _unowned(told - blind, owners)
     sharing = frozenset(path for paths in owners.values() if len(paths) > 1 for path in paths)
     return Overview(sharing, tuple(problems))
+
+
+def _unowned(locations: Iterable[str], owners: Mapping[tuple[str, bytes], list[str]]) -> Iterator[EnvironmentProblem]:
+    """Yield the packages of folders that no list of files names: what is left of a distribution without metadata."""
+    for location in sorted(locations):
+        try:
+            with os.scandir(location) as entries:
+                names = sorted(entry.name for entry in entries if entry.name.isidentifier() and entry.is_dir())
+        except OSError:
+            continue
+        for name in names:
+            if (location, os.fsencode(name)) not in owners and os.path.isfile(f"{location}/{name}/__init__.py"):
+                yield EnvironmentProblem(ProblemKind.NO_OWNER, name, f"{location}/{name}")
+
+
+def _without_record(item: InstalledDistribution, data: bytes | None) -> Iterator[EnvironmentProblem]:
+    """Yield a problem where an installer that writes a list of files has none there, or one without a row."""
+    if item.installer in ("pip", "uv") and item.metadata_path.endswith(".dist-info"):
+        detail = "there is no RECORD in it" if data is None else "its RECORD names no file"
+        yield EnvironmentProblem(ProblemKind.NO_RECORD, item.name, detail)
 
 
 def _first_parts(lines: list[bytes]) -> set[bytes]:
@@ -104,7 +133,9 @@ def _verify_lines(
         path = line.partition(b",")[0]
         if not path or path.endswith(BYTE_CODE):
             continue
-        if folders is not None and root + path in folders and not path.endswith(_LIBRARIES):
+        if folders is not None and root + path in folders and not _LIBRARY.search(path):
+            if path.endswith(_MARKS) and _is_zeroed(root + path):
+                yield _damaged(item, path.decode("utf-8", "replace"), "filled with NULs")
             continue
         try:
             status = stat_of(root + path)
@@ -117,14 +148,34 @@ def _verify_lines(
         if not line.endswith(b",%d" % status.st_size) and worth_a_look(path):
             size = line.rpartition(b",")[2].rstrip().decode("ascii", "replace")
             yield from _changed(item, path.decode("utf-8", "replace"), size, status)
+        elif path.endswith(_MARKS) and status.st_size and _is_zeroed(root + path):
+            yield _damaged(item, path.decode("utf-8", "replace"), "filled with NULs")
 
 
 def _changed(
     item: InstalledDistribution, path: str, recorded: str, status: os.stat_result
 ) -> Iterator[EnvironmentProblem]:
-    if _is_size(recorded) and stat.S_ISREG(status.st_mode) and status.st_size != int(recorded):
+    if not (_is_size(recorded) and stat.S_ISREG(status.st_mode) and status.st_size != int(recorded)):
+        return
+    if status.st_size == 0:
+        yield _damaged(item, path, f"empty, {int(recorded)} bytes recorded")
+    else:
         detail = f"{path}: {status.st_size} bytes, {int(recorded)} recorded"
         yield EnvironmentProblem(ProblemKind.CHANGED_FILE, item.name, detail, path)
+
+
+def _damaged(item: InstalledDistribution, path: str, how: str) -> EnvironmentProblem:
+    return EnvironmentProblem(ProblemKind.DAMAGED_FILE, item.name, f"{path}: {how}", path)
+
+
+def _is_zeroed(path: bytes | str) -> bool:
+    """Whether a file begins with NULs alone, which no text does."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - bytes in, and no objects between
+            begin = file.read(16)
+    except OSError:
+        return False
+    return bool(begin) and not begin.strip(b"\0")
 
 
 RECORD_LIMIT = 64 * 1024 * 1024
@@ -203,9 +254,10 @@ def verify_files(distributions: Iterable[InstalledDistribution]) -> Iterator[Env
             except (OSError, ValueError):
                 yield EnvironmentProblem(ProblemKind.MISSING_FILE, item.name, file.path, file.path)
                 continue
-            if file.size is not None and stat.S_ISREG(status.st_mode) and status.st_size != file.size:
-                detail = f"{file.path}: {status.st_size} bytes, {file.size} recorded"
-                yield EnvironmentProblem(ProblemKind.CHANGED_FILE, item.name, detail, file.path)
+            if file.size is not None and status.st_size != file.size:
+                yield from _changed(item, file.path, str(file.size), status)
+            elif file.path.endswith("__init__.py") and status.st_size and _is_zeroed(f"{item.location}/{file.path}"):
+                yield _damaged(item, file.path, "filled with NULs")
 
 
 def worth_a_look(path: bytes) -> bool:

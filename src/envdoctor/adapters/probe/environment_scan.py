@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import unquote
 
 from envdoctor.adapters.probe.environment_metadata import read_distribution, read_text
 from envdoctor.model.environment import CondaPackage, EnvironmentProblem, InstalledDistribution, Platform, ProblemKind
@@ -50,6 +51,7 @@ def platform_of_tags(distributions: Iterable[InstalledDistribution]) -> Platform
     return Platform(*votes.most_common(1)[0][0]) if votes else Platform()
 
 
+_FILE_URL = re.compile(r'"url"\s*:\s*"file://([^"]*)"')
 _FILE = re.compile(r"(.+)-([^-]+)-([^-]+)\.json$")
 
 
@@ -123,6 +125,8 @@ def _add(scan: Scan, folder: str, name: str) -> None:
     distribution = read_distribution(folder, name)
     if distribution is not None:
         scan.distributions.append(distribution)
+        if distribution.editable and (gone := _gone_source(folder, distribution)):
+            scan.problems.append(EnvironmentProblem(ProblemKind.SOURCE_GONE, distribution.name, gone))
         return
     path = f"{folder}/{name}"
     metadata = "METADATA" if name.endswith(".dist-info") else "PKG-INFO"
@@ -131,6 +135,30 @@ def _add(scan: Scan, folder: str, name: str) -> None:
     else:
         problem = EnvironmentProblem(ProblemKind.NO_METADATA, path, "there is no METADATA in it")
     scan.problems.append(problem)
+
+
+def _gone_source(folder: str, distribution: InstalledDistribution) -> str:
+    """Return what an editable install points to that is not there (PEP 610, and its ``.pth`` lines); else empty."""
+    found = _FILE_URL.search(distribution.direct_url or "")
+    source = _local_path(found[1]) if found else ""
+    if source and not os.path.exists(source):
+        return f"`{source}` is not there"
+    record = (read_text(f"{distribution.metadata_path}/RECORD", 64 * 1024) or b"").decode("utf-8", "replace")
+    names = [line.partition(",")[0] for line in record.splitlines() if line.partition(",")[0].endswith(".pth")]
+    for name in names:
+        text = (read_text(f"{folder}/{name}") or b"").decode("utf-8", "replace")
+        paths = [line.strip() for line in text.splitlines() if line.startswith(("/", "\\")) or line[1:2] == ":"]
+        if paths and not any(os.path.exists(path) for path in paths):
+            return f"`{paths[0]}`, which `{name}` names, is not there"
+    return ""
+
+
+def _local_path(url: str) -> str:
+    """Return the path of a ``file:`` URL of this system's kind; empty for one of another."""
+    path = unquote(url)
+    if re.match(r"/[A-Za-z]:/", path):
+        return path[1:] if os.name == "nt" else ""
+    return path if os.name != "nt" else ""
 
 
 def _add_egg(scan: Scan, folder: str, name: str) -> None:
@@ -151,7 +179,8 @@ def _add_link(scan: Scan, folder: str, name: str) -> None:
             found = sorted(entry.name for entry in entries if entry.name.endswith(".egg-info"))
     except (OSError, ValueError):
         detail = f"it points to `{target}`, which is not there"
-        scan.problems.append(EnvironmentProblem(ProblemKind.UNREADABLE_METADATA, f"{folder}/{name}", detail))
+        project = name.removesuffix(".egg-link")
+        scan.problems.append(EnvironmentProblem(ProblemKind.SOURCE_GONE, project, detail))
         return
     for entry in found:
         distribution = read_distribution(target, entry)

@@ -23,12 +23,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.accepted_demands import waiver_for
 from envdoctor.diagnose.families import stand_ins
 from envdoctor.diagnose.installed_demands import Demand, Demands, demands_of
 from envdoctor.diagnose.remedies import installer_commands, of_the_system
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         if stand_in is not None:
             yield _stood_in_for(demand, stand_in)
             continue
-        state = f"{have.version} is installed" if have is not None else "it is not installed"
+        state = f"{have.version} is installed" if have is not None else _absent(examination, demand)
         through = f" (its extra `{demand.extra}`)" if demand.extra else ""
         finding = Finding(
             rule=RULE.code,
@@ -57,6 +59,14 @@ def find(examination: Examination) -> Iterator[Finding]:
         )
         waiver = waiver_for(examination, demand, have)
         yield finding.waive(waiver) if waiver else finding
+
+
+def _absent(examination: Examination, demand: Demand) -> str:
+    problems = examination.environment.problems if examination.environment is not None else ()
+    for problem in problems:
+        if problem.kind is ProblemKind.NO_OWNER and canonicalize_name(problem.subject) == demand.name:
+            return f"of it only the folder `{problem.detail}` is there, without metadata (no dist-info)"
+    return "it is not installed"
 
 
 def _severity(demand: Demand) -> Severity:

@@ -2,13 +2,14 @@
 
 ## What it does
 Looks whether each recorded file exists and has the recorded size (in environments with more than 20 000 recorded
-files the sizes of libraries alone are compared). Byte code, scripts outside site-packages and what installers write
+files the sizes of libraries alone are compared), and whether it is empty or a package's `__init__.py` holds NULs
+instead of text. Byte code, scripts outside site-packages and what installers write
 about themselves are passed over, and so are files that `envdoctor fix` has patched and changes of files that two
 distributions own (`ENV005`); hashes are not computed.
 
 ## Why it is bad
-A missing module fails at import. A changed one is a hand edit, a damaged disk, or another distribution that wrote
-over it: nobody else can reproduce what it does.
+A missing module fails at import, and so does one that a full disk or a power cut has emptied. A changed one is a hand
+edit, a damaged disk, or another distribution that wrote over it: nobody else can reproduce what it does.
 
 ## Example
 `numba` lost `numba/core/typing/typeof.py`; `transformers/utils/import_utils.py` is 12 bytes longer than recorded.
@@ -19,6 +20,7 @@ Install the same version again with `--force-reinstall --no-deps`; keep an edit 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment
 
-_CODE = (".py", ".so", ".pyd", ".dll", ".dylib", ".exe")
+_CODE = re.compile(r"\.(?:py|so(?:\.\d+)*|pyd|dll|dylib|exe)$")
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -42,16 +44,19 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     missing: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     changed: dict[str, list[EnvironmentProblem]] = defaultdict(list)
+    damaged: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     patched, shared = _patched(environment), _shared(environment)
     for problem in environment.problems:
         if problem.path in patched:
             continue
         if problem.kind is ProblemKind.MISSING_FILE:
             missing[problem.subject].append(problem)
+        elif problem.kind is ProblemKind.DAMAGED_FILE:
+            damaged[problem.subject].append(problem)
         elif problem.kind is ProblemKind.CHANGED_FILE and problem.path not in shared:
             changed[problem.subject].append(problem)
-    for name in sorted({*missing, *changed}):
-        yield _finding(environment, name, missing[name], changed[name])
+    for name in sorted({*missing, *changed, *damaged}):
+        yield _finding(environment, name, missing[name], damaged[name], changed[name])
 
 
 def _patched(environment: InstalledEnvironment) -> set[str]:
@@ -69,17 +74,24 @@ def _shared(environment: InstalledEnvironment) -> set[str]:
 
 
 def _finding(
-    environment: InstalledEnvironment, name: str, missing: list[EnvironmentProblem], changed: list[EnvironmentProblem]
+    environment: InstalledEnvironment,
+    name: str,
+    missing: list[EnvironmentProblem],
+    damaged: list[EnvironmentProblem],
+    changed: list[EnvironmentProblem],
 ) -> Finding:
     distribution = environment.get(name)
     version = distribution.version if distribution is not None else ""
     counts = [f"{len(missing)} missing"] if missing else []
+    counts += [f"{len(damaged)} empty or filled with NULs"] if damaged else []
     counts += [f"{len(changed)} changed"] if changed else []
-    listed = [*(f"missing: {item.detail}" for item in missing), *(f"changed: {item.detail}" for item in changed)]
+    listed = [f"missing: {item.detail}" for item in missing]
+    listed += [f"damaged: {item.detail}" for item in damaged]
+    listed += [f"changed: {item.detail}" for item in changed]
     return Finding(
         rule=RULE.code,
         name=RULE.name,
-        severity=_severity(environment, name, missing, changed),
+        severity=_severity(environment, name, [*missing, *damaged], changed),
         subject=name,
         message=f"Files of `{name}` {version} are not as they were recorded: {' and '.join(counts)}",
         evidence=tuple(Evidence(line) for line in listed[:10]),
@@ -92,15 +104,15 @@ def _finding(
 
 
 def _severity(
-    environment: InstalledEnvironment, name: str, missing: list[EnvironmentProblem], changed: list[EnvironmentProblem]
+    environment: InstalledEnvironment, name: str, lost: list[EnvironmentProblem], changed: list[EnvironmentProblem]
 ) -> Severity:
     distribution = environment.get(name)
     if distribution is not None and (distribution.installer == "conda" or of_the_system(distribution)):
         # conda rewrites prefixes inside files and Linux distributions strip libraries; the RECORD stays the wheel's.
         changed = []
-    if any(item.path.endswith(_CODE) for item in missing):
+    if any(_CODE.search(item.path) for item in lost):
         return Severity.ERROR
-    code_changed = any(item.path.endswith(_CODE) for item in changed)
+    code_changed = any(_CODE.search(item.path) for item in changed)
     return Severity.WARNING if code_changed else Severity.INFO
 
 

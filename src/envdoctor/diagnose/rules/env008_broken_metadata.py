@@ -1,8 +1,9 @@
 """Metadata of an installed distribution is missing or cannot be read.
 
 ## What it does
-Reports `.dist-info` folders without METADATA, metadata without a name and version, requirements that are not
-PEP 508, versions that are not PEP 440, and links of editable installs that lead nowhere.
+Reports `.dist-info` folders without METADATA or, where pip or uv wrote them, without a list of files (RECORD);
+packages of which no distribution knows (a note); metadata without a name and version, requirements that are not
+PEP 508, versions that are not PEP 440, and editable installs whose sources are gone (an error: importing them fails).
 
 ## Why it is bad
 pip warns or stops (`None` as a version, "invalid distribution"), upgrades go wrong, and nobody knows what such a
@@ -45,6 +46,30 @@ def find(examination: Examination) -> Iterator[Finding]:
                 f"`{entry}` cannot be read: {problem.detail}",
                 Evidence(problem.detail, problem.subject),
                 "Delete it and install the distribution again",
+            )
+        elif problem.kind is ProblemKind.SOURCE_GONE:
+            yield _finding(
+                Severity.ERROR,
+                problem.subject,
+                f"`{problem.subject}` is installed as editable, and its sources are gone: {problem.detail}",
+                Evidence(problem.detail),
+                "Install it again from where its sources are now (`pip install -e FOLDER`), or uninstall it",
+            )
+        elif problem.kind is ProblemKind.NO_OWNER:
+            yield _finding(
+                Severity.INFO,
+                problem.subject,
+                f"`{problem.subject}` is there as a folder without metadata (no dist-info): installers do not see it",
+                Evidence(problem.detail),
+                "Where nobody put it there on purpose, delete it and install what it belongs to again",
+            )
+        elif problem.kind is ProblemKind.NO_RECORD:
+            yield _finding(
+                Severity.WARNING,
+                problem.subject,
+                f"`{problem.subject}` has no list of its files: {problem.detail}; installers cannot remove it",
+                Evidence(problem.detail),
+                f"Install it again over what is there: `pip install --ignore-installed --no-deps {problem.subject}`",
             )
         elif problem.kind is ProblemKind.UNREADABLE_LINE:
             yield _finding(

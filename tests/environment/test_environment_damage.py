@@ -1,0 +1,115 @@
+"""Environments that a full disk, a power cut, a moved checkout or a helpful hand has damaged."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from envdoctor.adapters.probe.installed_environment import read_environment
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.examination import Examination
+from envdoctor.model.finding import Finding, Severity
+
+EDITABLE = '{"dir_info": {"editable": true}, "url": "file:///gone/project"}'
+
+
+def distribution(site: Path, name: str, *, requires: str = "", installer: str = "pip") -> Path:
+    info = site / f"{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{requires}")
+    (info / "INSTALLER").write_text(f"{installer}\n")
+    (site / name).mkdir()
+    files = {f"{name}/__init__.py": "x = 1\n", f"{name}/core.py": "y = 22\n", f"{name}/lib/libx.so.12": "ELF"}
+    for path, text in files.items():
+        (site / path).parent.mkdir(exist_ok=True)
+        (site / path).write_text(text)
+    rows = [f"{path},,{len(text)}\n" for path, text in files.items()]
+    (info / "RECORD").write_text("".join(rows) + f"{info.name}/METADATA,,\n{info.name}/RECORD,,\n")
+    return info
+
+
+def findings(site: Path) -> list[Finding]:
+    return list(examine(Examination(environment=read_environment(site, ask=False))))
+
+
+def _nul(site: Path, _info: Path) -> None:
+    (site / "foo/__init__.py").write_bytes(b"\0" * 6)
+
+
+def _emptied(site: Path, _info: Path) -> None:
+    (site / "foo/core.py").write_bytes(b"")
+
+
+def _library_gone(site: Path, _info: Path) -> None:
+    (site / "foo/lib/libx.so.12").unlink()
+
+
+def _no_record(_site: Path, info: Path) -> None:
+    (info / "RECORD").unlink()
+
+
+def _record_of_nuls(_site: Path, info: Path) -> None:
+    (info / "RECORD").write_bytes(b"\0" * 300)
+
+
+def _checkout_gone(_site: Path, info: Path) -> None:
+    (info / "direct_url.json").write_text(EDITABLE)
+
+
+def _path_line_gone(site: Path, info: Path) -> None:
+    (info / "direct_url.json").write_text(EDITABLE.replace("/gone/project", site.as_posix()))
+    (site / "foo.pth").write_text("/gone/project/src\n")
+    (info / "RECORD").write_text("foo.pth,,18\n")
+
+
+DAMAGES = {
+    _nul: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
+    _emptied: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
+    _library_gone: ("ENV006", Severity.ERROR, "1 missing"),
+    _no_record: ("ENV008", Severity.WARNING, "there is no RECORD in it"),
+    _record_of_nuls: ("ENV008", Severity.WARNING, "its RECORD names no file"),
+    _checkout_gone: ("ENV008", Severity.ERROR, "`/gone/project` is not there"),
+    _path_line_gone: ("ENV008", Severity.ERROR, "`/gone/project/src`, which `foo.pth` names, is not there"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda item: item.__name__.strip("_"))
+def test_what_is_damaged_is_named(tmp_path: Path, damage: Callable[[Path, Path], None]) -> None:
+    info = distribution(tmp_path, "foo")
+    assert findings(tmp_path) == []
+    damage(tmp_path, info)
+    code, severity, words = DAMAGES[damage]
+    found = [item for item in findings(tmp_path) if item.severity is not Severity.INFO]
+    assert [(item.rule, item.severity, item.subject) for item in found] == [(code, severity, "foo")]
+    assert words in found[0].message + " ".join(item.what for item in found[0].evidence)
+
+
+@pytest.mark.parametrize("installer", ["conda", "debian", "rpm"])
+def test_who_keeps_lists_elsewhere_needs_none_here(tmp_path: Path, installer: str) -> None:
+    (distribution(tmp_path, "foo", installer=installer) / "RECORD").unlink()
+    assert findings(tmp_path) == []
+
+
+def test_an_editable_install_whose_sources_are_there_is_sound(tmp_path: Path) -> None:
+    info = distribution(tmp_path / "site", "foo")
+    (tmp_path / "pro ject").mkdir()
+    (info / "direct_url.json").write_text(EDITABLE.replace("file:///gone/project", (tmp_path / "pro ject").as_uri()))
+    assert findings(tmp_path / "site") == []
+
+
+def test_a_package_without_metadata_is_told_apart_from_one_that_is_not_there(tmp_path: Path) -> None:
+    distribution(tmp_path, "foo", requires="Requires-Dist: bar\n")
+    shutil.rmtree(distribution(tmp_path, "bar"))
+    error, note = sorted(findings(tmp_path), key=lambda item: item.rule)
+    assert error.severity is Severity.ERROR
+    assert f"of it only the folder `{tmp_path}/bar` is there, without metadata" in error.message
+    assert (note.rule, note.severity, note.subject) == ("ENV008", Severity.INFO, "bar")
+
+
+def test_where_a_distribution_keeps_no_list_a_folder_may_be_its_own(tmp_path: Path) -> None:
+    (distribution(tmp_path, "foo", installer="debian") / "RECORD").unlink()
+    distribution(tmp_path, "bar")
+    assert findings(tmp_path) == []
