@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from diagnose_fixtures import MemoryIndex, require, resolution_of, resolved, target_of
+from diagnose_fixtures import MemoryIndex, examination_of, require, resolution_of, resolved, target_of
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
@@ -18,6 +18,7 @@ from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import IndexOption, IndexOptionKind, Project
 from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.profile import load_profile
 
 TARGET = target_of("linux/x86_64/3.11/cpu")
 GOOD, OTHER = "a" * 64, "b" * 64
@@ -148,3 +149,19 @@ def test_an_extra_index_that_outbids_the_default_one_is_named_with_its_line() ->
 )
 def test_what_the_extra_index_does_not_outbid_is_fine(package: ResolvedPackage) -> None:
     assert not outbid_by(package)
+
+
+def test_what_the_profile_leaves_out_is_named_where_it_is_installed() -> None:
+    profile = load_profile("xtts-zluda")
+    base = examination_of(
+        {"installed": ["deepspeed==0.11.1", "torch==2.1.1+cu118"], "target": "windows/x86_64/3.11/zluda"}
+    )
+    (finding,) = (item for item in examine(replace(base, profile=profile)) if item.rule == "ENV014")
+    assert finding.severity is Severity.ERROR
+    assert finding.subject == "deepspeed"
+    assert "abort under ZLUDA" in finding.message
+    assert finding.remedy
+    assert finding.remedy.commands == ("python -m pip uninstall -y deepspeed",)
+    without = examination_of({"installed": ["torch==2.1.1+cu118"]})
+    assert [item for item in examine(replace(without, profile=profile)) if item.rule == "ENV014"] == []
+    assert [item for item in examine(base) if item.rule == "ENV014"] == []

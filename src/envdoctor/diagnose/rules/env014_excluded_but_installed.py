@@ -1,0 +1,68 @@
+"""What the profile leaves out is installed.
+
+## What it does
+Looks for the distributions that the profile excludes among those that are installed.
+
+## Why it is bad
+The profile says why it leaves them out: their kernels abort on this backend, they own the files of another
+distribution, or they pin what the stack cannot have. Programs try such a package first where it is there.
+
+## Example
+The profile for ZLUDA excludes deepspeed, whose cuBLAS calls abort there, and deepspeed 0.11.1 is installed.
+
+## What to do
+Uninstall it, or let `envdoctor fix` bring the environment to what the profile says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledDistribution
+    from envdoctor.model.profile import Exclusion, Profile
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each excluded distribution that is there."""
+    environment, profile = examination.environment, examination.profile
+    if environment is None or profile is None:
+        return
+    for exclusion in profile.excludes:
+        found = environment.get(exclusion.name)
+        if found is not None:
+            yield _finding(exclusion, found, profile)
+
+
+def _finding(exclusion: Exclusion, found: InstalledDistribution, profile: Profile) -> Finding:
+    evidence = [Evidence(f"{found.name} {found.version}", found.metadata_path or "installed")]
+    if exclusion.evidence:
+        evidence.append(Evidence(exclusion.evidence, str(exclusion.origin or f"profile {profile.name}")))
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=exclusion.name,
+        message=f"`{exclusion.name}` {found.version} is installed, and profile {profile.name} leaves it out: "
+        f"{exclusion.because}",
+        evidence=tuple(evidence),
+        remedy=Remedy(
+            f"Uninstall `{exclusion.name}`", Applicability.UNSAFE, (f"python -m pip uninstall -y {exclusion.name}",)
+        ),
+    )
+
+
+RULE = Rule(
+    code="ENV014",
+    name="excluded-but-installed",
+    severity=Severity.ERROR,
+    summary="What the profile leaves out is installed",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment", "profile"}),
+)
