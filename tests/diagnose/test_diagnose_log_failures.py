@@ -61,6 +61,12 @@ FATAL = {
     "uv": ("error: Failed to fetch: `https://x.example/`", "error: Failed to fetch"),
     "git": ("fatal: repository 'x' not found", "fatal: repository"),
     "a shell": ("bash: nvcc: command not found", "bash: nvcc"),
+    "an exception group": (
+        ("  + Exception Group Traceback (most recent call last):\n  |   File \"a.py\", line 1, in <module>\n"
+        "  | ExceptionGroup: many\n  +-+---------------- 1 ----------------\n    | ValueError: no voice\n    +-----"),
+        "| ValueError: no voice",
+    ),
+    "a check of Google's logger": ("F0715 12:00:00.123456  1234 kernel.cc:33] Check failed: x == y", "F0715"),
     "memory of a card": ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "torch.OutOf"),
 }  # fmt: skip
 
@@ -78,6 +84,10 @@ HARMLESS = {
         "then ignore it, because this module is not needed on Windows."
     ),
     "tests that passed": "tests/a.py::test_error[RuntimeError: x] PASSED\n=== 3 passed in 1.02s ===",
+    "conda's second try": (
+        "Solving environment: failed with initial frozen solve. Retrying with flexible solve.\n"
+        "Solving environment: done\nExecuting transaction: done"
+    ),
     "an information": "2026-01-01 10:00:00 | INFO | faiss.loader | Could not load library due to:\nOSError('x')",
 }
 

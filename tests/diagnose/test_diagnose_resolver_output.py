@@ -65,10 +65,34 @@ because of the following conflicts:
 To fix this, you could loosen the dependency version constraints.
 """
 
+PIP_LIST = """\
+#11 43.84 ERROR: Cannot install -r r.txt (line 1), -r r.txt (line 2), -r r.txt (line 3) and alpha==2.0.0 because these \
+package versions have conflicting dependencies.
+#11 43.84 The conflict is caused by:
+#11 43.84     The user requested alpha==2.0.0
+#11 43.84     beta 0.6 depends on alpha>=1.7
+#11 43.84     gamma 0.2 depends on alpha>=1.13.0
+#11 43.84     delta 0.0.20 depends on alpha==2.0.1
+"""
+CONDA_CLASSIC = """\
+UnsatisfiableError: The following specifications were found to be incompatible with each other:
+
+Output in format: Requested package -> Available versions
+
+Package alpha conflicts for:
+beta==0.11 -> alpha==1.10.0
+alpha=1.13
+
+Package numpy conflicts for:
+beta==0.11 -> numpy[version='>=1.11,<2.0a0']
+"""
+
 
 @pytest.mark.parametrize(
     ("log", "cores", "packages"),
     [
+        (PIP_LIST, [["alpha==2.0.0", "delta"]], ["alpha"]),
+        (CONDA_CLASSIC, [["alpha==1.13", "beta==0.11"]], ["alpha"]),
         (UV, [["alpha==1.0", "beta==2.0"]], ["gamma"]),
         (UV_NOW, [["alpha>1", "top"]], ["deep"]),
         (PIP, [["alpha==1.0", "beta"], ["delta==1", "epsilon<2"]], ["alpha", "epsilon"]),
@@ -124,6 +148,37 @@ def test_a_line_of_a_file_that_pip_names_is_where_the_requirement_stands() -> No
             "  - alpha requires Python >=3.10,<3.14, so it will not be installable for Python >=3.9,<3.10",
             "alpha",
             "needs Python >=3.10,<3.14",
+        ),
+        (
+            (
+                "`-> Because alpha{os_name == 'nt'}==2.7 has no `sys_platform ==\n      'win32'`-compatible wheels, "
+                "we can conclude that alpha==2.7 cannot be used.\n"
+                "      And because your project depends on alpha{os_name == 'nt'}==2.7, we can conclude that your\n"
+                "      project's requirements are unsatisfiable."
+            ),
+            "alpha",
+            "has no wheel for this",
+        ),
+        (
+            (
+                "╰─▶ Because there is no version of beta==9.1 and alpha==2.4 depends on beta==9.1, we can "
+                "conclude that alpha==2.4 cannot be used.\n    And because you require alpha==2.4, we can conclude that it fails."
+            ),
+            "alpha",
+            "needs `beta==9.1`, which is no version",
+        ),
+        (
+            (
+                "UnsatisfiableError: The following were found\n\nSpecifications:\n\n"
+                "  - alpha=0.8 -> python[version='2.7.*|>=3.5,<3.6.0a0']\n\nYour python: x/osx-64::python==3.10.4=h8\n"
+            ),
+            "alpha",
+            "Python 3.10.4 is installed",
+        ),
+        (
+            "Encountered problems while solving.\nProblem: nothing provides requested alpha\n",
+            "alpha",
+            "none of the channels",
         ),
         ("ResolvePackageNotFound: \n  - alpha=11.3\n", "alpha", "none of the channels"),
     ],

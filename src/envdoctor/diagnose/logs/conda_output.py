@@ -17,7 +17,7 @@ _MOST_LINES = 120
 _TREE_HEAD = re.compile(r"The following packages? (?:are incompatible|could not be installed)")
 _BRANCH = re.compile(r"^([│|\s]*)(?:[├└|`][─-]{1,2}|[+`]-) *(.*)")
 _SPEC = r"[A-Za-z0-9_][\w.-]*(?: (?!is |would |but |does |which |conflicts |,)[^;\s]+)?"
-_NOTHING_PROVIDES = re.compile(r"(?:- )?nothing provides (?:requested )?(.+?)(?: needed by (\S+))?$")
+_NOTHING_PROVIDES = re.compile(r"(?:- |Problem: )?nothing provides (?:requested )?(.+?)(?: needed by (\S+))?$")
 _REQUIRES_BUT = re.compile(r"- package (\S+) requires (.+?), but none of the providers can be installed")
 _LISTED = re.compile(
     r"(?:PackagesNotFoundError: The following packages are not"
@@ -40,6 +40,8 @@ def failures_of_conda(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
             end, found = _tree(lines, at)
             if found.core:
                 yield found
+        elif line.text.startswith("UnsatisfiableError: "):
+            yield from _classic(lines, at)
         elif _LISTED.search(line.text):
             yield from _listed(lines, at)
         elif nothing := _NOTHING_PROVIDES.match(line.text):
@@ -72,6 +74,43 @@ def _without(line: LogLine, what: str, owner: str | None) -> Iterator[ResolverFa
     else:
         why = f"needs `{what}`, which no channel has"
         yield from _single(line, _built(owner, line), why, "name the channel that has it, or another version")
+
+
+_OF_PYTHON = re.compile(r"- (.+?) -> python\[version='([^']*)'")
+_YOUR_PYTHON = re.compile(r"Your python: (?:\S+::)?python=+([^\s=]+)")
+_DISPUTED = re.compile(r"Package (\S+) conflicts for:")
+_CHAIN = re.compile(r"([A-Za-z0-9_][\w.-]*(?:[=<>!~]=?[^\s\[]*)?(?:\[[^\]]*\])?)(?: -> .+)?$")
+
+
+def _classic(lines: Sequence[LogLine], at: int) -> Iterator[ResolverFailure]:
+    """Yield what conda's older solver says: what needs another Python, else who disputes the first package it names."""
+    rows = lines[at : at + 400]
+    python = next((found[1] for item in rows if (found := _YOUR_PYTHON.match(item.text))), "another one")
+    for row in rows:
+        if found := _OF_PYTHON.match(row.text):
+            why = f"needs Python {found[2]}, and Python {python} is installed"
+            remedy = "take another version of it, or make an environment with such a Python"
+            yield from _single(row, of_conda(found[1], in_log(row.number)), why, remedy)
+    start = next((number for number, item in enumerate(rows) if _DISPUTED.match(item.text)), None)
+    if start is None:
+        return
+    core, demands = list[Requirement](), list[Requirement]()
+    for row in rows[start + 1 :]:
+        chain = _CHAIN.match(row.text)
+        if chain is None or _DISPUTED.match(row.text):
+            break
+        asked = of_conda(chain[1], in_log(row.number))
+        last = (
+            of_conda(row.text.rpartition(" -> ")[2], DistributionOrigin(asked.name, "in every version"))
+            if asked
+            else None
+        )
+        core += [asked] if asked else []
+        demands += [last] if asked and last and " -> " in row.text else []
+    words = " ".join(item.text for item in rows[start : start + 6])
+    if core:
+        end = rows[min(start + len(core), len(rows) - 1)].number
+        yield ResolverFailure(lines[at].number, end, words, folded(core), tuple(demands))
 
 
 def _built(text: str, line: LogLine) -> Requirement | None:

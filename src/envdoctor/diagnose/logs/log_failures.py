@@ -27,7 +27,7 @@ _MAY_TELL = re.compile(
     r"|what\(\)|corruption|free\(\)|malloc\(\)|smashing|Illegal"
     r" instr|exit (?:code|status)|exited with|non-zero|not found"
     r"|not recognized|denied|ImportError|Assertion|dyld|undefined|cannot find|No such file|unsatisfiable|No solution"
-    r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Conflict|Timeout|NotFound"
+    r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Check f|Conflict|Timeout|NotFound"
     r"|panic:|violation|Failure|LoadFile|zugriffsfehler|segmentaci"
 )
 """One of these stands in whatever is taken for a failure below."""
@@ -51,6 +51,8 @@ _TELLING = re.compile(
             r"terminate called ",
             r"libc\+\+abi: ",
             r"what\(\): ",
+            r"F\d{4} \d\d:\d\d:\d\d\S* +\d+ \S+\] ",
+            r"(?:\S+ )?Check failed: ",
             (
                 r"(?:double free or corruption|free\(\): |malloc\(\): "
                 r"|corrupted size vs|munmap_chunk\(\)|\*\*\* stack smashing)"
@@ -84,7 +86,7 @@ _TELLING = re.compile(
             # Installers and solvers.
             r"[×x✗] (?:No solution found|Failed to|Unable to|Missing|Dependency)",
             r"(?:So, because|Because) .*version solving failed",
-            r"Solving environment: (?:- )?failed",
+            r"Solving environment: (?:- )?failed(?! with)",
             r"(?:error|critical) +libmamba ",
             r"\[ResolutionImpossible\]",
             r"npm (?:ERR!|error) ",
@@ -128,7 +130,7 @@ _WENT_WELL = re.compile(
     r"Successfully (?:installed|loaded|imported|started|completed|converted|exported|saved)|Running on local URL"
     r"|Application startup complete|Uvicorn running on|To see the GUI go to|Build succeeded|BUILD SUCCESSFUL"
     r"|=+ \d+ passed(?:, \d+ (?:warnings?|skipped|xfailed))* in|Installed \d+ packages? in|All checks passed"
-    r"|(?:All )?[Dd]one[.!]?$|Finished successfully|(?:Training"
+    r"|^(?:All )?[Dd]one[.!]?$|Executing transaction: (?:[-\\|/] )?done|Finished successfully|(?:Training"
     r"|Installation|Setup|Conversion) (?:is )?(?:complete|finished|done)"
     r"|No broken requirements found|Startup time: "
 )
@@ -203,6 +205,8 @@ def _ends_a_header(text: str) -> bool:
 def _end_of_traceback(lines: Sequence[LogLine], at: int) -> int:
     """Return where the traceback's exception stands; where it was cut off, its last line."""
     head = lines[at]
+    if head.text.startswith("+ "):
+        return _end_of_group(lines, at)
     boxed = head.text.startswith(("╭", "+--"))
     for end in range(at + 1, min(len(lines), at + _LONGEST_TRACEBACK)):
         line = lines[end]
@@ -214,6 +218,17 @@ def _end_of_traceback(lines: Sequence[LogLine], at: int) -> int:
             return end - 1
         return end
     return min(len(lines), at + _LONGEST_TRACEBACK) - 1
+
+
+def _end_of_group(lines: Sequence[LogLine], at: int) -> int:
+    """Return where the last exception of an exception group stands."""
+    last = at
+    for end in range(at + 1, min(len(lines), at + _LONGEST_TRACEBACK)):
+        if lines[end].text[:1] not in "|+":
+            break
+        if _EXCEPTION.match(lines[end].text.lstrip("|+- ")):
+            last = end
+    return last
 
 
 def _is_caught(lines: Sequence[LogLine], at: int) -> bool:

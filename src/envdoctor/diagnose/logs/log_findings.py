@@ -29,7 +29,7 @@ NOT_UNDERSTOOD = "LOG001"
 """The code of the finding that quotes a failure which nothing here knows."""
 _MAY_REFUSE = re.compile(
     r"ecause |ERROR: |requires |has requirement |VersionConflict|not available|nothing provides |ResolvePackageNotFound"
-    r"|incompatible|could not be installed|ResolutionImpossible|required: |so it will not be"
+    r"|incompatible|Unsatisfiable|could not be installed|ResolutionImpossible|required: |so it will not be"
 )
 _NEAR = 15
 """Lines between a failure and what explains it."""

@@ -14,7 +14,7 @@ _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)"
 _CLOCK = r"\d\d?:\d\d:\d\d(?:[.,]\d+)?"
 _DATE = rf"\d{{4}}[-/]\d\d[-/]\d\d(?:[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)?"
 _BEFORE = re.compile(
-    rf"(?:[\w./-]+ +\|(?= )|\[?{_DATE}\]?|\[?{_CLOCK}\]?"
+    rf"(?:#\d+ \d+\.\d+|[\w./-]+ +\|(?= )|\[?{_DATE}\]?|\[?{_CLOCK}\]?"
     rf"|[A-Z][a-z]{{2}} +\d+ {_CLOCK} \S+ [\w./-]+(?:\[\d+\])?:"
     rf"|\[(?!{_LEVEL}\])[\w. :,/-]{{1,40}}\](?:<\w+>)?:?|\(\w+"
     rf" pid=\d+[^)]*\)|##\[error\]|::error::|E (?= {{2}}))(?=\s|$)\s?"
@@ -73,7 +73,8 @@ def _line(number: int, row: str) -> LogLine:
     while found := _BEFORE.match(rest.lstrip() if stamped or rest[:1] != " " else rest):
         rest, stamped = rest.lstrip()[found.end() :] if stamped else rest[found.end() :], True
     level = ""
-    if stamped and (found := _LOGGED.match(rest.lstrip())):
+    # `ERROR: ` behind a build's time is what pip wrote, not a logger.
+    if stamped and not re.match(r"[A-Z]+: ", rest.lstrip()) and (found := _LOGGED.match(rest.lstrip())):
         level, rest = found[1].lower(), rest.lstrip()[found.end() :]
     elif found := _SAID.match(rest.lstrip()):
         level = found[found.lastindex or 1].lower()

@@ -12,7 +12,7 @@ from envdoctor.model.conflict import Clash, ClashSide, Conflict
 from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement
 
-__all__ = ["ResolverFailure", "conflicts_in", "folded"]
+__all__ = ["ResolverFailure", "conflicts_in", "folded", "is_disputed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,27 @@ def conflicts_in(failure: ResolverFailure, first: int) -> tuple[Conflict, ...]:
         return ()
     found: list[Conflict] = []
     for package in _disputed(failure):
-        asked = [item for item in (*failure.core, *failure.demands) if item.name == package]
+        asked = _least([item for item in (*failure.core, *failure.demands) if item.name == package])
         behind = {_asker(item) for item in asked}
         core = tuple(item for item in failure.core if item.name in behind)
         if len(core) == len(behind) and len(core) > 1:
             found.append(Conflict(f"C{first + len(found)}", core, Clash(package, _sides(asked, failure))))
     return tuple(found) or (_whole(failure, f"C{first}"),)
+
+
+def is_disputed(failure: ResolverFailure) -> bool:
+    """Return whether the demands that it names cannot hold together."""
+    return bool(_disputed(failure))
+
+
+def _least(asked: Sequence[Requirement]) -> list[Requirement]:
+    """Return demands that cannot hold together, as few as the last ones allow; of pip's list most are met by any."""
+    kept = list(asked)
+    for item in asked:
+        others = [other for other in kept if other is not item]
+        if len(others) > 1 and _together(others).is_unsatisfiable():
+            kept = others
+    return kept
 
 
 def _asker(demand: Requirement) -> str:

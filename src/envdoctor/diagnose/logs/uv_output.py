@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from envdoctor.diagnose.logs.log_lines import LogLine
-from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, folded
+from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, folded, is_disputed
 from envdoctor.diagnose.logs.resolver_texts import demand_of, in_log, requirement_of
 from envdoctor.model.requirement import Requirement
 
@@ -30,6 +31,9 @@ _OF_PACKAGE = re.compile(
 _NEEDS_PYTHON = re.compile(rf"({_ASK}) (?:requires|depends on) Python ?([<>=!~]+[\d.*]+(?:, ?[<>=!~]+[\d.*]+)*)")
 _PYTHON = re.compile(r"the (?:requested|current) Python version \(([^)]+)\) does not satisfy Python")
 _NO_WHEEL = re.compile(rf"({_ASK}) has no (?:usable )?wheels?(?: with a matching ([\w ]+?) tag \(e\.g\., `([^`]+)`\))?")
+_NOT_COMPATIBLE = re.compile(
+    rf"({_ASK}) (?:has no `[^`]+`-compatible wheels|is unusable because no wheels are available)"
+)
 _NO_VERSION = re.compile(rf"there (?:is|are) no versions? of ({_ASK})")
 _NOT_FOUND = re.compile(rf"({_ASK}) was not found in (the package registry|the cache|the provided package locations)")
 _NO_SOURCE = re.compile(rf"({_ASK}) (?:has no source distribution|needs to be built|requires building)")
@@ -46,7 +50,8 @@ def failures_of_uv(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
     while at < len(lines):
         if _HEAD.match(lines[at].text):
             end = _end(lines, at)
-            words = " ".join(_TREE.sub("", item.text) for item in lines[at:end])
+            # `torch{sys_platform == 'win32'}`: of which environment it is said does not change what is asked.
+            words = re.sub(r"\{[^}]*\}", "", " ".join(_TREE.sub("", item.text) for item in lines[at:end]))
             if "we can conclude that" in words:
                 yield _read(words, lines[at].number, lines[end - 1].number)
                 at = end
@@ -82,13 +87,15 @@ def _read(words: str, begin: int, end: int) -> ResolverFailure:
         demands += filter(None, (demand_of(consumer, version, text) for text in _asked(found[2])))
     core = folded(filter(None, (requirement_of(text, origin) for text in roots)))
     demands = [item for item in demands if item.name != "python"]
+    failure = ResolverFailure(begin, end, sentence, core, tuple(demands))
     why, remedy, about = _alone(said, hint)
-    if about is not None and (single := requirement_of(about, origin)) is not None:
-        mine = [item for item in core if item.name == single.name]
-        if len(core) < 2 or mine:
-            return ResolverFailure(begin, end, sentence, tuple(mine) or (single,), tuple(demands), why, remedy)
-        return ResolverFailure(begin, end, sentence, core, tuple(demands), why, remedy)
-    return ResolverFailure(begin, end, sentence, core, tuple(demands))
+    single = requirement_of(about, origin) if about is not None else None
+    if single is None or (len(core) > 1 and is_disputed(failure)):
+        return failure
+    mine = tuple(item for item in core if item.name == single.name)
+    if mine or not core:
+        return replace(failure, core=mine or (single,), why=why, remedy=remedy)
+    return replace(failure, why=f"cannot be met: it needs `{single.pep508}`, which {why}", remedy=remedy)
 
 
 def _alone(said: str, hint: str) -> tuple[str, str, str | None]:
@@ -104,6 +111,8 @@ def _alone(said: str, hint: str) -> tuple[str, str, str | None]:
             other = "a Python" if "Python" in found[2] else "a platform"
             remedy = f"take {other} that it has wheels for ({have[2]}), or another version"
         return f"has no wheel {kind}{there}", remedy, found[1]
+    if found := _NOT_COMPATIBLE.search(said):
+        return "has no wheel for this Python and platform", "take a version with such a wheel", found[1]
     if found := _NO_VERSION.search(said):
         only = _ONLY.search(said)
         near = f"; there is `{only[1]}`" if only else ""
@@ -114,7 +123,17 @@ def _alone(said: str, hint: str) -> tuple[str, str, str | None]:
         )
         remedy = "name the index that has it, or correct the name"
         return where, "let uv ask an index" if found[2] == "the cache" else remedy, found[1]
+    if found := _ONLY.search(said):
+        return (
+            f"is met by no version that the index has: there is only `{found[1]}`",
+            "ask for one that there is",
+            _name(found[1]),
+        )
     return "", "", None
+
+
+def _name(text: str) -> str:
+    return _named(text)[0]
 
 
 def _of_python(said: str) -> tuple[str, str, str | None]:
