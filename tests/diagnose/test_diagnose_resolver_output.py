@@ -162,7 +162,7 @@ def test_a_line_of_a_file_that_pip_names_is_where_the_requirement_stands() -> No
         (
             (
                 "╰─▶ Because there is no version of beta==9.1 and alpha==2.4 depends on beta==9.1, we can "
-                "conclude that alpha==2.4 cannot be used.\n    And because you require alpha==2.4, we can conclude that it fails."
+                "conclude that alpha==2.4 cannot be used.\n    And because you require alpha==2.4, it fails."
             ),
             "alpha",
             "needs `beta==9.1`, which is no version",

@@ -63,6 +63,24 @@ HUGGING_FACE = """\
 - Numpy version: 1.26.4
 - PyTorch version (GPU?): 2.4.0+cpu (False)
 """
+POETRY_TREE = """\
+torch 2.4.1 Tensors and Dynamic neural networks in Python
+├── filelock *
+└── sympy *
+    └── mpmath >=0.19
+torchaudio 2.7.0 An audio package for PyTorch
+└── torch 2.7.0
+"""
+BOX = """\
+╭────────────┬─────────┬──────────╮
+│ name       │ version │ location │
+├────────────┼─────────┼──────────┤
+│ torch      │ 2.4.1   │          │
+│ torchaudio │ 2.7.0   │          │
+╰────────────┴─────────┴──────────╯
+"""
+MARKDOWN = "| Package | Version |\n|---|---|\n| torch | 2.4.1 |\n| torchaudio | 2.7.0 |\n"
+HASHES = "torch==2.4.1 \\\n    --hash=sha256:aa\n    # via x\ntorchaudio==2.7.0 \\\n    --hash=sha256:cc\n"
 GREP = "(venv) me@box:~/app$ pip list | grep torch\ntorch                    2.4.1\ntorchaudio               2.7.0\n"
 
 
@@ -76,6 +94,10 @@ GREP = "(venv) me@box:~/app$ pip list | grep torch\ntorch                    2.4
         (POETRY, {"filelock": "3.16.1", "torch": "2.4.1"}, False),
         (EXPORT, {"torch": "2.4.0", "peft": "0.17.0"}, True),
         (HUGGING_FACE, {"accelerate": "0.33.0", "numpy": "1.26.4", "torch": "2.4.0+cpu"}, True),
+        (POETRY_TREE, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
+        (BOX, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
+        (MARKDOWN, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
+        (HASHES, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
         (GREP, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
         ("$ pip freeze | findstr onnx\nonnx==1.18.0\n", {"onnx": "1.18.0"}, True),
         ("torch==2.4.1\ntorchvision==0.19.1\n", {"torch": "2.4.1", "torchvision": "0.19.1"}, True),
@@ -147,6 +169,17 @@ def test_collect_env_as_facts_tells_what_is_installed_too(tmp_path: Path) -> Non
     )
     report = _report(tmp_path, facts=f"{text}Versions of relevant libraries:\n[pip3] torch==2.5.0+cu121\n")
     assert any("sm_120" in item.message for item in report.findings if item.severity.value == "error")
+
+
+def test_a_failure_in_a_paste_of_a_machine_or_a_listing_is_read_as_in_a_log(tmp_path: Path) -> None:
+    failed = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"
+    report = _report(tmp_path, facts=failed, installed="onnx==1.18.0\n")
+    assert report.verdict.value == "broken"
+    issue = "PyTorch version: 2.8.0\n[pip3] torch==2.8.0\n\nRuntimeError: Numpy is not available\n"
+    once = _report(tmp_path, installed=issue)
+    twice = _report(tmp_path, installed=issue, log=issue)
+    assert "ADV014" in [item.rule for item in once.findings]
+    assert [item.rule for item in twice.findings] == [item.rule for item in once.findings]
 
 
 def test_utf16_without_a_mark_is_read(tmp_path: Path) -> None:

@@ -118,6 +118,10 @@ HUGGING_FACE = """\
         (CSV, {"gpu[0].name": "NVIDIA L4", "gpu[0].architecture": "sm_89", "driver.version": "550.54.15"}),
         ("GPU 0: NVIDIA H100 PCIe (UUID: GPU-1234)\n", {"gpu[0].architecture": "sm_90"}),
         (LSPCI, {"os": "linux", "gpu[0].vendor": "amd", "gpu[0].architecture": "gfx1030"}),
+        (
+            "$ rocminfo | grep Name\n  Name:   gfx1101\n  Marketing Name:   AMD Radeon RX 7800 XT\n",
+            {"gpu[0].architecture": "gfx1101", "gpu[0].name": "AMD Radeon RX 7800 XT"},
+        ),
         (MAC, {"os": "macos", "arch": "arm64", "gpu[0].vendor": "apple"}),
         (
             HUGGING_FACE,

@@ -73,6 +73,15 @@ def _read_listing(path: Path, pastes: Pastes) -> None:
         pastes.log = text
         return
     pastes.facts = facts_of_paste(text) or Facts()
+    _add_failures(text, pastes)
+
+
+def _add_failures(text: str, pastes: Pastes) -> None:
+    """Let a paste that shows a failure, a whole report of somebody say, be read as a log, too."""
+    from envdoctor.diagnose.logs.log_failures import failures_of
+
+    if failures_of(text) and text not in (pastes.log or ""):
+        pastes.log = text if pastes.log is None else f"{pastes.log}\n{text}"
 
 
 def _is_check(text: str) -> bool:
@@ -94,6 +103,8 @@ def _read_facts(path: Path, pastes: Pastes) -> None:
         raise _NotUnderstood(str(error)) from error
     pastes.facts = pastes.facts.merged(facts)
     pastes.notes = tuple(unknown_names(facts, str(path)))
+    if not text.lstrip().startswith("{"):
+        _add_failures(text, pastes)
     if pastes.environment is None and lists_too(text):
         # collect_env tells both.
         pastes.environment = read_listing(text, str(path))
@@ -101,7 +112,9 @@ def _read_facts(path: Path, pastes: Pastes) -> None:
 
 def _read_log(path: Path, pastes: Pastes) -> None:
     log = read_log_file(path)
-    pastes.log = log if pastes.log is None else f"{log}\n{pastes.log}"
+    other = pastes.log or ""
+    # The lines of the log itself keep their numbers.
+    pastes.log = log if other in log else f"{log}\n{other}"
 
 
 def read_log_file(path: Path) -> str:

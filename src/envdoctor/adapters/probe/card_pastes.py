@@ -89,6 +89,7 @@ def read_nvidia_csv(text: str) -> Iterator[Said]:
 def read_rocminfo(text: str) -> Iterator[Said]:
     """Read the agents that are cards."""
     if "HSA Agents" not in text and "HSA System Attributes" not in text:
+        yield from _rocminfo_rows(text)
         return
     yield "os", "linux"
     yield "host.wsl", "WSL environment detected" in text
@@ -98,6 +99,14 @@ def read_rocminfo(text: str) -> Iterator[Said]:
         if fields.get("Device Type") == "GPU" and name.startswith("gfx"):
             yield from card_of(fields.get("Marketing Name") or name, "amd")
             yield "architecture", name
+
+
+def _rocminfo_rows(text: str) -> Iterator[Said]:
+    """Read the names alone, as ``grep`` leaves them."""
+    for name, sold in re.findall(r"^\s*Name:\s+(gfx\w+)\s*(?:\n\s*Marketing Name:\s+(\S.*?)\s*)?$", text, re.MULTILINE):
+        yield "os", "linux"
+        yield from card_of(sold or name, "amd")
+        yield "architecture", name
 
 
 def read_hipinfo(text: str) -> Iterator[Said]:

@@ -46,6 +46,9 @@ def facts_of_paste(text: str) -> Facts | None:
     if is_collect_env(text):
         for fact in facts_of_collect_env(collect_env_fields(text)):
             found.setdefault(fact.name, fact)
+    if "NVIDIA-SMI has failed" in text:
+        reason = "nvidia-smi says that it could not talk to the driver: none is loaded, or it is being updated"
+        found.setdefault("driver.version", Fact("driver.version", FactState.UNKNOWN, None, "nvidia-smi", reason=reason))
     return Facts([*_derived(list(found.values())), *found.values()]) if found else None
 
 

@@ -20,6 +20,7 @@ from envdoctor.adapters.probe.listing_parts import (
     plain_text,
     platform_of_names,
     platform_of_paths,
+    unboxed,
 )
 from envdoctor.adapters.probe.listing_pastes import (
     is_env_of_library,
@@ -56,7 +57,7 @@ def read_listing(text: str, name: str) -> InstalledEnvironment:
     What such a text cannot tell stands in ``problems`` (kind ``not-known``). Raises ListingError, with the line,
     where it is none of the formats.
     """
-    text = plain_text(text)
+    text = unboxed(plain_text(text))
     if not text.strip():
         raise ListingError(name, 1, "the file is empty")
     if "\0" in text:

@@ -25,6 +25,7 @@ __all__ = [
     "platform_of_names",
     "platform_of_paths",
     "read_python",
+    "unboxed",
 ]
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
@@ -106,6 +107,21 @@ def distribution(name: str, version: str, **more: str | bool | None) -> Installe
 def plain_text(text: str) -> str:
     """Return a text without a terminal's colours and a byte order mark."""
     return _COLOUR.sub("", text.removeprefix("\ufeff"))
+
+
+_EDGE = "│|┃"
+_BORDER = re.compile(r"[\s╭╮╰╯├┤┌┐└┘┬┴┼┏┓┗┛┡┩╇─━═│|┃+:=-]+$")
+
+
+def unboxed(text: str) -> str:
+    """Return a table of a terminal or of Markdown as plain columns, anything else as it is."""
+    rows = [line.strip() for line in text.splitlines() if line.strip()]
+    boxed = [row for row in rows if row[0] in _EDGE and row[-1] in _EDGE and len(row) > 1]
+    if len(boxed) < 2 or not re.match(r"\W*(?:name|package)\W+version\b", boxed[0], re.IGNORECASE):
+        return text
+    kept = (row for row in boxed[1:] if not _BORDER.match(row))
+    body = "\n".join("  ".join(cell.strip() for cell in re.split(f"[{_EDGE}]", row[1:-1])) for row in kept)
+    return f"Package Version\n{body}\n"
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:

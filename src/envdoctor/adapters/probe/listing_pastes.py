@@ -28,6 +28,9 @@ _NODE = re.compile(
     r"| \[required: .*?, installed: (\d[^\]]*)\]| (\d\S*) \[ required: .*)"
 )
 """uv's, pipdeptree's and PDM's nodes."""
+_ROOT = re.compile(rf"({_NAME}) (\d\S*)(?: |$)")
+"""Poetry's packages, which stand at the left."""
+_AROUND_A_TREE = re.compile(r"\(\*\)|Resolved \d|Using |\d+ packages?\b|-+$")
 _CHOSEN = re.compile(r"\|\s*(?:grep|egrep|findstr|Select-String|sls|head|tail|awk|find)\b", re.IGNORECASE)
 _NEEDED = {
     "torch": {"filelock", "typing-extensions", "sympy", "networkx", "jinja2", "fsspec"},
@@ -53,7 +56,8 @@ def is_tree(text: str) -> bool:
     nodes = [row for row in rows if _NODE.match(_GLYPHS.sub("", row))]
     branches = any(row[:1] in "│├└|+`" for row in rows) or any(re.search(r"^\S+ v\d", row) for row in rows)
     branches = branches or any("[required: " in row for row in rows)
-    return branches and bool(nodes) and len(nodes) * 2 > len(rows)
+    roots = [row for row in rows if _ROW.match(row) and not _SENTENCE.match(row)]
+    return branches and (len(nodes) * 2 > len(rows) or len(roots) + sum(row[0] in "│├└" for row in rows) == len(rows))
 
 
 def read_tree(text: str, name: str) -> Listing:
@@ -62,9 +66,12 @@ def read_tree(text: str, name: str) -> Listing:
     seen: set[str] = set()
     for number, line in lines_of(text):
         row = _GLYPHS.sub("", line)
-        found = _NODE.match(row)
+        if _AROUND_A_TREE.match(row):
+            continue
+        found = _NODE.match(row) or (_ROOT.match(line) if row == line else None)
         if found is None:
-            if not re.match(r"\(\*\)|Resolved \d|Using |\w+ packages?\b|-+$", row):
+            # Below a root Poetry tells what is asked for, not what is there.
+            if row == line:
                 listing.skip(name, number, line)
             continue
         version = next(item for item in found.groups()[1:] if item)

@@ -56,7 +56,7 @@ def _frozen(line: str, announced: InstalledDistribution | None) -> InstalledDist
         match = _EGG.search(line)
         # A checkout's commit stands where the version would.
         return distribution(match[1], "", editable=True, direct_url=line[3:].strip()) if match else None
-    match = _PINNED.match(line)
+    match = _PINNED.match(line.removesuffix("\\").rstrip())
     if match:
         return distribution(match[1], match[2])
     match = _DIRECT.match(line)

@@ -62,7 +62,7 @@ _TELLING = re.compile(
             r"(?:CUDA|HIP|cuDNN|CUBLAS|NCCL|MIOpen|OpenCL|Vulkan)(?: \w+)? [Ee]rror\b.{0,3}:",
             (
                 r"(?:OMP: Error|rocBLAS error:|hipBLASLt error:"
-                r"|nvidia-container-cli: |FAIL : |\*+ EP Error|\[E:onnxruntime)"
+                r"|nvidia-container-cli: |NVIDIA-SMI has failed|FAIL : |\*+ EP Error|\[E:onnxruntime)"
             ),
             r"Could not (?:locate|load|find) \S+\.(?:dll|so|dylib)\b",
             r"pkg-config could not find ",
