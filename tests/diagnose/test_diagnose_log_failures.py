@@ -66,6 +66,12 @@ FATAL = {
         "  | ExceptionGroup: many\n  +-+---------------- 1 ----------------\n    | ValueError: no voice\n    +-----"),
         "| ValueError: no voice",
     ),
+    "a traceback that a mail quotes": (
+        "Hi,\n> Traceback (most recent call last):\n>   File \"a.py\", line 1\n> ValueError: no voice\nAny idea?",
+        "> ValueError: no voice",
+    ),
+    "a class above its message": ("  RuntimeError\n\n  no candidates for x\n\n  at chooser.py:74", "RuntimeError: no"),
+    "a pod's": ("2026-01-01T10:00:00.000000000Z stderr F ValueError: no voice", "ValueError: no voice"),
     "a check of Google's logger": ("F0715 12:00:00.123456  1234 kernel.cc:33] Check failed: x == y", "F0715"),
     "memory of a card": ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "torch.OutOf"),
 }  # fmt: skip

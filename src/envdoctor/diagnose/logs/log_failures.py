@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
 
@@ -28,7 +28,7 @@ _MAY_TELL = re.compile(
     r" instr|exit (?:code|status)|exited with|non-zero|not found"
     r"|not recognized|denied|ImportError|Assertion|dyld|undefined|cannot find|No such file|unsatisfiable|No solution"
     r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Check f|Conflict|Timeout|NotFound"
-    r"|panic:|violation|Failure|LoadFile|zugriffsfehler|segmentaci"
+    r"|panic:|violation|Failure|LoadFile|Speicherz|segment|Abgebr|\u6bb5\u9519\u8bef|: Fail"
 )
 """One of these stands in whatever is taken for a failure below."""
 _EXCEPTION = re.compile(
@@ -39,13 +39,15 @@ _NO_FAILURE = re.compile(r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|GeneratorEx
 _CRASH = (
     r"(?:[\w./-]+: )*(?:line \d+: *)?(?:\d+ +)?"
     r"(?:[Ss]egmentation fault|[Bb]us error|[Ii]llegal (?:hardware )?instruction|[Ff]loating point exception"
-    r"|[Aa]borted|[Aa]bort trap|[Kk]illed|[Tt]race/breakpoint trap|Speicherzugriffsfehler)"
+    r"|[Aa]borted|[Aa]bort trap|[Kk]illed|[Tt]race/breakpoint trap|[Aa]bort(?= {2}|$)"
+    r"|Speicherzugriffsfehler|Abgebrochen|Erreur de segmentation|Violaci\u00f3n de segmento|\u6bb5\u9519\u8bef)"
     r"(?:: \d+)?(?: +\((?:core dumped|SIG\w+|Speicherabzug geschrieben)\))?(?:$| {2,}| +(?:\S*python|\./|sudo)\S*)"
 )
 _TELLING = re.compile(
     "|".join(
         (
             _CRASH,
+            r"onnxruntime\.[\w.]+\.[A-Z]\w+: ",
             r"Fatal Python error: ",
             r"Windows fatal exception: ",
             r"terminate called ",
@@ -184,7 +186,7 @@ def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
     while at < len(lines):
         line = lines[at]
         if "Traceback (most recent call last)" in line.text and not _ends_a_header(line.text):
-            end = _end_of_traceback(lines, at)
+            end = _end_of_traceback([_unquoted(item, line) for item in lines[at : at + _LONGEST_TRACEBACK]]) + at
             if not _is_caught(lines, at) and not _NO_FAILURE.match(lines[end].text):
                 weight = 1 if _WRAPPER.match(lines[end].text) else 3
                 yield _Told(lines[end].number, lines[end].text, weight, line.number)
@@ -193,8 +195,16 @@ def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
         if line.is_grave or _MAY_TELL.search(line.text):
             weight = _weight(line)
             if weight and not (_EXCEPTION.match(line.text) and _is_quoted(lines, at)):
-                yield _Told(line.number, line.text, weight, line.number)
+                yield _Told(line.number, _with_message(lines, at), weight, line.number)
         at += 1
+
+
+def _with_message(lines: Sequence[LogLine], at: int) -> str:
+    """Return the line; of a class that stands alone, as Poetry and rich write it, with the message below."""
+    line, below = lines[at], lines[at + 1] if at + 1 < len(lines) else None
+    if below is None or not re.fullmatch(r"[\w.]+", line.text) or below.number > line.number + 2:
+        return line.text
+    return f"{line.text}: {below.text}" if below.indent == line.indent > 0 else line.text
 
 
 def _ends_a_header(text: str) -> bool:
@@ -202,31 +212,36 @@ def _ends_a_header(text: str) -> bool:
     return bool(re.match(r"\w+(?:Error|Exception)\s{3,}Traceback", text))
 
 
-def _end_of_traceback(lines: Sequence[LogLine], at: int) -> int:
-    """Return where the traceback's exception stands; where it was cut off, its last line."""
-    head = lines[at]
+def _unquoted(line: LogLine, head: LogLine) -> LogLine:
+    """Return a line without the mark that a mail program puts before what it quotes, where the traceback has it."""
+    if not (head.text.startswith("> ") and line.text.startswith(">")):
+        return line
+    rest = line.text[1:].removeprefix(" ")
+    return replace(line, indent=len(rest) - len(rest.lstrip()), text=rest.lstrip())
+
+
+def _end_of_traceback(lines: Sequence[LogLine]) -> int:
+    """Return where the exception of a traceback that begins here stands; where it was cut off, its last line."""
+    head = lines[0]
     if head.text.startswith("+ "):
-        return _end_of_group(lines, at)
+        return _end_of_group(lines)
     boxed = head.text.startswith(("╭", "+--"))
-    for end in range(at + 1, min(len(lines), at + _LONGEST_TRACEBACK)):
-        line = lines[end]
+    for end, line in enumerate(lines[1:], 1):
         if boxed and line.text[:1] in "│╰|+╭":
             continue
         if line.indent > head.indent or line.text.startswith(('File "', "[Previous line repeated")):
             continue
-        if "Traceback (most recent call last)" in line.text:
-            return end - 1
-        return end
-    return min(len(lines), at + _LONGEST_TRACEBACK) - 1
+        return end - 1 if "Traceback (most recent call last)" in line.text else end
+    return len(lines) - 1
 
 
-def _end_of_group(lines: Sequence[LogLine], at: int) -> int:
+def _end_of_group(lines: Sequence[LogLine]) -> int:
     """Return where the last exception of an exception group stands."""
-    last = at
-    for end in range(at + 1, min(len(lines), at + _LONGEST_TRACEBACK)):
-        if lines[end].text[:1] not in "|+":
+    last = 0
+    for end, line in enumerate(lines[1:], 1):
+        if line.text[:1] not in "|+":
             break
-        if _EXCEPTION.match(lines[end].text.lstrip("|+- ")):
+        if _EXCEPTION.match(line.text.lstrip("|+- ")):
             last = end
     return last
 
