@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from envdoctor.model.kernel import KernelResult, KernelStatus, Placement
 from envdoctor.model.profile import PlacementRule
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.planning.placement import describe_failure, moved, place
 
 RULE = PlacementRule("xtts", ("gemm-float32", "attention"))
@@ -53,6 +54,11 @@ def test_always_goes_there_whatever_the_kernels_say() -> None:
     assert place([rule], [result("gemm-float32")]) == (Placement("whisper", "cpu", ("CTranslate2 has no AMD wheels",)),)
 
 
+def test_the_words_of_a_kernel_that_was_skipped_prove_nothing_by_themselves() -> None:
+    told = result("attention", KernelStatus.SKIPPED, detail="the author says that `conv1d` did not pass, given up")
+    assert place([RULE], [result("gemm-float32"), told])[0].device == "cuda:0"
+
+
 def test_what_an_older_torch_cannot_be_asked_is_no_proof_against_the_device() -> None:
     results = [result("gemm-float32"), result("attention", KernelStatus.SKIPPED, detail="needs torch 2.0 or later")]
     assert place([RULE], results)[0].device == "cuda:0"
@@ -60,7 +66,12 @@ def test_what_an_older_torch_cannot_be_asked_is_no_proof_against_the_device() ->
 
 def test_a_device_that_does_not_open_moves_everything() -> None:
     stage = result("device-context", KernelStatus.UNSUPPORTED, detail="sees no device", device="none")
-    skipped = result("gemm-float32", KernelStatus.SKIPPED, detail="`device-context` did not pass", device="none")
+    skipped = result(
+        "gemm-float32",
+        KernelStatus.SKIPPED,
+        device="none",
+        unknown=Unknown(UnknownKind.NOT_RUN, Subject(SubjectKind.KERNEL, "device-context")),
+    )
     (placed,) = place([RULE], [stage, skipped])
     assert placed.device == "cpu"
     assert placed.because[0] == "device-context is not supported (sees no device)"

@@ -11,6 +11,7 @@ import pytest
 
 from envdoctor.adapters.smoke.bisection import bisect
 from envdoctor.adapters.smoke.supervisor import Item, Run, Supervisor
+from envdoctor.model.unknown import Subject, SubjectKind
 
 STUB = Path(__file__).with_name("smoke_stub.py")
 NAMES = ("gemm-float32", "conv1d", "stft", "attention")
@@ -86,6 +87,7 @@ def test_without_torch_or_device_the_rest_is_skipped(stage: str, fault: str, sta
     assert run.outcomes[stage]["status"] == status
     assert statuses(run) == dict.fromkeys(NAMES, "skipped")
     assert run.outcomes["stft"]["note"] == f"`{stage}` did not pass"
+    assert run.outcomes["stft"]["unknown"].subject == Subject(SubjectKind.KERNEL, stage)
     assert run.children == 1
 
 
@@ -101,6 +103,7 @@ def test_a_device_that_kills_every_child_is_given_up() -> None:
     run = supervise(dict.fromkeys(names, "abort"), names)
     assert run.children == 6
     assert "given up" in run.outcomes["snake"]["note"]
+    assert run.outcomes["snake"]["unknown"].subject.kind is SubjectKind.DEVICE
 
 
 def test_an_interpreter_that_is_not_there_is_an_os_error() -> None:

@@ -13,6 +13,7 @@ from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, Smo
 from envdoctor.model.profile import PlacementRule, Profile, ProfileTarget, SmokeSpec
 from envdoctor.model.report import Report, Verdict
 from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.verbs.smoke import CODES, UnknownKernel, smoke
 
 PROFILE = Profile(
@@ -118,8 +119,17 @@ def test_what_a_profile_runs_and_none_of_its_components_needs_may_be_lacking() -
     assert report.verdict is Verdict.DEGRADED
 
 
+def test_a_device_that_was_given_up_leaves_the_look_incomplete() -> None:
+    given_up = Unknown(UnknownKind.NOT_RUN, Subject(SubjectKind.DEVICE))
+    skipped = KernelResult("sort", "cuda:0", KernelStatus.SKIPPED, unknown=given_up)
+    assert not run(skipped)[0].complete
+    assert run(replace(skipped, unknown=None, detail="its author has given up on old torch"))[0].complete
+
+
 def test_gpu_slower_than_cpu_is_said_once() -> None:
-    slow = KernelResult("sort", "cuda:0", KernelStatus.PASSED, detail="slower than the CPU here (2.00 ms, CPU 1.00 ms)")
+    slow = KernelResult(
+        "sort", "cuda:0", KernelStatus.PASSED, detail="slower than the CPU here (2.00 ms, CPU 1.00 ms)", slower=True
+    )
     report, _ = run(slow, replace(slow, kernel="stft"))
     (finding,) = report.findings
     assert (finding.rule, finding.severity) == ("GPU008", Severity.INFO)

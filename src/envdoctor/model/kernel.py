@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from envdoctor.model.fact import Fact
+    from envdoctor.model.unknown import Unknown
 
 __all__ = ["KernelResult", "KernelStatus", "Placement", "SmokeOutcome", "SmokeRequest"]
 
@@ -49,6 +50,10 @@ class KernelResult:
     detail: str | None = None
     setting: str | None = None
     """A setting that made it pass after it had failed, such as ``cudnn-off``."""
+    slower: bool = False
+    """It passed, and the CPU of the same machine is faster at these shapes."""
+    unknown: Unknown | None = None
+    """Why it was not run, where something before it failed: a stage, which is a kernel, or the device."""
     rate_limit: float | None = None
     """What the card can do at most, in ``rate_unit``, where its data tell."""
 

@@ -62,6 +62,8 @@ class UnknownKind(enum.Enum):
     """A marker that cannot be evaluated."""
     NO_REQUIREMENT = "no-requirement"
     """A line of metadata that is no requirement."""
+    NOT_RUN = "not-run"
+    """What it needs failed before: the subject is what is why."""
     SEARCH_GIVEN_UP = "search-given-up"
     UNSOUND = "unsound"
     """A resolution that fails its own check: there is a fault in the resolver."""

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from envdoctor.model.kernel import KernelResult, KernelStatus, Placement
 from envdoctor.model.profile import PlacementRule
+from envdoctor.model.unknown import SubjectKind
 
-__all__ = ["describe_failure", "moved", "place"]
+__all__ = ["describe_failure", "how_it_ended", "moved", "place"]
 
 _WORDS = {
     KernelStatus.WRONG_ANSWER: "gave a wrong answer",
@@ -22,7 +23,12 @@ _WORDS = {
 
 def describe_failure(result: KernelResult) -> str:
     """Return in words how a kernel ended: ``gemm-float32 crashed (SIGABRT)``."""
-    words = f"{result.kernel} {_WORDS[result.status]}"
+    return f"{result.kernel} {how_it_ended(result)}"
+
+
+def how_it_ended(result: KernelResult) -> str:
+    """Return the same without the kernel's name."""
+    words = _WORDS[result.status]
     if result.detail:
         return f"{words} ({result.detail})"
     if result.status is KernelStatus.WRONG_ANSWER and result.error_relative is not None:
@@ -79,7 +85,7 @@ def _blocking(rule: PlacementRule, results: Mapping[str, KernelResult]) -> tuple
         elif result.status is KernelStatus.SKIPPED:
             # What could not be asked (an older torch, an extension that is not there) is no proof against the device,
             # unless the device itself is why.
-            if result.detail and "did not pass" in result.detail:
+            if result.unknown is not None and result.unknown.subject.kind is SubjectKind.KERNEL:
                 found.append(describe_failure(result))
         elif result.failed and result.setting is None:
             found.append(describe_failure(result))

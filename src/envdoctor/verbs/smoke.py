@@ -13,7 +13,8 @@ from envdoctor.model.kernel import KernelResult, KernelStatus, Placement, SmokeO
 from envdoctor.model.profile import PlacementRule, Profile
 from envdoctor.model.report import Report
 from envdoctor.model.target import Target
-from envdoctor.planning.placement import describe_failure, place
+from envdoctor.model.unknown import SubjectKind
+from envdoctor.planning.placement import describe_failure, how_it_ended, place
 from envdoctor.toml_tables import Document, Fault, did_you_mean
 
 __all__ = ["CODES", "SmokeRunner", "UnknownKernel", "chosen_kernels", "smoke", "unknown_names"]
@@ -116,8 +117,8 @@ def chosen_kernels(known: Sequence[str], profile: Profile | None, asked: Sequenc
 
 
 def _unasked(result: KernelResult) -> bool:
-    """Tell whether it was skipped because something before it failed."""
-    return result.status is KernelStatus.SKIPPED and bool(result.detail) and "given up" in str(result.detail)
+    """Tell whether it was skipped because the device was given up."""
+    return result.unknown is not None and result.unknown.subject.kind is SubjectKind.DEVICE
 
 
 def _findings(
@@ -126,7 +127,7 @@ def _findings(
     for result in results:
         if result.failed:
             yield _finding(result, rules, placement)
-    slower = [result for result in results if result.status is KernelStatus.PASSED and _slower(result)]
+    slower = [result for result in results if result.slower and result.status is KernelStatus.PASSED]
     if slower:
         yield _slower_finding(slower)
 
@@ -158,9 +159,8 @@ def _message(result: KernelResult) -> str:
     if result.kernel in _STAGES and result.status is KernelStatus.UNSUPPORTED:
         what = "torch is not in the environment" if result.kernel == "import-torch" else "the device does not open"
         return f"{what}: {result.detail}" if result.detail else what
-    words = describe_failure(result).removeprefix(result.kernel).strip()
     where = "" if result.device == "none" else f" on `{result.device}`"
-    return f"`{result.kernel}`{where} {words}"
+    return f"`{result.kernel}`{where} {how_it_ended(result)}"
 
 
 def _covered(result: KernelResult, rules: Sequence[PlacementRule], placement: Sequence[Placement]) -> bool:
@@ -201,10 +201,6 @@ _HOW = {
     "autocast-off": "run without autocast",
     "dtype-float32": "run this part in float32",
 }
-
-
-def _slower(result: KernelResult) -> bool:
-    return bool(result.detail) and str(result.detail).startswith("slower than the CPU")
 
 
 def _slower_finding(slower: Sequence[KernelResult]) -> Finding:

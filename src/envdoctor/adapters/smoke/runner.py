@@ -180,7 +180,9 @@ def _result(name: str, outcome: Mapping[str, Any], run: Run, setting: str | None
         peak_bytes=outcome.get("peak_bytes"),
         rate=outcome.get("rate"),
         rate_unit=unit,
-        detail=_detail(outcome),
+        detail=_slower(outcome) or outcome.get("note"),
+        slower=_slower(outcome) is not None,
+        unknown=outcome.get("unknown"),
         setting=setting,
         rate_limit=rate_limit(unit, "tf32" if "tf32-on" in entry.settings else entry.dtype, facts)
         if name != "all-reduce"
@@ -188,12 +190,12 @@ def _result(name: str, outcome: Mapping[str, Any], run: Run, setting: str | None
     )
 
 
-def _detail(outcome: Mapping[str, Any]) -> str | None:
-    note: str | None = outcome.get("note")
+def _slower(outcome: Mapping[str, Any]) -> str | None:
+    """Return in words that the CPU is faster, None where it is not, or where something else is to be said."""
     steady, reference = outcome.get("steady_ms"), outcome.get("reference_ms")
-    if note is None and steady and reference and steady > max(SHORTEST_MS, MARGIN * reference):
+    if outcome.get("note") is None and steady and reference and steady > max(SHORTEST_MS, MARGIN * reference):
         return f"slower than the CPU here ({steady:.2f} ms, CPU {reference:.2f} ms)"
-    return note
+    return None
 
 
 def _facts(run: Run) -> tuple[Fact, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.bundle import write_bundle
 from envdoctor.adapters.smoke.process import Child, describe_exit
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
 __all__ = ["Item", "Run", "Supervisor"]
 
@@ -123,12 +124,14 @@ class Supervisor:
             before = len(pending)
             pending[:] = _remaining(pending, run)
             if life.stage_failed is not None:
-                _skip(pending, run, f"`{life.stage_failed}` did not pass")
+                stage = Subject(SubjectKind.KERNEL, life.stage_failed)
+                _skip(pending, run, f"`{life.stage_failed}` did not pass", stage)
             elif life.ended and len(pending) == before:
                 _skip(pending, run, "the child ended without it")
             deaths = 0 if life.progressed else deaths + 1
             if deaths >= CONSECUTIVE_DEATHS:
-                _skip(pending, run, f"{deaths} children died one after the other; the device was given up")
+                note = f"{deaths} children died one after the other; the device was given up"
+                _skip(pending, run, note, Subject(SubjectKind.DEVICE))
             pending[:] = _remaining(pending, run)
 
     def _watch(self, child: Child, run: Run, life: _Life) -> None:
@@ -203,6 +206,7 @@ def _remaining(pending: list[Item], run: Run) -> list[Item]:
     ]
 
 
-def _skip(pending: list[Item], run: Run, reason: str) -> None:
+def _skip(pending: list[Item], run: Run, reason: str, because_of: Subject | None = None) -> None:
+    unknown = Unknown(UnknownKind.NOT_RUN, because_of) if because_of is not None else None
     for item in pending:
-        run.outcomes.setdefault(item.key, {"status": "skipped", "note": reason})
+        run.outcomes.setdefault(item.key, {"status": "skipped", "note": reason, "unknown": unknown})

@@ -40,7 +40,7 @@ def known_causes(results: Sequence[KernelResult], profile: Profile | None, targe
     told: set[str] = set()
     for result in failed:
         log = f"{result.kernel}: {result.detail}"
-        for finding in read_log(Examination(target=target, profile=profile, log=log)):
+        for finding in read_log(Examination(target=target, profile=profile, log=log), shown_by=f"`{result.kernel}`"):
             if finding.rule in told:
                 continue
             told.add(finding.rule)
@@ -48,7 +48,6 @@ def known_causes(results: Sequence[KernelResult], profile: Profile | None, targe
             yield replace(
                 finding,
                 severity=Severity.INFO,
-                message=finding.message.replace("the log shows", f"`{result.kernel}` shows", 1),
                 evidence=(replace(seen, where=result.device), *sources),
             )
 
@@ -147,7 +146,9 @@ def _situation_of_log(examination: Examination, log: LogText) -> Situation:
     return Situation(scenes(told, shipped_wheel_facts())[0])
 
 
-def read_log(examination: Examination, book: AdvisoryBook | None = None) -> Iterator[Finding]:
+def read_log(
+    examination: Examination, book: AdvisoryBook | None = None, *, shown_by: str = "the log"
+) -> Iterator[Finding]:
     """Yield a finding for every advisory with a symptom that the examination's log shows.
 
     Where one says the same as another and more, it speaks alone.
@@ -167,7 +168,8 @@ def read_log(examination: Examination, book: AdvisoryBook | None = None) -> Iter
     for advisory, hit in hits:
         if advisory.code not in outdone:
             more = (other.number for item, other in hits if item.code in advisory.instead_of)
-            yield replace(advisory.finding_of_log(situation, hit.excerpt, hit.number), log_lines=(hit.number, *more))
+            found = advisory.finding_of_log(situation, hit.excerpt, hit.number, shown_by)
+            yield replace(found, log_lines=(hit.number, *more))
 
 
 def once(advised: Iterable[Finding], shown: Iterable[Finding]) -> Iterator[Finding]:

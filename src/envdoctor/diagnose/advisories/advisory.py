@@ -214,14 +214,14 @@ class Advisory:
         """Return whether a rule has told it; ``told`` are the codes and subjects of what rules found."""
         return any((item.rule, item.about or subject) in told for item in self.told_by)
 
-    def finding_of_log(self, situation: Situation, line: str, number: int) -> Finding:
+    def finding_of_log(self, situation: Situation, line: str, number: int, shown_by: str = "the log") -> Finding:
         """Return the finding of a log line that shows a symptom; the failure is seen there, however little is known."""
         return Finding(
             rule=self.code,
             name=self.id,
             severity=self.symptom_severity or min(self.severity, Severity.WARNING, key=_mild),
             subject=self.subject or self.id,
-            message=f"the log shows a known issue: {_first_sentence(self.cause)}",
+            message=f"{shown_by} shows a known issue: {_first_sentence(self.cause)}",
             evidence=(
                 Evidence(line, f"log line {number}"),
                 *(Evidence(item, f"advisory {self.code}, {self.date}") for item in self.evidence),
