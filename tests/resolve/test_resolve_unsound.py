@@ -48,6 +48,7 @@ def test_no_lock_is_made_of_it_and_the_report_is_not_complete(monkeypatch: pytes
     request = CheckRequest(target=LINUX, today=date(2026, 11, 28), project=project, index=MemoryIndex(TABLE))
     report = check(request)
     assert not report.complete
+    assert [unknown.kind for unknown in report.unknowns] == [UnknownKind.UNSOUND]
     assert any("fails its own check" in message_of(item) for item in report.findings)
     outcome = lock(request, LockChoice(), {})
     assert not outcome.files

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from envdoctor.model.origin import FileOrigin
     from envdoctor.model.unknown import Unknown
 
-__all__ = ["Applicability", "Evidence", "Finding", "Look", "Remedy", "Severity", "Waiver"]
+__all__ = ["Applicability", "Command", "Evidence", "Finding", "Look", "Remedy", "Severity", "Waiver"]
 
 
 class Severity(enum.Enum):
@@ -54,12 +54,26 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Command:
+    """One of our own commands, of which project and environment are not known where it is proposed."""
+
+    verb: str
+    python: str = ""
+    """``--target-python``, where it is for another one."""
+
+    def __str__(self) -> str:
+        python = f" --target-python {self.python}" if self.python else ""
+        return f"envdoctor {self.verb}{python}"
+
+
+@dataclass(frozen=True, slots=True)
 class Remedy:
     """What to do next."""
 
     summary: str
     applicability: Applicability = Applicability.DISPLAY
-    commands: tuple[str, ...] = ()
+    commands: tuple[str | Command, ...] = ()
+    """Other programs' as they are typed; our own by verb."""
 
 
 @dataclass(frozen=True, slots=True)

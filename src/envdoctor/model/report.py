@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from envdoctor.model.requirement import GroupName
     from envdoctor.model.resolution import Resolution
     from envdoctor.model.target import Target
+    from envdoctor.model.unknown import Unknown
 
 __all__ = ["SCHEMA", "FailOn", "FileRead", "Report", "Scope", "Setting", "Verdict", "exit_code"]
 
@@ -101,6 +102,8 @@ class Report:
     profile: str | None = None
     complete: bool = True
     """False when something could not be looked at (index unreachable, metadata missing, a probe timed out)."""
+    unknowns: tuple[Unknown, ...] = ()
+    """What an index or the search left open, each with its reason; a report that has any is not complete."""
     conflicts: tuple[Conflict, ...] = ()
     conflicts_truncated: bool = False
     repairs: tuple[Repair, ...] = ()

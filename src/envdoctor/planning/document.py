@@ -59,7 +59,7 @@ def _finding(item: Finding) -> dict[str, Any]:
         "name": item.name,
         "subject": item.subject,
         "message": item.message,
-        "remedy": {"summary": remedy.summary, "commands": list(remedy.commands)} if remedy else None,
+        "remedy": {"summary": remedy.summary, "commands": list(map(str, remedy.commands))} if remedy else None,
     }
 
 

@@ -105,7 +105,7 @@ def _repairs(report: Report, conflict: Conflict) -> str:
 
 def _of_finding(finding: Finding) -> Entry:
     remedy = finding.remedy
-    parts = [remedy.summary, *remedy.commands] if remedy else []
+    parts = [remedy.summary, *map(str, remedy.commands)] if remedy else []
     return Entry(
         family=finding.rule.rstrip("0123456789") or finding.rule,
         rule=finding.rule,

@@ -209,7 +209,7 @@ def _finding(finding: Finding) -> str:
     where = f"<p>At {_code(str(finding.location))}</p>" if finding.location else ""
     remedy = ""
     if finding.remedy:
-        commands = "".join(f"<pre><code>{escape(command)}</code></pre>" for command in finding.remedy.commands)
+        commands = "".join(f"<pre><code>{escape(str(command))}</code></pre>" for command in finding.remedy.commands)
         kind = finding.remedy.applicability.value
         remedy = f"<p><strong>Try</strong> ({kind}): {_text(finding.remedy.summary)}</p>{commands}"
     signs = _list(_text(evidence_text(item)) for item in finding.evidence)

@@ -241,7 +241,7 @@ def _finding(finding: Finding) -> Object:
         and {
             "applicability": remedy.applicability.value,
             "summary": remedy.summary,
-            "commands": list(remedy.commands),
+            "commands": list(map(str, remedy.commands)),
         },
         "waived": waived and {"reason": waived.reason, "source": waived.source, "expires": waived.expires},
         "location": location and {"path": location.path, "line": location.line},

@@ -180,7 +180,7 @@ def _finding_table(findings: Sequence[Finding]) -> str:
     for item in findings:
         what = [_text(item.message), *(f"<sub>{_text(evidence_text(sign))}</sub>" for sign in item.evidence)]
         remedy = item.remedy
-        tries = [_text(remedy.summary), *(_code(command) for command in remedy.commands)] if remedy else []
+        tries = [_text(remedy.summary), *(_code(str(command)) for command in remedy.commands)] if remedy else []
         rule = f"{_WORDS[item.severity]} {_escape(f'{item.rule} {item.name}')}"
         where = _code(str(item.location)) if item.location else ""
         rows.append([rule, _code(item.subject), "<br>".join(what), where, "<br>".join(filter(None, tries))])

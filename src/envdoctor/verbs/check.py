@@ -143,11 +143,13 @@ def check(request: CheckRequest) -> Report:
 def report_of(request: CheckRequest, result: Prescription, *, command: str) -> Report:
     """Return the report of a prescription, with what waivers and the lock accept marked."""
     diagnosis = result.diagnosis
+    unknowns = () if result.by_lock else _unknowns(request, diagnosis)
     return Report(
         command=command,
         target=result.target,
         profile=request.profile.name if request.profile else None,
-        complete=(bool(result.by_lock) or _complete(request, diagnosis)) and is_understood(result.findings),
+        complete=(bool(result.by_lock) or _complete(request, unknowns)) and is_understood(result.findings),
+        unknowns=unknowns,
         conflicts=diagnosis.conflicts if diagnosis else (),
         conflicts_truncated=diagnosis.conflicts_truncated if diagnosis else False,
         repairs=diagnosis.repairs if diagnosis else (),
@@ -313,7 +315,13 @@ def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tupl
     return (*marked, *expired_waivers(request.settings.waivers, request.today))
 
 
-def _complete(request: CheckRequest, diagnosis: Diagnosis | None) -> bool:
-    asked = could_be_asked(request.environment) and cards_were_asked(request.facts) and not request.unreachable()
+def _complete(request: CheckRequest, unknowns: Sequence[Unknown]) -> bool:
+    asked = could_be_asked(request.environment) and cards_were_asked(request.facts)
     read = request.project is None or not request.project.unread
-    return asked and read and (diagnosis is None or not diagnosis.unknowns)
+    return asked and read and not unknowns
+
+
+def _unknowns(request: CheckRequest, diagnosis: Diagnosis | None) -> tuple[Unknown, ...]:
+    """Return what the search left open, and the indexes that did not answer."""
+    found = diagnosis.unknowns if diagnosis else ()
+    return tuple(dict.fromkeys((*found, *request.unreachable())))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.finding import Command
 from envdoctor.model.project import GroupChoice
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.verbs.index_choice import IndexChoice
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Typed", "after_check", "after_checks", "mirrored_lock", "with_whole_commands"]
 
 
-_FOR_PYTHON = "envdoctor check --target-python "
 _UNREAD = frozenset({"RES002", "RES006"})
 """Rules about what could not be read of a file: a warning of theirs keeps a lock from being written, too."""
 
@@ -183,16 +183,15 @@ def with_whole_commands(report: Report, typed: Typed) -> Report:
     return replace(report, findings=tuple(findings))
 
 
-def _completed(command: str, typed: Typed) -> str:
-    """Return a command of a remedy as it can be typed here; one that is whole already stays as it is."""
-    if command == "envdoctor lock":
-        return typed.command("lock")
-    if command in ("envdoctor fix", "envdoctor undo"):
-        return typed.treatment(command.partition(" ")[2])
-    if command.startswith(_FOR_PYTHON):
-        target = replace(typed.target, python=command.removeprefix(_FOR_PYTHON))
-        return replace(typed, target=target).command("check")
-    return command
+def _completed(command: str | Command, typed: Typed) -> str:
+    """Return a command of a remedy as it can be typed here; another program's stays as it is."""
+    if isinstance(command, str):
+        return command
+    if command.verb in ("fix", "undo"):
+        return typed.treatment(command.verb)
+    if command.python:
+        typed = replace(typed, target=replace(typed.target, python=command.python))
+    return typed.command(command.verb)
 
 
 def _path(path: Path) -> str:

@@ -77,6 +77,7 @@ def together(reports: Sequence[Report]) -> Report:
         reports[0],
         environment="",
         complete=all(report.complete for report in reports),
+        unknowns=tuple(dict.fromkeys(unknown for report in reports for unknown in report.unknowns)),
         conflicts=tuple(_named(item, report) for report in reports for item in report.conflicts),
         conflicts_truncated=any(report.conflicts_truncated for report in reports),
         repairs=tuple(_repair(item, report) for report in reports for item in report.repairs),

@@ -79,7 +79,7 @@ def describes_requirements(path: Path) -> bool:
     try:
         read_project(path)
     except ProjectFileError as error:
-        return error.line is not None or "nothing here describes requirements" not in error.message
+        return not error.empty
     return True
 
 

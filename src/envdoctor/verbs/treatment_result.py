@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
+from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, Waiver
 from envdoctor.model.override import Override
 from envdoctor.model.plan import Plan, PlannedFile, WriteRecord, WriteVariables
 from envdoctor.model.report import Report
@@ -63,7 +63,7 @@ def _missing(files: Sequence[PlannedFile], versions: Mapping[str, str] | None, s
             subject=file.name,
             message=f"`{file.name}` {file.version} was installed, and {source} {what}",
             evidence=(Evidence(seen or "not listed", source),),
-            remedy=Remedy("take the fix back and try the other installer", commands=("envdoctor undo",)),
+            remedy=Remedy("take the fix back and try the other installer", commands=(Command("undo"),)),
         )
 
 

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.model.finding import Applicability, Evidence, Finding, Look, Remedy, Severity
+from envdoctor.model.finding import Applicability, Command, Evidence, Finding, Look, Remedy, Severity
 from envdoctor.model.profile import Profile
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.model.resolution import Resolution
@@ -125,7 +125,7 @@ def _marked(
                 Evidence(f"{without}an installer would take {_taken(finding, resolution)}", where),
                 *finding.evidence,
             ),
-            remedy=Remedy("the profile mends it", Applicability.SAFE, ("envdoctor lock",)),
+            remedy=Remedy("the profile mends it", Applicability.SAFE, (Command("lock"),)),
         )
 
 

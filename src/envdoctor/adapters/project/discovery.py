@@ -135,7 +135,7 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
     )
     if not (found.standard or found.conda or found.chosen or found.scripts or found.last_resort):
         message = f"nothing here describes requirements; looked for {_LOOKED_FOR}"
-        raise ProjectFileError(shown, None, message + _no_files(root) + _deeper(root))
+        raise ProjectFileError(shown, None, message + _no_files(root) + _deeper(root), empty=True)
     return found
 
 

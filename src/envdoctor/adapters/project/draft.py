@@ -34,12 +34,14 @@ __all__ = ["Apart", "Circumstances", "Draft", "LocalProject", "ProjectFileError"
 class ProjectFileError(Exception):
     """A path that cannot be read as a project: not there, not readable, or not what it claims to be."""
 
-    def __init__(self, path: str, line: int | None, message: str) -> None:
+    def __init__(self, path: str, line: int | None, message: str, *, empty: bool = False) -> None:
         where = path if line is None else f"{path}:{line}"
         super().__init__(f"{where}: {message}")
         self.path = path
         self.line = line
         self.message = message
+        self.empty = empty
+        """There is no fault: nothing there says what is needed."""
 
 
 _LARGEST = 8 * 1024 * 1024

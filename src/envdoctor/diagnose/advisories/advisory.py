@@ -238,7 +238,9 @@ class Advisory:
                 there = there or case.asks
                 continue
             try:
-                commands = tuple(worded(item, situation, self.tables, strict=True) for item in case.remedy.commands)
+                commands = tuple(
+                    worded(str(item), situation, self.tables, strict=True) for item in case.remedy.commands
+                )
                 summary = worded(case.remedy.summary, situation, self.tables, strict=True)
             except Unworded:
                 continue

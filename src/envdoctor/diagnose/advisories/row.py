@@ -115,14 +115,14 @@ def _requirement(row: Table, key: str, text: str) -> Requirement | None:
 def _remedies(row: Table, words: Vocabulary) -> tuple[Remedy, tuple[Requirement, ...], tuple[RemedyCase, ...]]:
     """Read a remedy with its cases; only the words of a case may hold placeholders, a log could not fill them."""
     general, asks = _remedy(row), _asks(row)
-    if any(PLACEHOLDER.search(text) for text in (general.summary, *general.commands)):
+    if any(PLACEHOLDER.search(text) for text in (general.summary, *map(str, general.commands))):
         row.fault("summary", "has a placeholder; put it into `cases`, since a log shows no versions")
     cases: list[RemedyCase] = []
     for at, data in enumerate(row.take("cases") or ()):
         case = Table(data, f"{row.path}.cases[{at}]", row.faults)
         when = _predicate(case.take("when"), f"{case.path}.when", row.faults, words) if case.has("when") else None
         remedy, wanted = _remedy(case), _asks(case)
-        _known_tables(case, (remedy.summary, *remedy.commands), words)
+        _known_tables(case, (remedy.summary, *map(str, remedy.commands)), words)
         case.done()
         cases.append(RemedyCase(remedy, when, wanted))
     row.done()

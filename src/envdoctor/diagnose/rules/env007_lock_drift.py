@@ -23,7 +23,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.installed_demands import marker_environment
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.requirement import holds
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _finding(name: str, message: str, where: str, have: InstalledDistribution | 
         subject=name,
         message=message,
         evidence=tuple(evidence),
-        remedy=Remedy("Bring the environment back to the lock, or lock again", commands=("envdoctor fix",)),
+        remedy=Remedy("Bring the environment back to the lock, or lock again", commands=(Command("fix"),)),
     )
 
 

@@ -26,7 +26,7 @@ from packaging.version import InvalidVersion, Version
 from envdoctor.diagnose.families import stand_ins
 from envdoctor.diagnose.installed_demands import demands_of, marker_environment
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
+from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, Waiver
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import PROJECT
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
@@ -119,7 +119,7 @@ def _finding(requirement: Requirement, have: InstalledDistribution | None) -> Fi
         subject=requirement.name,
         message=f"{who} asks for `{requirement}`, but {state}",
         evidence=tuple(evidence),
-        remedy=Remedy("Install what the project asks for, or let `envdoctor fix` do it", commands=("envdoctor fix",)),
+        remedy=Remedy("Install what the project asks for, or let `envdoctor fix` do it", commands=(Command("fix"),)),
         location=requirement.origin if isinstance(requirement.origin, FileOrigin) else None,
     )
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -38,7 +38,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         if state == "reverted":
             again = f": `{distribution}` was installed again" if distribution else ""
             message = f"`{path}`{whose} has lost the patch{plural} {listed}{again}"
-            remedy = Remedy("Patch it again", commands=("envdoctor fix",))
+            remedy = Remedy("Patch it again", commands=(Command("fix"),))
             yield _finding(path, message, Severity.WARNING, "it is as it was before the patch", remedy)
         elif state == "changed":
             message = f"`{path}`{whose} was changed after it had got the patch{plural} {listed}"

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.compatibility import admits, admitted_minors
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -46,7 +46,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     remedy = Remedy(f"correct `{wanted}`: no Python from 3.8 to 3.14 meets it, and for others nothing is judged")
     if best is not None:
         option = f"--target-python {best}"
-        remedy = Remedy(f"judge for a Python that it admits: `{option}`", commands=(f"envdoctor check {option}",))
+        remedy = Remedy(f"judge for a Python that it admits: `{option}`", commands=(Command("check", best),))
     yield Finding(
         rule=RULE.code,
         name=RULE.name,

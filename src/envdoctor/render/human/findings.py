@@ -60,7 +60,7 @@ def _write_remedy(canvas: Canvas, finding: Finding) -> None:
         return
     risky = " (unsafe: read it before you run it)" if remedy.applicability is Applicability.UNSAFE else ""
     canvas.line(("try", "good"), f": {remedy.summary}{risky}", first="  ", rest="    ")
-    for command in remedy.commands:
+    for command in map(str, remedy.commands):
         for line in command.splitlines():
             canvas.verbatim(line, "      ")
 
