@@ -90,15 +90,17 @@ def _side(name: str, side: str, situation: Situation, tables: Mapping[str, Versi
 
 
 def _of_table(table: VersionTable | None, side: str, situation: Situation) -> str | None:
-    """Return which versions of one side go with what is there of the other."""
+    """Return which versions of one side go with what is there of the other; None where both are there and fit."""
     subject = situation.scene.get(table.subject) if table else None
     if table is None or subject is None:
         return None
+    wanted, there = table.wanted(subject.version), _values(situation).get(table.object)
+    known = Version(there) if there and there != "?" else None
+    if wanted is not None and known is not None and table.fits(wanted, known):
+        return None
     if side == "object":
-        return table.wanted(subject.version)
-    values = _values(situation)
-    there = values.get(table.object)
-    return table.going_with(Version(there), subject.version) if there and there != "?" else None
+        return wanted
+    return table.going_with(known, subject.version) if known is not None else None
 
 
 class Confidence(enum.Enum):

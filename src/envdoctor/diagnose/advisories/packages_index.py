@@ -207,4 +207,11 @@ INDEX: tuple[Row, ...] = (
     ("ADV212", "packages.toml", (("tensorboard",), ("setuptools",)), ()),
     ("ADV213", "packages.toml", (("setuptools",),), ()),
     ("ADV214", "cuda.toml", (), ("apex", "causal-conv1d", "deepspeed", "detectron2", "flash-attn", "mamba-ssm", "nvdiffrast", "pytorch3d", "sageattention", "torch-cluster", "torch-scatter", "torch-sparse", "torch-spline-conv", "transformer-engine", "xformers")),
+    ("ADV215", "symptoms.toml", ((),), ()),
+    ("ADV216", "symptoms.toml", ((),), ()),
+    ("ADV217", "symptoms_install.toml", ((),), ()),
+    ("ADV218", "symptoms_install.toml", ((),), ()),
+    ("ADV219", "coreml.toml", ((),), ()),
+    ("ADV220", "coreml.toml", ((),), ()),
+    ("ADV221", "rocm.toml", ((),), ()),
 )
