@@ -25,7 +25,6 @@ there: `pip install --no-build-isolation flash-attn`, once torch is installed, i
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -40,11 +39,7 @@ from envdoctor.diagnose.setup_script import SetupScript, parse_setup_script
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from envdoctor.toml_tables import TomlError, read_toml
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -79,9 +74,9 @@ def _opened(archives: ArchiveReader, file: DistributionFile) -> _Sdist | None:
 def _build_requires(text: str) -> tuple[Requirement, ...] | None:
     """Return the build requirements; None where another backend than setuptools builds, or nothing can be read."""
     try:
-        table: dict[str, Any] = tomllib.loads(text).get("build-system", {})
+        table: dict[str, Any] = read_toml(text).get("build-system", {})
         lines = [Requirement(line) for line in table.get("requires", ("setuptools", "wheel"))]
-    except (tomllib.TOMLDecodeError, InvalidRequirement, RecursionError, AttributeError, TypeError):
+    except (TomlError, InvalidRequirement, AttributeError, TypeError):
         return None
     backend = str(table.get("build-backend", "setuptools.build_meta"))
     return tuple(lines) if backend.startswith("setuptools") else None
