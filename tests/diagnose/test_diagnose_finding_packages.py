@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from diagnose_fixtures import examination_of
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.package_atoms import PACKAGE_ATOMS
 from envdoctor.diagnose.advisories.predicate import AllOf, Situation
-from envdoctor.diagnose.engine import breakages
+from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.finding import Finding
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.toml_tables import Faults, Table
 
 LINUX = "linux/x86_64/3.11/cuda"
@@ -57,3 +60,26 @@ def test_a_rule_that_ranks_repairs_names_all_that_have_a_part(code: str, plan: l
     found = _found(code, [*plan, "build==1.2"])
     assert [set(item.packages) for item in found] == [packages]
     assert all(item.packages[0] == item.subject for item in found)
+
+
+@pytest.mark.parametrize(
+    ("examination", "rule", "kind"),
+    [
+        ({"sources": {"a.py": 'os.system("pip install x")\n'}}, "SRC003", SubjectKind.FILE),
+        ({"sources": {"a.py": "import inflect\n"}}, "SRC001", SubjectKind.PACKAGE),
+        ({"plan": ["numpy==2.1.0", "torch==2.1.0"]}, "RES205", SubjectKind.PACKAGE),
+        ({"log": "Error: the frobnicator exploded\nTraceback: RuntimeError: frob\n"}, "LOG001", SubjectKind.LOG),
+    ],
+)
+def test_a_finding_says_what_its_subject_is(examination: dict[str, object], rule: str, kind: SubjectKind) -> None:
+    found = examine(examination_of({"target": LINUX, "plan": ["numpy==1.26.0"], **examination}))
+    kinds = {item.subject_kind for item in found if item.rule == rule}
+    assert kinds == {kind}
+
+
+def test_what_was_not_checked_says_what_it_is() -> None:
+    lost = Unknown(UnknownKind.UNREACHABLE, Subject(SubjectKind.PACKAGE, "alpha"), "main")
+    given_up = Unknown(UnknownKind.SEARCH_GIVEN_UP, Subject(SubjectKind.PROJECT), cause="no answer")
+    found = examine(replace(examination_of({"target": LINUX, "plan": []}), unknowns=(lost, given_up)))
+    kinds = {item.subject: item.subject_kind for item in found if item.rule == "RES107"}
+    assert kinds == {"alpha": SubjectKind.PACKAGE, "the search gave up": SubjectKind.PROJECT}

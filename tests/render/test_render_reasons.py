@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.kernel import KernelResult, KernelStatus
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
@@ -132,3 +134,12 @@ def test_every_format_says_what_is_not_known_and_the_environment_that_it_is_abou
     assert told[0]["evidence"] == [{"what": "no route to host", "where": "index main"}]
     assert told[1]["message"].startswith("environment `tools`: could not be checked: `alpha`: index main")
     assert Evidence("no route to host", "index main") not in silent.evidence
+
+
+def test_a_kernel_is_told_by_a_finding_about_it_and_not_by_words_that_name_it() -> None:
+    failed = KernelResult("fft", "cuda:0", KernelStatus.CRASHED, detail="SIGABRT")
+    slower = Finding("GPU008", "slower-than-cpu", Severity.INFO, "cuda:0", "1 kernel is slower than the CPU: `fft`")
+    about = Finding("GPU002", "kernel-crashed", Severity.ERROR, "fft", "it crashed", subject_kind=SubjectKind.KERNEL)
+    named = Report("smoke", kernels=(failed,), findings=(replace(slower, subject_kind=SubjectKind.DEVICE),))
+    assert "SIGABRT" in render(named, "github")
+    assert "SIGABRT" not in render(replace(named, findings=(about,)), "github")

@@ -11,6 +11,7 @@ from envdoctor.diagnose.advisories.selection import advisories_for
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.rulebook import rules_for
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -25,6 +26,7 @@ def _internal(code: str, error: Exception) -> Finding:
         name="internal",
         severity=Severity.INFO,
         subject=code,
+        subject_kind=SubjectKind.RULE,
         message=f"rule {code} could not finish and says nothing: {type(error).__name__}",
         evidence=(Evidence(str(error)[:300]),),
     )
@@ -33,7 +35,9 @@ def _internal(code: str, error: Exception) -> Finding:
 def _guarded(rule: Rule, examination: Examination) -> Iterator[Finding]:
     """One rule's findings; a rule that fails must not take the diagnosis with it."""
     try:
-        yield from rule.find(examination)
+        for finding in rule.find(examination):
+            of_rule = finding.subject_kind is SubjectKind.PACKAGE
+            yield replace(finding, subject_kind=rule.about) if of_rule else finding
     except Exception as error:  # noqa: BLE001
         yield _internal(rule.code, error)
 

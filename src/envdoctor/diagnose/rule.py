@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Evidence
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -31,6 +32,8 @@ class Rule:
     """What it does, why it is bad, an example, references; Markdown."""
     needs: frozenset[str] = frozenset()
     """Fields of the Examination that must be there; otherwise the rule does not run."""
+    about: SubjectKind = SubjectKind.PACKAGE
+    """What the subjects of its findings are, where a finding does not say otherwise."""
     ranks: bool = False
     """Its findings tell a broken resolution from a working one, and it looks at nothing but the resolution."""
 

@@ -6,6 +6,8 @@ import enum
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from envdoctor.model.unknown import SubjectKind
+
 if TYPE_CHECKING:
     from envdoctor.model.origin import FileOrigin
     from envdoctor.model.unknown import Unknown
@@ -105,6 +107,7 @@ class Finding:
     location: FileOrigin | None = None
     """A line of the project, where there is one."""
     waived: Waiver | None = None
+    subject_kind: SubjectKind = SubjectKind.PACKAGE
     packages: tuple[str, ...] = ()
     """Normalised names of those that have a part in what breaks, the subject first."""
     conflict: str = ""

@@ -28,6 +28,8 @@ class SubjectKind(enum.Enum):
     INTERPRETER = "interpreter"
     ENVIRONMENT = "environment"
     PROJECT = "project"
+    PROGRAM = "program"
+    LOG = "log"
     RULE = "rule"
 
 

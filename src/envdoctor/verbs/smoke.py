@@ -149,6 +149,7 @@ def _finding(result: KernelResult, rules: Sequence[PlacementRule], placement: Se
         name=name,
         severity=Severity.WARNING if mild else Severity.ERROR,
         subject=result.kernel,
+        subject_kind=SubjectKind.KERNEL,
         message=_message(result),
         evidence=tuple(evidence),
         remedy=_remedy(result, rules, placement),
@@ -212,6 +213,7 @@ def _slower_finding(slower: Sequence[KernelResult]) -> Finding:
         name=name,
         severity=Severity.INFO,
         subject=slower[0].device,
+        subject_kind=SubjectKind.DEVICE,
         message=f"{len(slower)} {plural} slower than the CPU at these small shapes: {listed}",
         evidence=tuple(Evidence(f"{result.kernel}: {result.detail}", result.device) for result in slower),
     )

@@ -10,6 +10,7 @@ from envdoctor.lock.still_holds import meets
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Finding, Look, Remedy, Severity, Waiver
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.unknown import SubjectKind
 from envdoctor.verbs.settings import WaiverSetting
 
 __all__ = ["accepted_by_lock", "expired_waivers", "waive"]
@@ -31,6 +32,7 @@ def expired_waivers(waivers: Sequence[WaiverSetting], today: date) -> tuple[Find
             name="expired-waiver",
             severity=Severity.WARNING,
             subject=waiver.rule,
+            subject_kind=SubjectKind.RULE,
             message=f"the waiver of `{waiver.rule}` ended on {waiver.expires}: {waiver.reason}",
             remedy=Remedy("mend what it waived, or set a new date with a reason that still holds"),
             location=FileOrigin(_SETTINGS_FILE),

@@ -17,6 +17,7 @@ from envdoctor.diagnose.package_view import Place
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import TargetProperty
+from envdoctor.model.unknown import SubjectKind
 from envdoctor.model.version_table import VersionTable
 
 __all__ = [
@@ -204,6 +205,7 @@ class Advisory:
             name=self.id,
             severity=self.severity if self.confidence in _PROVEN else max(self.severity, Severity.WARNING, key=_mild),
             subject=subject,
+            subject_kind=_kind(subject, self.id),
             message=worded(self.message, situation, self.tables, found=outcome.subject),
             evidence=(*outcome.evidence, *known),
             remedy=self._remedy(situation),
@@ -223,6 +225,7 @@ class Advisory:
             name=self.id,
             severity=self.symptom_severity or min(self.severity, Severity.WARNING, key=_mild),
             subject=self.subject or self.id,
+            subject_kind=_kind(self.subject or self.id, self.id),
             message=f"{shown_by} shows a known issue: {_first_sentence(self.cause)}",
             evidence=(
                 Evidence(line, f"log line {number}"),
@@ -265,6 +268,10 @@ def _is_met(wanted: Requirement, situation: Situation) -> bool:
 def _already(asked: tuple[Requirement, ...]) -> Remedy:
     named = " and ".join(f"`{item}`" for item in asked)
     return Remedy(f"What usually helps is installed already ({named}): see whether another environment was at work.")
+
+
+def _kind(subject: str, own: str) -> SubjectKind:
+    return SubjectKind.RULE if subject == own else SubjectKind.PACKAGE
 
 
 def _there(situation: Situation, *names: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from envdoctor.diagnose.logs.unmet_output import Unmet, unmet_in
 from envdoctor.diagnose.logs.uv_output import failures_of_uv
 from envdoctor.diagnose.rules import res001_conflicting_requirements
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -192,6 +193,7 @@ def _unexplained(
         name="failure-not-understood",
         severity=Severity.INFO if worse else Severity.WARNING,
         subject="log",
+        subject_kind=SubjectKind.LOG,
         message=f"the log shows a failure that is not known here: `{line}`",
         evidence=(
             *(Evidence(text, f"log line {number}") for number, text in shown[:_MOST_SHOWN]),

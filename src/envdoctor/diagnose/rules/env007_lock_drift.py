@@ -25,6 +25,7 @@ from envdoctor.diagnose.installed_demands import marker_environment
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.requirement import holds
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -61,6 +62,7 @@ def find(examination: Examination) -> Iterator[Finding]:
             name=RULE.name,
             severity=Severity.INFO,
             subject="environment",
+            subject_kind=SubjectKind.ENVIRONMENT,
             message=f"{len(extra)} installed distribution{'s are' if len(extra) != 1 else ' is'} not in the lock",
             evidence=tuple(Evidence(f"{name} {installed[name].version}", where) for name in extra),
         )

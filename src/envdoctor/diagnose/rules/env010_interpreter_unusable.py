@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -71,6 +72,7 @@ RULE = Rule(
     code="ENV010",
     name="interpreter-unusable",
     severity=Severity.ERROR,
+    about=SubjectKind.INTERPRETER,
     summary="The environment's interpreter does not start, hangs, or is too old",
     find=find,
     documentation=__doc__,

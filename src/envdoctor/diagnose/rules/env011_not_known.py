@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -56,6 +57,7 @@ RULE = Rule(
     code="ENV011",
     name="not-known",
     severity=Severity.INFO,
+    about=SubjectKind.ENVIRONMENT,
     summary="What a listing cannot tell",
     find=find,
     documentation=__doc__,

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -61,6 +62,7 @@ RULE = Rule(
     code="ENV013",
     name="patch-lost",
     severity=Severity.WARNING,
+    about=SubjectKind.FILE,
     summary="A file that a fix had patched is not as the patch had left it",
     find=find,
     documentation=__doc__,

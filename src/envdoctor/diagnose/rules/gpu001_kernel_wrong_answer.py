@@ -25,11 +25,13 @@ from __future__ import annotations
 
 from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
+from envdoctor.model.unknown import SubjectKind
 
 RULE = Rule(
     code="GPU001",
     name="kernel-wrong-answer",
     severity=Severity.ERROR,
+    about=SubjectKind.KERNEL,
     summary="A GPU kernel ran and its answer is wrong",
     find=judged_by_smoke,
     documentation=__doc__,

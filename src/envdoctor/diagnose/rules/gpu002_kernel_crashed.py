@@ -24,11 +24,13 @@ from __future__ import annotations
 
 from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
+from envdoctor.model.unknown import SubjectKind
 
 RULE = Rule(
     code="GPU002",
     name="kernel-crashed",
     severity=Severity.ERROR,
+    about=SubjectKind.KERNEL,
     summary="A GPU kernel raised an error, or its process died in it",
     find=judged_by_smoke,
     documentation=__doc__,

@@ -24,11 +24,13 @@ from __future__ import annotations
 
 from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
+from envdoctor.model.unknown import SubjectKind
 
 RULE = Rule(
     code="GPU003",
     name="kernel-timed-out",
     severity=Severity.ERROR,
+    about=SubjectKind.KERNEL,
     summary="A GPU kernel gave no answer within its time limit",
     find=judged_by_smoke,
     documentation=__doc__,

@@ -20,11 +20,13 @@ from __future__ import annotations
 
 from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
+from envdoctor.model.unknown import SubjectKind
 
 RULE = Rule(
     code="GPU004",
     name="kernel-out-of-memory",
     severity=Severity.ERROR,
+    about=SubjectKind.KERNEL,
     summary="The device had too little memory for a small kernel",
     find=judged_by_smoke,
     documentation=__doc__,

@@ -23,11 +23,13 @@ from __future__ import annotations
 
 from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
+from envdoctor.model.unknown import SubjectKind
 
 RULE = Rule(
     code="GPU005",
     name="kernel-unsupported",
     severity=Severity.ERROR,
+    about=SubjectKind.KERNEL,
     summary="The device or this torch does not have an operation",
     find=judged_by_smoke,
     documentation=__doc__,

@@ -23,11 +23,13 @@ from __future__ import annotations
 
 from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
+from envdoctor.model.unknown import SubjectKind
 
 RULE = Rule(
     code="GPU006",
     name="torch-does-not-import",
     severity=Severity.ERROR,
+    about=SubjectKind.KERNEL,
     summary="torch is missing from the environment, or raises, aborts or hangs at import",
     find=judged_by_smoke,
     documentation=__doc__,

@@ -22,11 +22,13 @@ from __future__ import annotations
 
 from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
+from envdoctor.model.unknown import SubjectKind
 
 RULE = Rule(
     code="GPU007",
     name="device-unavailable",
     severity=Severity.ERROR,
+    about=SubjectKind.KERNEL,
     summary="The device that was asked for does not open",
     find=judged_by_smoke,
     documentation=__doc__,

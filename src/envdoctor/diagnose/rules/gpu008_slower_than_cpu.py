@@ -22,11 +22,13 @@ from __future__ import annotations
 
 from envdoctor.diagnose.rule import Rule, judged_by_smoke
 from envdoctor.model.finding import Severity
+from envdoctor.model.unknown import SubjectKind
 
 RULE = Rule(
     code="GPU008",
     name="slower-than-cpu",
     severity=Severity.INFO,
+    about=SubjectKind.DEVICE,
     summary="The GPU is slower than the CPU of the same machine at these shapes",
     find=judged_by_smoke,
     documentation=__doc__,

@@ -25,6 +25,7 @@ from envdoctor.diagnose.host_needs import is_below, is_missing, speaks_of_target
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -99,6 +100,7 @@ RULE = Rule(
     code="HOST002",
     name="missing-tool",
     severity=Severity.ERROR,
+    about=SubjectKind.PROGRAM,
     summary="Something outside Python that the stack needs is not there, or is too old",
     find=find,
     documentation=__doc__,

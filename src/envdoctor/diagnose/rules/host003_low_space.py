@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.host_needs import speaks_of_target
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -81,6 +82,7 @@ RULE = Rule(
     code="HOST003",
     name="low-space",
     severity=Severity.ERROR,
+    about=SubjectKind.DEVICE,
     summary="The disk has too little room for what would be installed, or the host too little memory",
     find=find,
     documentation=__doc__,

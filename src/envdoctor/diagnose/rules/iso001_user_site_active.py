@@ -23,6 +23,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -54,6 +55,7 @@ RULE = Rule(
     code=_RULE[0],
     name=_RULE[1],
     severity=Severity.WARNING,
+    about=SubjectKind.ENVIRONMENT,
     summary="The user site is on the search path, with distributions in it",
     find=find,
     documentation=__doc__,

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_inside, isolation_finding
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -64,6 +65,7 @@ RULE = Rule(
     code=_RULE[0],
     name=_RULE[1],
     severity=Severity.WARNING,
+    about=SubjectKind.VARIABLE,
     summary="PYTHONPATH puts folders before the environment",
     find=find,
     documentation=__doc__,

@@ -23,6 +23,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding
 from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -52,6 +53,7 @@ RULE = Rule(
     code=_RULE[0],
     name=_RULE[1],
     severity=Severity.WARNING,
+    about=SubjectKind.VARIABLE,
     summary="PYTHONHOME tells every Python where its standard library is",
     find=find,
     documentation=__doc__,

@@ -24,6 +24,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_active, is_inside, isolation_finding
 from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -67,6 +68,7 @@ RULE = Rule(
     code=_RULE[0],
     name=_RULE[1],
     severity=Severity.WARNING,
+    about=SubjectKind.PROGRAM,
     summary="pip or python belongs to another environment",
     find=find,
     documentation=__doc__,

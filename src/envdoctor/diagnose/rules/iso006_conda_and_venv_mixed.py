@@ -24,6 +24,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_active, is_here, isolation_finding, of_conda, path
 from envdoctor.model.environment import EnvironmentKind, Isolation
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -74,6 +75,7 @@ RULE = Rule(
     code=_RULE[0],
     name=_RULE[1],
     severity=Severity.WARNING,
+    about=SubjectKind.ENVIRONMENT,
     summary="A conda environment and a venv are in use at the same time",
     find=find,
     documentation=__doc__,

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -60,6 +61,7 @@ RULE = Rule(
     code=_RULE[0],
     name=_RULE[1],
     severity=Severity.INFO,
+    about=SubjectKind.FILE,
     summary="A .pth file runs code whenever Python starts",
     find=find,
     documentation=__doc__,

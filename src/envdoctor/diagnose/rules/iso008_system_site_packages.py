@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_inside, isolation_finding
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -52,6 +53,7 @@ RULE = Rule(
     code=_RULE[0],
     name=_RULE[1],
     severity=Severity.INFO,
+    about=SubjectKind.FILE,
     summary="The venv also sees the packages of the Python that it stands on",
     find=find,
     documentation=__doc__,

@@ -23,6 +23,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import isolation_finding
 from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -53,6 +54,7 @@ RULE = Rule(
     code=_RULE[0],
     name=_RULE[1],
     severity=Severity.ERROR,
+    about=SubjectKind.ENVIRONMENT,
     summary="The Python that the venv was made with is gone, or is another version now",
     find=find,
     documentation=__doc__,

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -44,6 +45,7 @@ RULE = Rule(
     code="LOG002",
     name="paste-not-understood",
     severity=Severity.WARNING,
+    about=SubjectKind.FILE,
     summary="A paste was not understood, and the others were judged without it",
     find=_find,
     documentation=__doc__ or "",

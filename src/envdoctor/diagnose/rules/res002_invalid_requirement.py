@@ -31,6 +31,7 @@ from packaging.requirements import Requirement as ParsedRequirement
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -95,6 +96,7 @@ RULE = Rule(
     code="RES002",
     name="invalid-requirement",
     severity=Severity.ERROR,
+    about=SubjectKind.PROJECT,
     summary="A line that is not a requirement",
     find=_find,
     documentation=__doc__ or "",

@@ -27,6 +27,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -73,6 +74,7 @@ RULE = Rule(
     code="RES004",
     name="file-encoding",
     severity=Severity.WARNING,
+    about=SubjectKind.FILE,
     summary="A requirements file that is not plain UTF-8",
     find=_find,
     documentation=__doc__ or "",

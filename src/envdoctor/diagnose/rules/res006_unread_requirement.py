@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -70,6 +71,7 @@ RULE = Rule(
     code="RES006",
     name="unread-requirement",
     severity=Severity.ERROR,
+    about=SubjectKind.FILE,
     summary="Part of the project's requirements could not be read",
     find=_find,
     documentation=__doc__ or "",

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -64,6 +65,7 @@ RULE = Rule(
     code="RES008",
     name="unchecked-install",
     severity=Severity.WARNING,
+    about=SubjectKind.FILE,
     summary="A script goes on after pip has failed",
     find=_find,
     documentation=__doc__ or "",

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.compatibility import admits, admitted_minors
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -63,6 +64,7 @@ RULE = Rule(
     code="RES011",
     name="python-not-admitted",
     severity=Severity.ERROR,
+    about=SubjectKind.PROJECT,
     summary="The project does not admit the Python that it is judged for",
     find=_find,
     documentation=__doc__ or "",

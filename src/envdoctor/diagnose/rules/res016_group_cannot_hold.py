@@ -33,6 +33,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import GroupKind
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -86,6 +87,7 @@ RULE = Rule(
     code="RES016",
     name="group-cannot-hold",
     severity=Severity.WARNING,
+    about=SubjectKind.PROJECT,
     summary="An extra, a dependency group or a list beside the main one cannot hold",
     find=_find,
     documentation=__doc__ or "",

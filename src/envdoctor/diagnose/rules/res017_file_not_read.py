@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -57,6 +58,7 @@ RULE = Rule(
     code="RES017",
     name="file-not-read",
     severity=Severity.INFO,
+    about=SubjectKind.FILE,
     summary="Files that say what is needed, and that were not read",
     find=_find,
     documentation=__doc__ or "",

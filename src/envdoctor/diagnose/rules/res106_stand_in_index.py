@@ -28,6 +28,7 @@ from envdoctor.diagnose.index_account import notes_on, silent
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import mirror_variable
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -110,6 +111,7 @@ RULE = Rule(
     code="RES106",
     name="stand-in-index",
     severity=Severity.INFO,
+    about=SubjectKind.INDEX,
     summary="An index could not be reached, and another stands in for it",
     find=_find,
     documentation=__doc__ or "",

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule, name_rows
 from envdoctor.model.finding import Finding, Remedy, Severity
-from envdoctor.model.unknown import UnknownKind
+from envdoctor.model.unknown import SubjectKind, UnknownKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -73,6 +73,7 @@ def _finding(subject: str, *unknowns: Unknown) -> Finding:
         name=RULE.name,
         severity=RULE.severity,
         subject=subject,
+        subject_kind=unknowns[0].subject.kind if len(unknowns) == 1 else SubjectKind.INDEX,
         message="",
         evidence=name_rows([_subject(item) for item in unknowns]) if len(unknowns) > 1 else (),
         remedy=Remedy("run the same again where the index can be reached, without `--offline` if it was given"),

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule, name_rows
 from envdoctor.model.finding import Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -49,6 +50,7 @@ RULE = Rule(
     code="RES108",
     name="judged-by-lock",
     severity=Severity.INFO,
+    about=SubjectKind.FILE,
     summary="Only the lock was asked, because nothing else could be",
     find=_find,
     documentation=__doc__ or "",

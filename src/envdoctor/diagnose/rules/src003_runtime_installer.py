@@ -28,6 +28,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import called_in, scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -71,6 +72,7 @@ RULE = Rule(
     code="SRC003",
     name="runtime-installer",
     severity=Severity.WARNING,
+    about=SubjectKind.FILE,
     summary="The program installs packages while it runs",
     find=_find,
     documentation=__doc__ or "",

@@ -28,6 +28,7 @@ from envdoctor.diagnose.source_scan import Hit, called_in, scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Backend
+from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -63,6 +64,7 @@ RULE = Rule(
     code="SRC004",
     name="hard-coded-device",
     severity=Severity.INFO,
+    about=SubjectKind.FILE,
     summary="A CUDA device named outright in the sources",
     find=_find,
     documentation=__doc__ or "",
