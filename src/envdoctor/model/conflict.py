@@ -55,7 +55,5 @@ class GroupOutcome:
     """Those that one of its own lines has a part in; empty where it holds, or where nothing is known."""
     elsewhere: str = ""
     """The first other target that it holds for, in words; empty where it holds for none that was tried."""
-    packages: frozenset[NormalizedName] = frozenset()
-    """What it would install."""
     unknown: str = ""
     """Why it was not judged; empty where it was."""

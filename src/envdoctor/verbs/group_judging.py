@@ -116,13 +116,12 @@ class _Bench:
         return resolve_or_conflicts(replace(manifest, requirements=(*manifest.requirements, *lines)), self._index)
 
     def _said(self, group: Group, found: Diagnosis, manifest: Manifest) -> GroupOutcome:
-        names = frozenset(package.name for package in (found.resolution.packages if found.resolution else ()))
         if found.unknowns:
-            return GroupOutcome(group.name, packages=names, unknown="an index could not be asked")
+            return GroupOutcome(group.name, unknown="an index could not be asked")
         own = set(group.requirements)
         mine = tuple(conflict for conflict in found.conflicts if own.intersection(conflict.core))
         elsewhere = self._elsewhere(group, manifest) if mine else ""
-        return GroupOutcome(group.name, mine, elsewhere, names)
+        return GroupOutcome(group.name, mine, elsewhere)
 
     def _elsewhere(self, group: Group, manifest: Manifest) -> str:
         """Return the first other target for which the group holds."""

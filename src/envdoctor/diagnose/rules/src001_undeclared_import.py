@@ -100,13 +100,12 @@ def _confirmed(scan: SourceScan, sites: list[ImportSite]) -> list[ImportSite]:
 
 
 def _in_a_group(examination: Examination) -> set[str]:
-    """Return what extras and groups bring that nobody asked for: whoever runs such a file asks for its group."""
-    named = (
-        {line.name for group in examination.project.groups for line in group.requirements}
-        if examination.project
-        else set()
-    )
-    return named.union(*(outcome.packages for outcome in examination.groups))
+    """Return what extras and groups name that nobody asked for: whoever runs such a file asks for its group.
+
+    Not what that brings along: sources that always run may import it as well.
+    """
+    groups = examination.project.groups if examination.project else ()
+    return {line.name for group in groups for line in group.requirements}
 
 
 def _for_the_build(scan: SourceScan) -> set[str]:
