@@ -137,6 +137,7 @@ _WENT_WELL = re.compile(
     r"|No broken requirements found|Startup time: "
 )
 """A failure before such a line was got over."""
+_OF_A_FRAME = ('File "', "[Previous line repeated")
 _IN_CODE = re.compile(r"File \"|Traceback \(most recent|\^{2,}|~{2,}\^|raise \w|-->|\.\.\.$|at .+\(.+:\d+\)|Cell In")
 _WORDS = re.compile(r"\b[a-z]{2,}\b")
 _OF_PROSE = re.compile(
@@ -186,7 +187,7 @@ def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
     while at < len(lines):
         line = lines[at]
         if "Traceback (most recent call last)" in line.text and not _ends_a_header(line.text):
-            end = _end_of_traceback([_unquoted(item, line) for item in lines[at : at + _LONGEST_TRACEBACK]]) + at
+            end = _end_of_traceback(lines, at)
             if not _is_caught(lines, at) and not _NO_FAILURE.match(lines[end].text):
                 weight = 1 if _WRAPPER.match(lines[end].text) else 3
                 yield _Told(lines[end].number, lines[end].text, weight, line.number)
@@ -220,30 +221,22 @@ def _unquoted(line: LogLine, head: LogLine) -> LogLine:
     return replace(line, indent=len(rest) - len(rest.lstrip()), text=rest.lstrip())
 
 
-def _end_of_traceback(lines: Sequence[LogLine]) -> int:
-    """Return where the exception of a traceback that begins here stands; where it was cut off, its last line."""
-    head = lines[0]
-    if head.text.startswith("+ "):
-        return _end_of_group(lines)
-    boxed = head.text.startswith(("╭", "+--"))
-    for end, line in enumerate(lines[1:], 1):
-        if boxed and line.text[:1] in "│╰|+╭":
+def _end_of_traceback(lines: Sequence[LogLine], at: int) -> int:
+    """Return where the traceback's exception stands; where it was cut off, its last line."""
+    head, last = lines[at], min(len(lines), at + _LONGEST_TRACEBACK) - 1
+    boxed, group = head.text.startswith(("╭", "+--")), head.text.startswith("+ ")
+    found = at
+    for end in range(at + 1, last + 1):
+        line = _unquoted(lines[end], head)
+        if group and line.text[:1] in "|+":
+            found = end if _EXCEPTION.match(line.text.lstrip("|+- ")) else found
+        elif group:
+            return found
+        elif (boxed and line.text[:1] in "│╰|+╭") or line.indent > head.indent or line.text.startswith(_OF_A_FRAME):
             continue
-        if line.indent > head.indent or line.text.startswith(('File "', "[Previous line repeated")):
-            continue
-        return end - 1 if "Traceback (most recent call last)" in line.text else end
-    return len(lines) - 1
-
-
-def _end_of_group(lines: Sequence[LogLine]) -> int:
-    """Return where the last exception of an exception group stands."""
-    last = 0
-    for end, line in enumerate(lines[1:], 1):
-        if line.text[:1] not in "|+":
-            break
-        if _EXCEPTION.match(line.text.lstrip("|+- ")):
-            last = end
-    return last
+        else:
+            return end - 1 if "Traceback (most recent call last)" in line.text else end
+    return found if group else last
 
 
 def _is_caught(lines: Sequence[LogLine], at: int) -> bool:

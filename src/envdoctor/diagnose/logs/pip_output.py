@@ -32,11 +32,14 @@ _MOST_VERSIONS = 6
 
 def failures_of_pip(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
     """Yield pip's refusals."""
+    from_lines: dict[str, str] | None = None
     for at, line in enumerate(lines):
         if not line.text.startswith("ERROR: "):
             continue
         if found := _CANNOT.match(line.text):
-            yield _conflict(lines, at, found[1])
+            if from_lines is None:
+                from_lines = {place: text for text, place in _from_lines(lines)}
+            yield _conflict(lines, at, found[1], from_lines)
         elif found := _NO_MATCH.match(line.text):
             yield _unmatched(lines, at, found[1])
         elif found := _REFUSED.match(line.text):
@@ -58,7 +61,7 @@ def _alone(line: LogLine, text: str, why: str, remedy: str) -> ResolverFailure:
     return ResolverFailure(line.number, line.number, line.text, (core,) if core else (), (), why, remedy)
 
 
-def _conflict(lines: Sequence[LogLine], at: int, named: str) -> ResolverFailure:
+def _conflict(lines: Sequence[LogLine], at: int, named: str, from_lines: dict[str, str]) -> ResolverFailure:
     head = lines[at]
     end, asked, needs = at + 1, [], []
     while end < len(lines) and end < at + 400:
@@ -71,7 +74,6 @@ def _conflict(lines: Sequence[LogLine], at: int, named: str) -> ResolverFailure:
         elif "ResolutionImpossible" in text or lines[end].level or text.startswith("Successfully "):
             break
         end += 1
-    from_lines = {place: text for text, place in _from_lines(lines[:at])}
     core: list[Requirement | None] = [
         requirement_of(text, in_log(head.number, _place_of(text, from_lines))) for text in asked
     ]

@@ -54,8 +54,8 @@ def failures_of_uv(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
             words = re.sub(r"\{[^}]*\}", "", " ".join(_TREE.sub("", item.text) for item in lines[at:end]))
             if "we can conclude that" in words:
                 yield _read(words, lines[at].number, lines[end - 1].number)
-                at = end
-                continue
+            at = end
+            continue
         at += 1
 
 
