@@ -84,7 +84,7 @@ def _text() -> str:
             TARGET,
             created_by="envdoctor",
             profile="demo",
-            repair=REPAIR,
+            overrides=REPAIR.overrides,
             index_urls={"default": "https://user:secret@index.example/simple"},
         )
     )
@@ -160,7 +160,7 @@ def test_a_file_that_is_not_a_lock_is_named(text: str, message: str) -> None:
 
 def test_companions_say_why() -> None:
     assert "torch==2.4.1  # wanted by torchaudio 2.4.1" in constraints_text(RESOLUTION, "demo")
-    overrides = overrides_text(REPAIR, RESOLUTION, "demo")
+    overrides = overrides_text(REPAIR.overrides, RESOLUTION, "demo")
     assert "# sets aside torch==2.7 (requirements.txt:1)\ntorch==2.4.1\n" in overrides
     assert "# keeps torchaudio with torch\ntorchaudio==2.4.1\n" in overrides
-    assert "hold as they stand" in overrides_text(None, RESOLUTION, "demo")
+    assert "hold as they stand" in overrides_text((), RESOLUTION, "demo")

@@ -41,7 +41,7 @@ def test_a_demand_is_told_apart_from_where_it_stands(text: str, origin: Origin) 
 
 
 @pytest.mark.parametrize("left_out", [False, True])
-@pytest.mark.parametrize("source", [OverrideSource.PROFILE, OverrideSource.LOCK])
+@pytest.mark.parametrize("source", [OverrideSource.PROFILE, OverrideSource.PROJECT, OverrideSource.LOCK])
 def test_an_override_comes_back_as_it_was(source: OverrideSource, left_out: bool) -> None:
     marker = Marker('platform_machine == "x86_64"')
     asked = Requirement(TORCH, FileOrigin("pylock.toml"), SpecifierSet("==2.4.1"), frozenset({"opt"}), marker)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from envdoctor.model.override import Override
-from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 
@@ -21,27 +20,27 @@ def constraints_text(resolution: Resolution, profile: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def overrides_text(repair: Repair | None, resolution: Resolution, profile: str) -> str:
+def overrides_text(overrides: Sequence[Override], resolution: Resolution, profile: str) -> str:
     """Return the overrides for ``uv pip install --overrides``; comments say what each sets aside.
 
     uv lets an override of torch stand for every demand on torch, torchvision's exact pin among them, and would then
     take any torchvision. So what is pinned to an overridden project is named too.
     """
     lines = [f"# Overrides of profile {profile}: uv pip install --overrides overrides.{profile}.txt ..."]
-    if repair is None or not repair.overrides:
+    if not overrides:
         lines.append("# None: the requirements hold as they stand.")
         return "\n".join(lines) + "\n"
-    for override in repair.overrides:
+    for override in overrides:
         lines.extend(f"# sets aside {aside} ({aside.origin})" for aside in override.sets_aside)
         lines.append(_line(override))
-    for package, pinned in _torn(repair, resolution):
+    for package, pinned in _torn(overrides, resolution):
         lines += [f"# keeps {package.name} with {pinned}", f"{package.name}=={package.version}"]
     return "\n".join(lines) + "\n"
 
 
-def _torn(repair: Repair, resolution: Resolution) -> Iterator[tuple[ResolvedPackage, str]]:
+def _torn(overrides: Sequence[Override], resolution: Resolution) -> Iterator[tuple[ResolvedPackage, str]]:
     """Yield packages that an override would tear from what they are pinned to, with its name."""
-    overridden = {override.requirement.name for override in repair.overrides}
+    overridden = {override.name for override in overrides}
     for package in resolution.packages:
         pins = [item.name for item in package.dependencies if item.name in overridden and _exact(item)]
         if pins and package.name not in overridden:

@@ -133,11 +133,12 @@ def override_of_row(row: object, path: str) -> Override | None:
     name = canonicalize_name(parsed.name)
     extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
     origin = FileOrigin(path)
+    sources = {"from-profile": OverrideSource.PROFILE, "from-project": OverrideSource.PROJECT}
     return Override(
         Requirement(name, origin, parsed.specifier, extras, parsed.marker, parsed.url, text=text),
         sets_aside=tuple(demand_of_text(demand, name) for demand in _texts(row, "sets-aside")),
         because=_string(row, "because") or "",
-        source=OverrideSource.PROFILE if row.get("from-profile") is True else OverrideSource.LOCK,
+        source=next((sources[key] for key in sources if row.get(key) is True), OverrideSource.LOCK),
         replaces=_texts(row, "replaces"),
     )
 

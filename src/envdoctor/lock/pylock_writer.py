@@ -20,8 +20,7 @@ from packaging.version import Version
 from envdoctor.lock.lock_refusals import not_pinned
 from envdoctor.model.candidate import DistributionFile, FileKind, safe_hashes
 from envdoctor.model.index_url import url_without_secrets
-from envdoctor.model.override import Override
-from envdoctor.model.repair import Repair
+from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
@@ -35,7 +34,7 @@ def build_pylock(
     *,
     created_by: str,
     profile: str | None = None,
-    repair: Repair | None = None,
+    overrides: Sequence[Override] = (),
     index_urls: Mapping[str, str] | None = None,
     chosen: bool = False,
 ) -> Pylock:
@@ -54,7 +53,7 @@ def build_pylock(
         requires_python=SpecifierSet(f"=={target.python_version}.*"),
         created_by=created_by,
         packages=[_package(package, index_urls or {}) for package in resolution.packages],
-        tool={"envdoctor": _tool(target, profile, repair, chosen=chosen)},
+        tool={"envdoctor": _tool(target, profile, overrides, chosen=chosen)},
     )
     document.validate()
     return document
@@ -140,7 +139,7 @@ def _package_tool(package: ResolvedPackage) -> dict[str, Any] | None:
     return {"envdoctor": entry} if entry else None
 
 
-def _tool(target: Target, profile: str | None, repair: Repair | None, *, chosen: bool) -> dict[str, Any]:
+def _tool(target: Target, profile: str | None, overrides: Sequence[Override], *, chosen: bool) -> dict[str, Any]:
     table: dict[str, Any] = {
         "target": {
             "os": target.os.value,
@@ -153,8 +152,8 @@ def _tool(target: Target, profile: str | None, repair: Repair | None, *, chosen:
         table["profile"] = profile
     if chosen:
         table["chosen"] = True
-    if repair:
-        table["overrides"] = [override_row(override) for override in repair.overrides]
+    if overrides:
+        table["overrides"] = [override_row(override) for override in overrides]
     return table
 
 
@@ -166,6 +165,7 @@ def override_row(override: Override) -> dict[str, Any]:
         "replaces": list(override.replaces),
         **({"because": override.because} if override.because else {}),
         **({"from-profile": True} if override.from_profile else {}),
+        **({"from-project": True} if override.source is OverrideSource.PROJECT else {}),
     }
 
 

@@ -26,6 +26,8 @@ class OverrideSource(enum.Enum):
 
     PROFILE = "profile"
     """It goes when the profile no longer asks for it."""
+    PROJECT = "project"
+    """``[tool.uv] override-dependencies``; it goes when the project no longer asks for it."""
     LOCK = "lock"
     """A lock recorded it: a person took it before."""
     SEARCH = "search"

@@ -21,6 +21,7 @@ from envdoctor.verbs import collector_paused
 from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
+from envdoctor.verbs.project_overrides import as_stated
 from envdoctor.verbs.resolver_input import choose_python, manifest_of
 from envdoctor.verbs.scope import with_groups
 from envdoctor.verbs.settings import Settings
@@ -182,6 +183,7 @@ def _prescribe(request: CheckRequest, repair: str, phases: Phases, *, groups: bo
         manifest, resolver = choose_python(manifest, request.python_choices, request.index)
         examination = replace(examination, target=manifest.target)
         diagnosis = _diagnose(request, manifest, request.index, examination, resolver, repair)
+        diagnosis = as_stated(diagnosis, request.project, manifest.target, request.index)
     unread = _left_to_lock(request, manifest, diagnosis)
     outcomes: tuple[GroupOutcome, ...] = ()
     if groups and manifest is not None and diagnosis is not None and not unread:

@@ -107,8 +107,7 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
             label=request.label,
         )
     )
-    overrides = locked.outcome.repair.overrides if locked.outcome.repair else ()
-    overrides += tuple(item.override() for item in (profile.excludes if profile else ()))
+    overrides = locked.outcome.overrides + tuple(item.override() for item in (profile.excludes if profile else ()))
     return Prepared(locked.outcome.report, plan, locked.files, locked.outcome.files, overrides)
 
 

@@ -14,6 +14,7 @@ from envdoctor.lock.pylock_reader import locked_project
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.lock.still_holds import holds, unchanged
 from envdoctor.lock.unseen import left_open
+from envdoctor.model.override import Override
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
@@ -23,6 +24,7 @@ from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.verbs.check import CheckRequest, prescribe, report_of
 from envdoctor.verbs.lock_notes import lock_notes
 from envdoctor.verbs.profile_environments import together
+from envdoctor.verbs.project_overrides import overrides_of_project
 from envdoctor.verbs.refused_lock import refusals_of
 from envdoctor.verbs.resolver_input import manifest_of
 from envdoctor.verbs.waivers import accepted_by_lock
@@ -58,6 +60,8 @@ class LockOutcome:
     """Names of the files on disk that still hold, where only the lock could be asked; ``files`` is empty then."""
     notes: tuple[str, ...] = ()
     """What a person should know of the lock that is written."""
+    overrides: tuple[Override, ...] = ()
+    """What the lock sets aside: the repair's, and the project's own."""
     resolution: Resolution | None = None
     """What is locked, with the hashes that the project asks for."""
     document: Pylock | None = None
@@ -213,20 +217,24 @@ def _written(
     index_urls: Mapping[str, str],
 ) -> LockOutcome:
     """Return the files, and a report in which what the lock settles counts as accepted."""
+    overrides = repair.overrides if repair else ()
+    if request.project is not None:
+        spoken_of = {override.name for override in overrides}
+        overrides += tuple(overrides_of_project(request.project, resolution, spoken_of))
     name = request.profile.name if request.profile else None
     document = build_pylock(
         resolution,
         target,
         created_by=f"envdoctor {__version__.partition('.')[0]}.{__version__.split('.')[1]}",
         profile=name,
-        repair=repair,
+        overrides=overrides,
         index_urls=index_urls,
         chosen=_chosen(request, choice),
     )
     label = name or "project"
-    texts = lock_text(document), constraints_text(resolution, label), overrides_text(repair, resolution, label)
+    texts = lock_text(document), constraints_text(resolution, label), overrides_text(overrides, resolution, label)
     files = dict(zip(_file_names(request), texts, strict=True))
     lock_name = next(iter(files))
     settled = accepted_by_lock(report.findings, report.conflicts, locked_project(document, lock_name))
     report = replace(report, findings=settled)
-    return LockOutcome(report, files, repair=repair, resolution=resolution, document=document)
+    return LockOutcome(report, files, repair=repair, overrides=overrides, resolution=resolution, document=document)

@@ -109,9 +109,9 @@ def _take(value: str, mine: set[str], other: set[str], names: frozenset[Normaliz
 
 
 def _kept(locked: LockedProject, spoken_of: Collection[NormalizedName]) -> Iterator[Override]:
-    """Yield what a search found; what the profile asked for and does not any more goes."""
+    """Yield what a search found; what the profile or the project asked for and does not any more goes."""
     for override in _recorded(locked):
-        if override.name not in spoken_of and not override.from_profile:
+        if override.name not in spoken_of and override.source is OverrideSource.LOCK:
             yield override
 
 
@@ -120,7 +120,7 @@ def _chosen(
 ) -> Iterator[Override]:
     """Yield the repair that a person chose, in the words of the profile where it is the profile's."""
     for override in _recorded(locked):
-        if override.name not in excluded:
+        if override.name not in excluded and override.source is not OverrideSource.PROJECT:
             # What the profile asked for and no longer does stays, for a person chose it: it is the lock's alone now.
             mine = declared.get(override.name) if override.from_profile else None
             yield mine or replace(override, source=OverrideSource.LOCK)
