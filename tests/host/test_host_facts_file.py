@@ -9,7 +9,7 @@ import pytest
 
 from envdoctor.adapters.probe.host_facts import probe_host
 from envdoctor.adapters.probe.host_facts_file import FactsFileError, read_facts
-from envdoctor.model.fact import FactState
+from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.render.json_document import report_dict
 from envdoctor.verbs.host import host_report
 
@@ -93,6 +93,8 @@ def test_host_report_is_not_complete_where_time_ran_out():
     )
     assert not host_report(lambda: read_facts(timed_out, "x")).complete
     assert host_report(lambda: read_facts('{"os": "linux"}', "x")).complete
+    words = Fact("os", FactState.UNKNOWN, reason="its author says that a test did not end within 3 s")
+    assert host_report(lambda: Facts([words])).complete
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from envdoctor.adapters.probe.host_machine import Machine
 from envdoctor.adapters.probe.host_tools import parse_tool_version
 from envdoctor.cli.main import main
 from envdoctor.model.fact import Facts, FactState
+from envdoctor.verbs.host import cards_were_asked
 
 NODES = "/sys/class/kfd/kfd/topology/nodes"
 posix = pytest.mark.skipif(os.name != "posix", reason="the fake program is a shell script")
@@ -135,6 +136,9 @@ def test_the_kernels_list_of_cards_answers_where_nvidia_smi_hangs(tmp_path):
     for key in ("architecture", "compute_capability", "memory_bytes", "memory_free_bytes", "mig"):
         fact = found.get(f"gpu[0].{key}")
         assert (fact.state, "did not end within" in (fact.reason or "")) == (FactState.UNKNOWN, True)
+        assert fact.timed_out
+    assert not cards_were_asked(found)
+    assert not any(fact.timed_out for fact in found if fact.state is not FactState.UNKNOWN)
 
 
 def test_a_driver_whose_cards_nothing_tells_leaves_their_number_open(tmp_path):
@@ -344,6 +348,7 @@ def test_a_source_that_never_ends_is_left_behind(tmp_path, monkeypatch, source):
     assert time.monotonic() - started < 30
     (probe,) = found.matching("probe.")
     assert "did not end within" in (probe.reason or "")
+    assert probe.timed_out
     assert found.value("os") == "linux"
 
 

@@ -32,6 +32,8 @@ class Fact:
     """The environment variable that replaced what was measured."""
     reason: str | None = None
     """Why it is unknown."""
+    timed_out: bool = False
+    """It is unknown, and what would tell did not end in time: another try may."""
 
 
 class Facts:

@@ -139,8 +139,9 @@ def _numbered(*sources: list[Fact]) -> Iterator[Fact]:
             fact for fact in facts if not fact.name.startswith("gpu") and not (answered and "driver." in fact.name)
         )
         count += _count(facts) - skipped
-    reasons = [str(fact.reason) for facts in sources for fact in facts if fact.name.startswith(("gpu.count", "probe."))]
-    yield _counted(count, list(dict.fromkeys(reasons)))
+    silent = [fact for facts in sources for fact in facts if fact.name.startswith(("gpu.count", "probe."))]
+    counted = _counted(count, list(dict.fromkeys(str(fact.reason) for fact in silent)))
+    yield replace(counted, timed_out=any(fact.timed_out for fact in silent))
 
 
 def _counted(count: int, reasons: list[str]) -> Fact:

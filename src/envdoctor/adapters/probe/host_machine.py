@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ class _Source(threading.Thread):
         self.source = source
         self.facts: list[Fact] = []
         self.failure: str | None = None
+        self.late = False
+        """A program that it asked did not end in time."""
         self.start()
 
     def run(self) -> None:
@@ -60,9 +62,23 @@ def collected(
         source.join(max(0.0, until - time.monotonic()))
         failure = source.failure
         if source.is_alive():
-            failure = f"did not end within {round(max(0.0, until - begin), 1):g} s"
-        facts = list(source.facts)
-        yield name, [*facts, *(missing(name, failure) if failure else ())]
+            failure = f"{_LATE} {round(max(0.0, until - begin), 1):g} s"
+        facts = [*source.facts, *(missing(name, failure) if failure else ())]
+        late = source.late or source.is_alive()
+        yield name, [replace(fact, timed_out=True) if late and _is_unknown(fact) else fact for fact in facts]
+
+
+def _is_unknown(fact: Fact) -> bool:
+    return fact.state is FactState.UNKNOWN
+
+
+_LATE = "did not end within"
+_NO_TIME = "there was no time left"
+
+
+def says_it_was_late(reason: str) -> bool:
+    """Return whether the reason of a fact that was written to a file is that something did not end in time."""
+    return _LATE in reason or _NO_TIME in reason
 
 
 _TEXT_LIMIT = 256 * 1024
@@ -152,9 +168,17 @@ class Machine:
         """Run a program with no input, its output bounded, killed with its group when its time is over."""
         left = min(self.deadline - time.monotonic(), limit_s or self.child_s)
         if left < _SHORTEST_S:
-            return ChildOutcome("timed-out", detail="there was no time left")
+            return _noted(ChildOutcome("timed-out", detail=_NO_TIME))
         environment = {**self.environ, "LC_ALL": "C", "LANG": "C"}
-        return run_bounded(argv, timeout_s=left, limit_bytes=_OUTPUT_LIMIT, environment=environment)
+        return _noted(run_bounded(argv, timeout_s=left, limit_bytes=_OUTPUT_LIMIT, environment=environment))
+
+
+def _noted(outcome: ChildOutcome) -> ChildOutcome:
+    """Let the source that asked know that a program did not end in time."""
+    source = threading.current_thread()
+    if outcome.status == "timed-out" and isinstance(source, _Source):
+        source.late = True
+    return outcome
 
 
 def known(name: str, value: Any, source: str) -> Fact:
