@@ -195,3 +195,38 @@ def test_what_was_only_reported_is_no_error_until_a_log_shows_it() -> None:
     assert finding.severity.value == "warning"
     shown = "NVIDIA Thor: CUBLAS_STATUS_INVALID_VALUE when calling `cublasSgemm( handle, opa, opb)`"
     assert _said(f"RuntimeError: {shown}")["ADV004"].severity.value == "error"
+
+
+NVIDIA = {"gpu[0].vendor": "nvidia", "gpu[0].architecture": "sm_86"}
+MAC = {"target": "macos/arm64/3.11/unknown"}
+NO_DRIVER = "RuntimeError: Found no NVIDIA driver on your system."
+NO_CU118 = "ERROR: No matching distribution found for torch==2.7.1+cu118"
+
+
+@pytest.mark.parametrize(
+    ("code", "log", "data", "says", "not_said"),
+    [
+        ("ADV157", NO_DRIVER, MAC, "A Mac has no CUDA", "Install the driver"),
+        ("ADV158", "OSError: CUDA_HOME environment variable is not set.", MAC, "A Mac has no CUDA", "toolkit of torch"),
+        ("ADV141", "RuntimeError: Attempting to deserialize object on a CUDA device", MAC, "mps", "CUDA build"),
+        ("ADV174", NO_CU118, MAC, "Leave the label away", "cu118"),
+        ("ADV005", "ERROR: No matching distribution found for torch==2.5.1",
+         {"target": "macos/x86_64/3.11/unknown"}, "2.2.2 is the last for Intel Macs", "Choose a Python"),
+        ("ADV192", NO_HIP, {"target": "linux/x86_64/3.12/cuda", "facts": NVIDIA}, "the card is NVIDIA's", "render"),
+        ("ADV003", "RuntimeError: CUDA error: no kernel image is available for execution on the device",
+         {"target": "linux/x86_64/3.12/cuda", "gpu": "sm_120", "installed": ["torch==2.10.0+cu128"]},
+         "it is the extension", "Take torch"),
+        ("ADV003", "GTX 1080 which is of cuda capability 6.1.", {"installed": ["torch==2.15.0+cu132"]},
+         "cu126 index, torch 2.14 at most", "cu128"),
+        ("ADV116", "ImportError: libcudart.so.11.0: cannot open shared object file",
+         {"target": "linux/x86_64/3.12/cuda", "installed": ["torch==2.6.0+cu124"]}, "no other torch is needed", "cu13"),
+        ("ADV122", "HIP error: invalid device function",
+         {"target": "linux/x86_64/3.12/rocm", "wsl": True, "gpu": "gfx1031"}, "In WSL", "=10.3.0"),
+        ("ADV006", "RuntimeError: Detected that PyTorch and TorchAudio were compiled with different CUDA versions.",
+         {"installed": ["torch==2.15.0", "torchaudio==2.11.0"]}, "torchaudio 2.11.1 or later", "is for torch"),
+    ],
+)  # fmt: skip
+def test_a_remedy_fits_the_machine_and_what_is_installed(code, log, data, says, not_said) -> None:
+    remedy = _remedy(code, log, **data)
+    assert says in remedy
+    assert not_said not in remedy

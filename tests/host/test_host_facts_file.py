@@ -109,7 +109,7 @@ def test_host_report_is_not_complete_where_time_ran_out():
         ("Radeon RX 580 Series", "amd", "gfx803"),
         ("AMD Instinct MI300X", "amd", "gfx942"),
         ("AMD Radeon(TM) Graphics", "amd", None),
-        ("Intel Arc A770", None, None),
+        ("Intel Arc A770", "intel", None),
     ],
 )
 def test_a_cards_name_tells_what_is_not_said(name, vendor, architecture):

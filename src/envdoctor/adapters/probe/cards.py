@@ -27,10 +27,14 @@ def architecture_of_amd_name(name: str) -> str | None:
 
 
 def vendor_of_name(name: str) -> str | None:
-    """Return ``nvidia`` or ``amd``, None where the name leaves it open."""
+    """Return ``nvidia``, ``amd``, ``intel`` or ``apple``, None where the name leaves it open."""
     if re.search(r"NVIDIA|GeForce|Quadro|Tesla", name, re.IGNORECASE) or capability_of_name(name):
         return "nvidia"
-    return "amd" if re.search(r"AMD|Radeon|Instinct", name, re.IGNORECASE) else None
+    if re.search(r"AMD|Radeon|Instinct", name, re.IGNORECASE):
+        return "amd"
+    if re.search(r"\bIntel\b|\bArc\b", name):
+        return "intel"
+    return "apple" if re.search(r"\bApple\b|^M\d( (Pro|Max|Ultra))?$", name) else None
 
 
 _DEVICES = (
