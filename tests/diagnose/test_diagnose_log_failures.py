@@ -145,3 +145,30 @@ def test_lines_keep_their_numbers_and_lose_what_loggers_put_before_them() -> Non
     assert lines == [
         (2, 2, 'File "x"', ""), (3, 0, "done", ""), (4, 0, "INFO:root:go", "info"), (5, 0, "no", "error"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "ImportError: no &#39;some_voice&#39; &lt;here&gt;",
+        "ImportError: no 'some\\_voice' <here>",
+        "ImportError: no \N{ACUTE ACCENT}some_voice\N{ACUTE ACCENT} <here>",
+        (
+            "ImportError: no \N{LEFT-POINTING DOUBLE ANGLE QUOTATION MARK}some_voice"
+            "\N{RIGHT-POINTING DOUBLE ANGLE QUOTATION MARK} <here>"
+        ),
+        "^[[31mImportError^[[0m: no 'some_voice' <here>",
+        (
+            '{"level": "info", "exc": "Traceback (most recent call last):\\n  File \\"a.py\\", line 1\\n'
+            "ImportError: no 'some_voice' <here>\\n\"}"
+        ),
+    ],
+)
+def test_what_mail_pages_and_json_make_of_a_line_is_undone(written: str) -> None:
+    (failure,) = failures_of(f"start\n{written}\n")
+    assert (failure.number, failure.line) == (2, "ImportError: no 'some_voice' <here>")
+
+
+def test_a_path_of_windows_keeps_its_underscores() -> None:
+    (failure,) = failures_of("ImportError: C:\\app\\_internal\\new\\x.dll")
+    assert failure.line == "ImportError: C:\\app\\_internal\\new\\x.dll"

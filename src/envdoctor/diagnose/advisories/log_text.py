@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from envdoctor.diagnose.advisories.log_prose import is_only_told_of
-from envdoctor.diagnose.logs.log_lines import plain
+from envdoctor.diagnose.logs.log_lines import SEAM, plain
 
 __all__ = ["LogHit", "LogText", "fixed_text"]
 
@@ -93,7 +93,11 @@ class LogText:
     def __init__(self, text: str) -> None:
         text = plain(text)
         rows = [
-            (number, part) for number, row in enumerate(text.split("\n"), 1) if row for part in row.split("\r") if part
+            (number, part)
+            for number, row in enumerate(text.split("\n"), 1)
+            if row
+            for part in row.replace(SEAM, "\r").split("\r")
+            if part
         ]
         entries = [*_lines(rows), *(_seams(rows) if len(text) <= _LARGEST_PASTE else ())]
         self._numbers = [number for number, _, _ in entries] or [1]

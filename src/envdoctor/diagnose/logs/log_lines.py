@@ -5,11 +5,26 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["LogLine", "lines_of_log", "plain"]
+__all__ = ["SEAM", "LogLine", "lines_of_log", "plain"]
 
 # ECMA-48, 5.4: parameters, intermediates, final byte; xterm's choice of a character set ends what `tput sgr0` writes.
-_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[()*+][0-9A-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-_TYPOGRAPHY = {ord(mark): "'" for mark in "\u2018\u2019\u201b"} | {ord(mark): '"' for mark in "\u201c\u201d"}
+_COLOUR = re.compile(
+    r"(?:\x1b|\^\[|\\033|\\x1b|\\u001b|\u241b)\[[0-?]*[ -/]*[@-~]|\x1b[()*+][0-9A-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
+)
+"""The escape itself, or what editors and JSON write for it."""
+_WRITTEN_ESCAPES = ("^[[", "\\033[", "\\x1b[", "\\u001b[", "\u241b[")
+_TYPOGRAPHY = {ord(mark): "'" for mark in "\u2018\u2019\u201b\u201a\u00b4\u2032"} | {
+    ord(mark): '"' for mark in "\u201c\u201d\u201e"
+}
+_GUILLEMETS = re.compile(r"\u00ab([^\u00ab\u00bb\n]{1,200})\u00bb")
+_ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt|amp|nbsp);")
+_ENTITIES = {"#39": "'", "#x27": "'", "apos": "'", "quot": '"', "lt": "<", "gt": ">", "amp": "&", "nbsp": " "}
+_WINDOWS = re.compile(r"[A-Za-z]:\\")
+_INSIDE = re.compile(r"^\s*[\[{\"'].*\\n", re.MULTILINE)
+"""A line that holds others: JSON, or Python's `repr`."""
+_LINE_END = re.compile(r"(?<!\\)\\n")
+SEAM = "\x1e"
+"""Stands between lines that one line of the log holds."""
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)"
 _CLOCK = r"\d\d?:\d\d:\d\d(?:[.,]\d+)?"
 _DATE = rf"\d{{4}}[-/]\d\d[-/]\d\d(?:[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)?"
@@ -52,19 +67,32 @@ class LogLine:
 
 
 def plain(text: str) -> str:
-    """Return a log without colours, and with the quotes that programs write instead of a mail program's."""
-    if "\x1b" in text:
+    """Return a log as programs wrote it: without colours, and without what mail, web pages and JSON make of marks."""
+    if any(mark in text for mark in ("\x1b", *_WRITTEN_ESCAPES)):
         text = _COLOUR.sub("", text)
-    return text if text.isascii() else text.translate(_TYPOGRAPHY)
+    if "&" in text:
+        text = _ENTITY.sub(lambda found: _ENTITIES[found[0][1:-1]], text)
+    if "\\_" in text and not _WINDOWS.search(text):
+        # Markdown's way to write an underscore; in a path of Windows it is one.
+        text = text.replace("\\_", "_")
+    if "\\n" in text and _INSIDE.search(text):
+        rows = (_opened(row) if _INSIDE.match(row) else row for row in text.split("\n"))
+        text = "\n".join(rows)
+    return text if text.isascii() else _GUILLEMETS.sub(r"'\1'", text).translate(_TYPOGRAPHY)
+
+
+def _opened(row: str) -> str:
+    return _LINE_END.sub(SEAM, row).replace('\\"', '"').replace("\\'", "'")
 
 
 def lines_of_log(text: str) -> list[LogLine]:
     """Return the lines that hold something; of one that a program wrote over, the last state counts alone."""
     found = []
     for number, row in enumerate(plain(text).split("\n"), 1):
-        shown = next((part for part in reversed(row.split("\r")) if part.strip()), "")
-        if shown:
-            found.append(_line(number, shown[:4000]))
+        for inner in row.split(SEAM):
+            shown = next((part for part in reversed(inner.split("\r")) if part.strip()), "")
+            if shown:
+                found.append(_line(number, shown[:4000]))
     return found
 
 
