@@ -44,12 +44,12 @@ def architecture_of_card(name: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def refused_builds() -> Mapping[str, tuple[tuple[SpecifierSet, SpecifierSet], ...]]:
-    """Return versions whose build stops on some Pythons, with those Pythons, by project."""
-    found: dict[str, tuple[tuple[SpecifierSet, SpecifierSet], ...]] = {}
+def refused_builds() -> Mapping[str, tuple[tuple[SpecifierSet, SpecifierSet, str], ...]]:
+    """Return versions whose build stops on some Pythons, with those Pythons and why, by project."""
+    found: dict[str, tuple[tuple[SpecifierSet, SpecifierSet, str], ...]] = {}
     for row in data_file("build-needs")["refuses"]:
-        pair = (SpecifierSet(row["version"]), SpecifierSet(row["python"]))
-        found[row["package"]] = (*found.get(row["package"], ()), pair)
+        told = (SpecifierSet(row["version"]), SpecifierSet(row["python"]), row.get("why", ""))
+        found[row["package"]] = (*found.get(row["package"], ()), told)
     return found
 
 

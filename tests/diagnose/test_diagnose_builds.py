@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -228,3 +229,24 @@ def test_what_a_vendor_builds_together_is_no_mismatch(target: str, pins: tuple[s
 )
 def test_what_does_not_go_with_a_vendors_build_is_named(target: str, pins: tuple[str, ...], subjects: set[str]) -> None:
     assert _told_of_installed(pins, target) == subjects
+
+
+@pytest.mark.parametrize(
+    ("target", "pins", "cards", "told"),
+    [
+        (ROCM, ["torch==2.9.1", "torchvision==0.24.1+rocm6.4"], False, ["torch"]),
+        (ROCM, ["torch==2.9.1+rocm6.4", "onnxruntime-gpu==1.23.2"], False, ["onnxruntime-gpu"]),
+        (ROCM, ["torch==2.9.1+cu128"], True, []),  # GPU102 goes by the cards
+        (CUDA, ["torch==2.9.1+cpu"], False, ["torch"]),
+        ("windows/x86_64/3.11/cuda", ["torch==2.4.1"], False, []),  # ADV001 says it
+        (CUDA, ["torch==2.9.1", "bitsandbytes==0.45.0"], False, []),
+    ],
+)
+def test_what_is_installed_is_compared_with_the_backend_too(
+    target: str, pins: list[str], cards: bool, told: list[str]
+) -> None:
+    facts = Facts([Fact("gpu[0].vendor", FactState.KNOWN, "nvidia", "test")] if cards else [])
+    examination = examination_of({"target": target, "installed": pins})
+    findings = [item for item in examine(replace(examination, facts=facts)) if item.rule == "RES202"]
+    assert [item.subject for item in findings] == told
+    assert all(item.severity is Severity.ERROR for item in findings)

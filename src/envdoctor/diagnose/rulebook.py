@@ -25,6 +25,7 @@ _GATES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("src", ("sources",)),
     ("res0", ("project", "conflicts")),
     ("res1", ("project", "conflicts", "resolution", "rejections", "unknowns", "by_lock")),
+    ("res202", ("resolution", "environment")),
     ("res208", ("resolution", "facts", "profile")),
     ("res2", ("resolution",)),
     ("log", ("not_read",)),

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
-from packaging.specifiers import SpecifierSet
 from packaging.tags import parse_tag
 from packaging.utils import NormalizedName
 from packaging.version import Version
@@ -126,10 +125,11 @@ class Selector:
         found = [self._compatibility(page.name, tags, python) for tags, python in table.kinds]
         capped = {number for number, kind in enumerate(found) if kind.rejection is RejectionKind.REQUIRES_PYTHON}
         groups: dict[int, list[tuple[int, int]]] = {}
-        refused = self._refused_builds(page.name)
+        refused = bool(refused_builds().get(page.name))
         for row, number in enumerate(table.kind_of):
             rank = found[number].rank
-            if refused and table.kinds[number][0] is None and _in_any(refused, table.versions[table.version_of[row]]):
+            is_refused = refused and table.kinds[number][0] is None
+            if is_refused and self._build_fails(page.name, table.versions[table.version_of[row]]):
                 continue
             if rank is not None:
                 groups.setdefault(table.version_of[row], []).append((rank, row))
@@ -158,9 +158,9 @@ class Selector:
     def _reject(self, name: NormalizedName, file: DistributionFile) -> Rejection | None:
         tags = tags_of(file.filename)
         kind = self._compatibility(name, tags, file.requires_python).rejection
-        if kind is None and tags is None and _in_any(self._refused_builds(name), file.version):
-            detail = f"its build refuses Python {self._target.python_version}"
-            return Rejection(RejectionKind.SOURCE_ONLY, name, file.version, file.filename, detail)
+        fails = self._build_fails(name, file.version) if kind is None and tags is None else ""
+        if fails:
+            return Rejection(RejectionKind.SOURCE_ONLY, name, file.version, file.filename, fails)
         if kind is None:
             if file.yanked is None:
                 return None
@@ -173,10 +173,13 @@ class Selector:
             detail = f"needs Python {file.requires_python}"
         return Rejection(kind, name, file.version, file.filename, detail)
 
-    def _refused_builds(self, name: NormalizedName) -> list[SpecifierSet]:
-        """Return the versions of a project whose build stops on the target's Python."""
-        rows = refused_builds().get(name, ())
-        return [versions for versions, pythons in rows if pythons.contains(self._target.python_version)]
+    def _build_fails(self, name: NormalizedName, version: Version) -> str:
+        """Return why no build of a version can succeed on the target's Python, an empty text where one may."""
+        python = self._target.python_version
+        for versions, pythons, why in refused_builds().get(name, ()):
+            if pythons.contains(python) and versions.contains(version, prereleases=True):
+                return why or f"its build refuses Python {python}"
+        return ""
 
     def _compatibility(self, name: NormalizedName, tags: str | None, python: str | None) -> Compatibility:
         builds, wheels = self._policy.no_build, self._policy.no_wheel
@@ -194,10 +197,6 @@ class Selector:
 def _banned(name: NormalizedName, names: frozenset[str], others: frozenset[str]) -> bool:
     """Return whether files of one form are banned; a project's own name outdoes ``:all:``, as with pip."""
     return name in names or (":all:" in names and name not in others)
-
-
-def _in_any(specifiers: Iterable[SpecifierSet], version: Version) -> bool:
-    return any(item.contains(version, prereleases=True) for item in specifiers)
 
 
 def _newer_glibc(tags: str, target: Target) -> str:

@@ -2,10 +2,10 @@
 
 ## What it does
 
-Reads what a planned wheel was really built for, and compares it with the target's backend: a CPU or ROCm build where
-the target has CUDA, a CUDA build of torch, onnxruntime-gpu or bitsandbytes where it has ROCm, XPU, MPS or Core ML. The
-build of torch is read out of `torch/version.py` inside the wheel; where that cannot be done, and for all else, shipped
-tables answer, which end with the last release that was read.
+Reads what a planned or installed wheel was really built for, and compares it with the target's backend: a CPU or ROCm
+build where the target has CUDA, a CUDA build of torch, onnxruntime-gpu or bitsandbytes where it has ROCm, XPU, MPS or
+Core ML. The build of a planned torch is read out of `torch/version.py` inside the wheel; where that cannot be done, and
+for all else, shipped tables answer, which end with the last release that was read.
 
 ## Why is this bad
 
@@ -30,20 +30,20 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.index_account import silent
-from envdoctor.diagnose.pairing import plan_scene
+from envdoctor.diagnose.package_view import Place, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.target import Backend, OperatingSystem, Target
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.package_view import PackageView
+    from envdoctor.diagnose.package_view import PackageView, Scene
     from envdoctor.model.resolution import ResolvedPackage
 
 _ASKS_FOR_A_BUILD = (Backend.CUDA, Backend.ZLUDA, Backend.ROCM, Backend.XPU, Backend.MPS, Backend.COREML)
@@ -91,7 +91,7 @@ def _read_build(archives: ArchiveReader, package: ResolvedPackage) -> str | None
 
 
 def _label(examination: Examination, view: PackageView) -> tuple[str | None, str]:
-    package = examination.resolution.get(view.name) if examination.resolution else None
+    package = examination.resolution.get(view.name) if examination.resolution and view.place is Place.PLAN else None
     readable = package is not None and package.file.kind is FileKind.WHEEL and not package.file.stand_in
     if view.name == "torch" and readable and package is not None and examination.archives is not None:
         label = _read_build(examination.archives, package)
@@ -164,7 +164,7 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
     # Where an index did not answer, its build may be the one that an installer would take.
     unsure = view.index == "default" and any(True for _ in silent(examination)) and view.name == "torch"
     weak = unsure or (build.cpu_only and view.name != "torch")
-    assert examination.resolution is not None  # noqa: S101
+    resolution = examination.resolution if view.place is Place.PLAN else None
     return Finding(
         rule=RULE.code,
         name=RULE.name,
@@ -176,15 +176,27 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
         ),
         evidence=(build.evidence,),
         remedy=_remedy(view.name, view.version, target),
-        location=chain_to(examination.resolution, view.name).location,
+        location=chain_to(resolution, view.name).location if resolution is not None else None,
         packages=(view.name,),
     )
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
-    scene, target = plan_scene(examination), examination.target
-    if scene is None or target is None or target.backend not in _ASKS_FOR_A_BUILD:
+    target = examination.target
+    if target is None or target.backend not in _ASKS_FOR_A_BUILD:
         return
+    for scene in scenes(examination, shipped_wheel_facts()):
+        if scene.place is Place.PLAN or (scene.place is Place.INSTALLED and _by_backend(examination)):
+            yield from _in_scene(examination, scene, target)
+
+
+def _by_backend(examination: Examination) -> bool:
+    """Return whether an environment is judged by a backend that was named: where cards are known, GPU102 speaks."""
+    return TargetProperty.BACKEND not in examination.assumed and not examination.facts.matching("gpu[")
+
+
+def _in_scene(examination: Examination, scene: Scene, target: Target) -> Iterator[Finding]:
+    installed = scene.place is Place.INSTALLED
     for view in scene.packages.values():
         if view.name == "ctranslate2" and target.backend is not Backend.CUDA:
             continue
@@ -193,6 +205,8 @@ def _find(examination: Examination) -> Iterator[Finding]:
             continue
         if target.backend is Backend.ZLUDA and view.name != "torch":
             continue
+        if installed and build.cpu_only and (target.os is OperatingSystem.WINDOWS or target.arch is Arch.AARCH64):
+            continue  # ADV001 and ADV002 say it, with where the right build is
         yield _finding(examination, view, build, target)
 
 
@@ -203,6 +217,6 @@ RULE = Rule(
     summary="A build for another GPU backend than the target's",
     find=_find,
     documentation=__doc__ or "",
-    needs=frozenset({"resolution", "target"}),
+    needs=frozenset({"target"}),
     ranks=True,
 )
