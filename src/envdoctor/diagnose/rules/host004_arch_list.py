@@ -1,0 +1,120 @@
+"""The list of GPU architectures that builds compile for leaves the card out.
+
+## What it does
+Compares `TORCH_CUDA_ARCH_LIST` (`PYTORCH_ROCM_ARCH` for AMD), as it is set on the machine or by the profile, with the
+card: an extension that is built there has code for what the list names, and for nothing else.
+
+## Why it is bad
+The build succeeds, and the first kernel of the extension fails: "no kernel image is available for execution on the
+device". On boards such as Jetson Thor (11.0), Orin (8.7) and GB10 (12.1) the lists of other people's recipes are wrong.
+
+## Example
+`TORCH_CUDA_ARCH_LIST=9.0` on Jetson Thor, whose capability is 11.0, and torch-scatter, which has only an sdist.
+
+Where nothing of the plan is built from source, it is a note.
+
+## What to do
+Set the variable to the card's capability, or do not set it: torch then asks the card.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.advisories.world_atoms import card_architectures
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_facts import code_of
+from envdoctor.model.candidate import BuildRisk, FileKind
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+_NAMES = {
+    "kepler": ("3.5",), "maxwell": ("5.0", "5.2"), "pascal": ("6.0", "6.1"), "volta": ("7.0",), "turing": ("7.5",),
+    "ampere": ("8.0", "8.6"), "ada": ("8.9",), "hopper": ("9.0",), "blackwell": ("10.0", "12.0"),
+}  # fmt: skip
+_NUMBER = re.compile(r"(\d{1,2})\.(\d)([af]?)")
+# CUDA 12 called Thor 10.1.
+_ALSO = {"sm_101": "sm_110"}
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each variable whose list leaves out every card of its kind."""
+    cards = card_architectures(examination)
+    for variable, start in (("TORCH_CUDA_ARCH_LIST", "sm_"), ("PYTORCH_ROCM_ARCH", "gfx")):
+        text, source = _value(examination, variable)
+        listed = _listed(text)
+        ours = [card for card in cards if card.startswith(start)]
+        code = code_of(tuple(listed))
+        if not listed or not ours or any(code.runs_on(card) is not False for card in ours):
+            continue
+        built = _built(examination)
+        yield Finding(
+            RULE.code,
+            RULE.name,
+            RULE.severity if built is None or built else Severity.INFO,
+            variable,
+            f"{variable} is `{text}`, and the card is {' and '.join(map(_card, ours))}: what is built here"
+            f"{' (' + ', '.join(built) + ')' if built else ''} has no code for it",
+            (Evidence(f"{variable}={text}", source),),
+            Remedy(f"set {variable} to {';'.join(map(_number, ours))}, or leave it unset: torch then asks the card"),
+        )
+
+
+def _value(examination: Examination, variable: str) -> tuple[str, str]:
+    """Return what the profile sets, else what is set on the machine, with where that was seen."""
+    profile = examination.profile
+    if profile is not None and variable in profile.environment:
+        return profile.environment[variable], f"profile {profile.name}"
+    fact = examination.facts.get(f"environment.{variable}")
+    return str(examination.facts.value(fact.name) or ""), fact.source or "environment"
+
+
+def _listed(text: str) -> list[str]:
+    """Return the architectures of ``9.0``, ``8.0;8.6+PTX``, ``Ampere`` or ``gfx1100``; none where a part is unknown."""
+    found: list[str] = []
+    for item in re.split(r"[;,\s]+", text.strip().lower()):
+        name, _, ptx = item.partition("+")
+        numbers = _NAMES.get(name, (name,))
+        for number in numbers:
+            match = _NUMBER.fullmatch(number)
+            if match is None and not re.fullmatch(r"gfx[0-9a-f]+", number):
+                return []
+            code = number if match is None else f"sm_{match[1]}{match[2]}{match[3]}"
+            found.append(_ALSO.get(code, code))
+            if ptx == "ptx" and match is not None:
+                found.append(f"compute_{match[1]}{match[2]}")
+    return found
+
+
+def _built(examination: Examination) -> list[str] | None:
+    """Return the packages of the plan that a compiler builds, None where there is no plan."""
+    if examination.resolution is None:
+        return None
+    return [
+        f"`{item.name}`"
+        for item in examination.resolution.packages
+        if item.file.kind is FileKind.SDIST and item.build_risk is not BuildRisk.ANYWHERE
+    ]
+
+
+def _number(card: str) -> str:
+    digits = card.removeprefix("sm_").rstrip("af")
+    return card if card.startswith("gfx") else f"{digits[:-1]}.{digits[-1]}"
+
+
+def _card(card: str) -> str:
+    return card if card.startswith("gfx") else f"{card} (capability {_number(card)})"
+
+
+RULE = Rule(
+    code="HOST004",
+    name="arch-list-not-for-card",
+    severity=Severity.WARNING,
+    summary="The list of GPU architectures that builds compile for leaves the card out",
+    find=find,
+    documentation=__doc__,
+)
