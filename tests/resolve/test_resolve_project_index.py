@@ -76,3 +76,21 @@ def test_a_line_keeps_the_place_of_the_override() -> None:
     assert isinstance(line, Requirement)
     report = _checked("protobuf<3", overrides=("protobuf>=9",))
     assert [str(item) for item in report.conflicts[0].core] == ["protobuf>=9"]
+
+
+def test_a_wheel_beside_the_project_is_asked_for_by_its_whole_path(tmp_path) -> None:
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / "codec-1.0-py3-none-any.whl").write_bytes(b"")
+    (line,) = read("codec==1.0")
+    project = Project(str(tmp_path), requirements=(replace(line, url="./wheels/codec-1.0-py3-none-any.whl"),))
+    asked: list[str] = []
+
+    class Remembering(MemoryIndex):
+        def metadata(self, file):
+            asked.append(file.url)
+            return super().metadata(file)
+
+    index = as_the_project_says(Remembering(TABLE), project, LINUX)
+    report = check(CheckRequest(target=LINUX, today=date(2026, 11, 28), project=project, index=index))
+    assert asked[0] == (tmp_path / "wheels" / "codec-1.0-py3-none-any.whl").as_uri()
+    assert set(_versions(report)) == {"codec", "tools", "protobuf"}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.model.candidate import agreeing, comparable, malformed_hash, safe_hashes
+from envdoctor.model.candidate import DIRECT_REFERENCE, agreeing, comparable, malformed_hash, safe_hashes
 from envdoctor.model.compatibility import admits
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
@@ -99,6 +99,14 @@ def not_admitted(project: Project, target: Target) -> Refusal | None:
 def unread(diagnosis: Diagnosis, written: Iterable[Requirement]) -> Iterator[Refusal]:
     """Yield what the resolution leaves out because nothing is known of it: direct references, and unread pages."""
     direct = {requirement.name: requirement for requirement in written if requirement.url}
+    for package in diagnosis.resolution.packages if diagnosis.resolution else ():
+        if package.file.index == DIRECT_REFERENCE and package.name in direct:
+            line = direct[package.name]
+            message = (
+                f"`{line}` is a direct reference, and a lock names files of an index with their hashes; take a version "
+                f"of an index, such as `{package.name}=={package.version}`, or install it after the lock"
+            )
+            yield _of_line(RefusalKind.DIRECT_REFERENCE, line, message)
     for unknown in diagnosis.on_trust:
         name = canonicalize_name(unknown.subject.name)
         requirement = direct.get(name)

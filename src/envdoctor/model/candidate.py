@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from envdoctor.model.unknown import Unknown
 
 __all__ = [
+    "DIRECT_REFERENCE",
     "BuildRisk",
     "Candidate",
     "CoreMetadata",
@@ -163,6 +164,10 @@ class CoreMetadata:
     source: MetadataSource = MetadataSource.SIDECAR
     mended: tuple[str, ...] = ()
     """Invalid lines as they stand in the file (``PyYAML (>=5.1.*)``), which were read as pip used to."""
+
+
+DIRECT_REFERENCE = "direct reference"
+"""In the place of an index's name: the file is where a requirement itself says."""
 
 
 class RejectionKind(enum.Enum):

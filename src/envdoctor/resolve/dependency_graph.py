@@ -16,6 +16,7 @@ from packaging.utils import InvalidWheelFilename, NormalizedName, canonicalize_n
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.candidate import (
+    DIRECT_REFERENCE,
     CoreMetadata,
     DistributionFile,
     FileKind,
@@ -86,6 +87,16 @@ class Edge:
         return Requirement(base_name(self.dependency), origin, self.specifier, extras=self.extras)
 
 
+def _wheel_at(name: NormalizedName, url: str) -> DistributionFile | None:
+    """Return the wheel that a direct reference names; its name alone may say that the target cannot use it."""
+    filename = unquote(url.partition("#")[0].partition("?")[0].replace("\\", "/").rpartition("/")[2])
+    try:
+        version = parse_wheel_filename(filename)[1]
+    except (InvalidWheelFilename, InvalidVersion):
+        return None
+    return DistributionFile(name, version, filename, FileKind.WHEEL, url, index=DIRECT_REFERENCE)
+
+
 class DependencyGraph:
     """Reads an index for one manifest and remembers everything.
 
@@ -147,9 +158,9 @@ class DependencyGraph:
         written = (r for r in self._written.get(name, ()) if r.url and r.kind is RequirementKind.REQUIRE)
         direct = next((r for r in written if self.applies(r)), None)
         if direct is not None:
-            shut_out = self._unusable_wheel(name, direct.url or "")
-            if shut_out is not None:
-                return self.selector.select(ProjectPage(name, (shut_out,)))
+            wheel = _wheel_at(name, direct.url or "")
+            if wheel is not None and (not can_use(wheel, self.manifest.target) or self._is_read(wheel)):
+                return self.selector.select(ProjectPage(name, (wheel,)))
             self.unknown[name] = Unknown(UnknownKind.DIRECT_REFERENCE, subject, origin=direct.origin)
             return CandidateList(name, (), (), None, opaque=True)
         try:
@@ -169,15 +180,13 @@ class DependencyGraph:
         direct = UnknownKind.DIRECT_REFERENCE
         return frozenset(name for name, unknown in self.unknown.items() if unknown.kind is not direct)
 
-    def _unusable_wheel(self, name: NormalizedName, url: str) -> DistributionFile | None:
-        """Return the wheel that a direct reference names where its name alone says that the target cannot use it."""
-        filename = unquote(url.partition("#")[0].partition("?")[0].rpartition("/")[2])
+    def _is_read(self, file: DistributionFile) -> bool:
+        """Return whether a file's metadata can be had."""
         try:
-            version = parse_wheel_filename(filename)[1]
-        except (InvalidWheelFilename, InvalidVersion):
-            return None
-        file = DistributionFile(name, version, filename, FileKind.WHEEL, url, index="direct reference")
-        return None if can_use(file, self.manifest.target) else file
+            self.index.metadata(file)
+        except (MetadataUnavailable, IndexUnavailable):
+            return False
+        return True
 
     def bits(self, name: NormalizedName, specifier: SpecifierSet) -> int:
         """Return the positions that ``specifier`` admits, or the ghost bit where it admits none."""

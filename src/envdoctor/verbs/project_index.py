@@ -7,9 +7,13 @@ conda installs, conda holds together.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
@@ -32,9 +36,25 @@ def as_the_project_says(index: Index, project: Project, target: Target) -> Index
     """Return the index, with the demands of its metadata as the project's own settings leave them."""
     alone = without_demands(project, target)
     conda = _names_of_conda(project)
-    if not project.overrides and not alone and len(conda) < 2:
+    places = _local_wheels(project)
+    if not project.overrides and not alone and len(conda) < 2 and not places:
         return index
-    return ProjectIndex(index, project.overrides, alone, conda)
+    return ProjectIndex(index, project.overrides, alone, conda, places)
+
+
+def _local_wheels(project: Project) -> dict[str, str]:
+    """Return the wheels that lines name by a path, as the line says it, each with its whole URL."""
+    lines = [*project.requirements, *(line for group in project.groups for line in group.requirements)]
+    found: dict[str, str] = {}
+    for line in lines:
+        if line.url is None or "://" in line.url.removeprefix("file://") or not isinstance(line.origin, FileOrigin):
+            continue
+        path = unquote(line.url.removeprefix("file://").partition("#")[0])
+        with suppress(OSError, ValueError):
+            whole = (Path(project.root, line.origin.path).parent / path.replace("\\", "/")).resolve()
+            if whole.suffix == ".whl" and whole.is_file():
+                found[line.url] = whole.as_uri()
+    return found
 
 
 def _names_of_conda(project: Project) -> frozenset[NormalizedName]:
@@ -105,6 +125,7 @@ class ProjectIndex:
         overrides: Sequence[Requirement] = (),
         alone: frozenset[NormalizedName] = frozenset(),
         conda: frozenset[NormalizedName] = frozenset(),
+        places: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.inner = inner
         self._overrides: dict[NormalizedName, list[Requirement]] = {}
@@ -112,6 +133,7 @@ class ProjectIndex:
             self._overrides.setdefault(override.name, []).append(override)
         self._alone = alone
         self._conda = conda
+        self._places = places
         self._known: dict[str, CoreMetadata] = {}
 
     def __getattr__(self, name: str) -> Any:
@@ -136,7 +158,7 @@ class ProjectIndex:
     def metadata(self, file: DistributionFile) -> CoreMetadata:
         """Return core metadata with the demands that count; see ``Index``."""
         if file.filename not in self._known:
-            found = self.inner.metadata(file)
+            found = self.inner.metadata(replace(file, url=self._places.get(file.url, file.url)))
             lines = () if found.name in self._alone else tuple(self._lines(found))
             self._known[file.filename] = replace(found, requires_dist=lines)
         return self._known[file.filename]

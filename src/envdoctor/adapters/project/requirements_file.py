@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,6 +32,7 @@ __all__ = [
     "read_requirements_file",
 ]
 
+_CONDITION = re.compile(r"^;?\s*\(*\s*(?:sys_platform|platform_\w+|python_\w+|os_name|implementation_\w+|extra)\b")
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
@@ -157,6 +159,8 @@ def _read_line(draft: Draft, line: LogicalLine, place: _Place) -> None:
     if options.ignored:
         words = " ".join(options.ignored)
         message = f"pip ignores `{words}` after the options of this line; put it on a line of its own"
+        if body and _CONDITION.match(words):
+            message = f"pip ignores the condition `{words}` here: it belongs before the options of this line"
         draft.problem(ReadingProblemKind.IGNORED_OPTION, place.origin, message, line.text, (words,))
     if body:
         _note_ignored_options(draft, options, option_text, place)
@@ -176,7 +180,10 @@ def _read_line(draft: Draft, line: LogicalLine, place: _Place) -> None:
 def _note_ignored_options(draft: Draft, options: LineOptions, option_text: str, place: _Place) -> None:
     if not options.of_file:
         return
-    message = "pip ignores options that count for the whole file when they stand behind a requirement"
+    message = (
+        f"pip ignores `{option_text[:200]}` behind a requirement: options that count for the whole file, such as an "
+        "index, stand on a line before all requirements"
+    )
     draft.problem(ReadingProblemKind.IGNORED_OPTION, place.origin, message, place.raw, (option_text,))
 
 

@@ -31,6 +31,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import mirror_variable
 from envdoctor.model.project import IndexOptionKind
+from envdoctor.model.requirement import may_hold
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -74,10 +75,11 @@ def _remedy(examination: Examination, requirement: Requirement, label: str, *, k
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
+    environment = examination.target.marker_environment() if examination.target else None
     for requirement in examination.project.requirements if examination.project else ():
         label = _label(requirement)
-        if label is None:
-            continue
+        if label is None or requirement.url or not may_hold(requirement.marker, environment):
+            continue  # A direct reference says itself where it is.
         places = list(_places(examination, requirement))
         message = f"`{requirement}` needs an extra index: builds labelled `+{label}` are not on the default index"
         yield Finding(
