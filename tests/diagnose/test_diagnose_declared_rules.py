@@ -15,6 +15,7 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.model.candidate import malformed_hash
 from envdoctor.model.compatibility import admits, admitted_minors
 from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.index_url import index_name
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import IndexOption, IndexOptionKind, Project
 from envdoctor.model.resolution import ResolvedPackage
@@ -121,22 +122,24 @@ def test_what_installers_do_not_take_as_a_hash_is_said(text: str) -> None:
 
 
 EXTRA = FileOrigin("requirements.txt", 1)
+URL = "https://packages.example/simple"
+NAMED = index_name(URL, str(EXTRA))
 
 
 class OutbiddingIndex(MemoryIndex):
     """An index of two, the extra one of which has `rich` 99."""
 
-    confused = (("rich", f"simple of {EXTRA}", Version("99.0"), Version("15.0.0")),)
+    confused = (("rich", NAMED, Version("99.0"), Version("15.0.0")),)
 
 
 def outbid_by(package: ResolvedPackage) -> list[Finding]:
-    options = (IndexOption(IndexOptionKind.EXTRA_INDEX_URL, "https://packages.example/simple", EXTRA),)
+    options = (IndexOption(IndexOptionKind.EXTRA_INDEX_URL, URL, EXTRA),)
     project = Project(".", index_options=options)
     return found("RES109", project=project, resolution=resolution_of(package), index=OutbiddingIndex({}))
 
 
 def test_an_extra_index_that_outbids_the_default_one_is_named_with_its_line() -> None:
-    (finding,) = outbid_by(resolved("rich==99.0", index=f"simple of {EXTRA}"))
+    (finding,) = outbid_by(resolved("rich==99.0", index=NAMED))
     assert finding.severity is Severity.WARNING
     assert finding.location == EXTRA
     assert "outbids the default index (15.0.0)" in finding.message
@@ -144,7 +147,7 @@ def test_an_extra_index_that_outbids_the_default_one_is_named_with_its_line() ->
 
 @pytest.mark.parametrize(
     "package",
-    [resolved("rich==15.0.0"), resolved("rich==15.0.0+cu121", index=f"simple of {EXTRA}"), resolved("httpx==1.0")],
+    [resolved("rich==15.0.0"), resolved("rich==15.0.0+cu121", index=NAMED), resolved("httpx==1.0")],
     ids=["from the default index", "a local build of the same release", "another project"],
 )
 def test_what_the_extra_index_does_not_outbid_is_fine(package: ResolvedPackage) -> None:

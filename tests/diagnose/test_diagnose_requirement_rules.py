@@ -140,15 +140,16 @@ def test_files_that_nothing_joins_may_say_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "severity"),
+    ("message", "harmless", "severity"),
     [
-        ("UTF-16 LE with a byte order mark", Severity.WARNING),
-        ("starts with a UTF-8 byte order mark", Severity.INFO),
-        ("not UTF-8; read as Latin-1", Severity.WARNING),
+        ("UTF-16 LE with a byte order mark", False, Severity.WARNING),
+        ("a byte order mark, says its author", False, Severity.WARNING),
+        ("starts with a UTF-8 byte order mark", True, Severity.INFO),
+        ("not UTF-8; read as Latin-1", False, Severity.WARNING),
     ],
 )
-def test_encoding_is_said_by_weight(message: str, severity: Severity) -> None:
-    problem = ReadingProblem(ReadingProblemKind.ENCODING, FileOrigin("requirements.txt"), message)
+def test_encoding_is_said_by_weight(message: str, severity: Severity, *, harmless: bool) -> None:
+    problem = ReadingProblem(ReadingProblemKind.ENCODING, FileOrigin("requirements.txt"), message, harmless=harmless)
     (finding,) = of_project("RES004", problems=(problem,))
     assert finding.severity is severity
     assert "encoding" in finding.message

@@ -8,14 +8,14 @@ from packaging.version import Version
 
 from envdoctor.adapters.index.credentials import without_credentials
 from envdoctor.adapters.index.files import file_key
-from envdoctor.adapters.index.index_settings import IndexSettingsError, cutoff_text, label_of
+from envdoctor.adapters.index.index_settings import IndexSettingsError, cutoff_text
 from envdoctor.adapters.index.metadata_text import UnreadableMetadata, mend_python, mend_requirement, read_headers
 from envdoctor.adapters.index.opening import checked
 from envdoctor.adapters.index.page_listing import version_in
 from envdoctor.adapters.index.pip_settings import builtin_index_url, read_pip_settings
 from envdoctor.adapters.index.sdist import grade
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
-from envdoctor.model.index_url import url_without_secrets
+from envdoctor.model.index_url import label_of, url_without_secrets
 
 
 @pytest.mark.parametrize(

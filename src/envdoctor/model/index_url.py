@@ -6,7 +6,16 @@ import re
 from collections.abc import Collection
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 
-__all__ = ["INDEX_SCHEMES", "bare_url", "index_fault", "mirror_variable", "url_fault", "url_without_secrets"]
+__all__ = [
+    "INDEX_SCHEMES",
+    "bare_url",
+    "index_fault",
+    "index_name",
+    "label_of",
+    "mirror_variable",
+    "url_fault",
+    "url_without_secrets",
+]
 
 INDEX_SCHEMES = ("http", "https", "file")
 _LONGEST_LABEL = 63
@@ -114,3 +123,19 @@ def _hollow(label: str) -> bool:
 def mirror_variable(index: str) -> str:
     """Return ``ENVDOCTOR_INDEX_<NAME>`` for an index's name, as the index adapter reads it."""
     return "ENVDOCTOR_INDEX_" + re.sub(r"[^A-Za-z0-9]", "_", index).upper()
+
+
+_BUILD = re.compile(r"(?:cu\d{2,3}|rocm\d+(?:\.\d+)*|cpu|xpu)$")
+
+
+def label_of(url: str) -> str | None:
+    """Return the local version label that an index's URL ends in (``.../whl/cu118``), if it looks like one."""
+    last = url.rstrip("/").rsplit("/", 1)[-1]
+    return last if _BUILD.match(last) else None
+
+
+def index_name(url: str, place: str) -> str:
+    """Return what an index of a project's file is called: its label, or host and path, and where it is named."""
+    parts = urlsplit(bare_url(url))
+    text = label_of(url) or (f"{parts.netloc}{parts.path}" if parts.netloc else url)
+    return f"{text.rstrip('/') or url} of {place}"

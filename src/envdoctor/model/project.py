@@ -69,6 +69,10 @@ class ReadingProblem:
     """The line as it stands."""
     suggestions: tuple[str, ...] = ()
     """What may have been meant; to ask, never to assume."""
+    unexplained: bool = False
+    """The message says that the text is invalid, and of the cause what a parser says."""
+    harmless: bool = False
+    """What was read is right all the same, in every tool but a few old ones."""
     group: GroupName | None = None
     """The group it stands in, where nobody asked for that group."""
 

@@ -20,7 +20,6 @@ __all__ = [
     "IndexSettingsError",
     "NamedDefault",
     "cutoff_text",
-    "label_of",
     "patience_of",
     "replaced_url",
     "variable_of",
@@ -28,7 +27,6 @@ __all__ = [
 
 PATIENCE_VARIABLE = "ENVDOCTOR_INDEX_TIMEOUT"
 _PATIENCE = 60.0
-_LABEL = re.compile(r"(?:cu\d{2,3}|rocm\d+(?:\.\d+)*|cpu|xpu)$")
 
 
 class IndexSettingsError(ValueError):
@@ -120,12 +118,6 @@ def patience_of(settings: IndexSettings) -> float:
     if not 0 < seconds < float("inf"):
         raise IndexSettingsError(f"`{PATIENCE_VARIABLE}` is `{text}`; it takes a number of seconds above 0")
     return seconds
-
-
-def label_of(url: str) -> str | None:
-    """Return the local version label that an index's URL ends in (``.../whl/cu118``), if it looks like one."""
-    last = url.rstrip("/").rsplit("/", 1)[-1]
-    return last if _LABEL.match(last) else None
 
 
 def cutoff_text(value: str | datetime | None) -> str | None:

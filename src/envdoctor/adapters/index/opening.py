@@ -16,7 +16,6 @@ from envdoctor.adapters.index.index_settings import (
     IndexSettings,
     IndexSettingsError,
     cutoff_text,
-    label_of,
     patience_of,
     replaced_url,
     variable_of,
@@ -29,7 +28,7 @@ from envdoctor.adapters.index.source import FlatSource, PageSource, Source
 from envdoctor.adapters.index.stand_ins import carries
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.user_folders import cache_folder
-from envdoctor.model.index_url import bare_url, index_fault
+from envdoctor.model.index_url import bare_url, index_fault, label_of
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, Progress
 

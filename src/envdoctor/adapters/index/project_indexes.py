@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from urllib.parse import urlsplit
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
-from envdoctor.adapters.index.credentials import split_credentials
-from envdoctor.adapters.index.index_settings import ExtraIndex, NamedDefault, label_of
+from envdoctor.adapters.index.index_settings import ExtraIndex, NamedDefault
+from envdoctor.model.index_url import index_name, label_of
 from envdoctor.model.profile import BoundIndex
 from envdoctor.model.project import IndexOption, IndexOptionKind, Project
 from envdoctor.model.requirement import Requirement, RequirementKind
@@ -57,7 +56,7 @@ def indexes_of(project: Project) -> ProjectIndexes:
         new = tuple(name for name in dict.fromkeys(names) if name not in taken)
         taken.update(new)
         if new:
-            bound.append(BoundIndex(_shown(url, origins[url]), _located(project, url, origins[url]), new))
+            bound.append(BoundIndex(index_name(url, origins[url]), _located(project, url, origins[url]), new))
     return ProjectIndexes(
         everywhere.default,
         everywhere.no_index,
@@ -99,7 +98,7 @@ class _Everywhere:
         return managed and (self.default is not None or label_of(option.url) is not None)
 
     def _default(self, option: IndexOption) -> None:
-        name = _shown(option.url, str(option.origin))
+        name = index_name(option.url, str(option.origin))
         if self.default is not None and self.default.url != option.url:
             self.notes.append(f"index {name} takes the place of {self.default.name}")
         for url in [url for url, path in self._origins.items() if path == option.origin.path]:
@@ -113,7 +112,7 @@ class _Everywhere:
             return
         place = str(option.origin)
         url = _located(self._project, option.url, place)
-        self.extra[option.url] = ExtraIndex(_shown(option.url, place), url, self._labels, flat)
+        self.extra[option.url] = ExtraIndex(index_name(option.url, place), url, self._labels, flat)
         if PurePosixPath(option.origin.path).suffix != ".toml":
             self._origins[option.url] = option.origin.path
 
@@ -133,13 +132,6 @@ def _in_included_file(project: Project, option: IndexOption) -> bool:
     """Return whether an option stands in a file that a step names, not in the command."""
     command = next((item for item in project.commands if item.step == option.step), None)
     return command is not None and command.origin.path != option.origin.path
-
-
-def _shown(url: str, place: str) -> str:
-    """Return what to call an index: its label, or host and path, never credentials; and where it is named."""
-    parts = urlsplit(split_credentials(url)[0])
-    text = label_of(url) or (f"{parts.netloc}{parts.path}" if parts.netloc else url)
-    return f"{text.rstrip('/') or url} of {place}"
 
 
 def _located(project: Project, url: str, place: str) -> str:

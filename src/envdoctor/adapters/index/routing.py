@@ -11,12 +11,12 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from envdoctor.adapters.index.cache import Cache, CachedPage
-from envdoctor.adapters.index.index_settings import label_of
 from envdoctor.adapters.index.page_merging import best_version, has_real, merged
 from envdoctor.adapters.index.source import FlatSource, PageSource, Source
 from envdoctor.adapters.index.stand_ins import carries, standing_in
 from envdoctor.adapters.index.workers import Job
 from envdoctor.model.candidate import ProjectPage
+from envdoctor.model.index_url import label_of
 from envdoctor.model.unknown import Unknown
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 

@@ -90,6 +90,8 @@ class DecodedText:
 
     text: str
     note: str | None = None
+    mark_alone: bool = False
+    """It is UTF-8, and begins with a byte order mark."""
 
 
 def decode(data: bytes) -> DecodedText:
@@ -113,7 +115,7 @@ def _marked(data: bytes, codec: str, label: str) -> DecodedText:
         note = "the file starts with a byte order mark, which some tools take for a part of its first line"
     else:
         note = f"the file is {label}, not UTF-8, which many tools cannot read"
-    return DecodedText(text, note)
+    return DecodedText(text, note, mark_alone=codec == "utf-8")
 
 
 def _unmarked_utf16(data: bytes) -> DecodedText:

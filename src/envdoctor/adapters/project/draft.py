@@ -158,7 +158,9 @@ class Draft:
         except NotText as error:
             raise ProjectFileError(shown, None, f"not what it claims to be: {error}") from error
         if decoded.note:
-            self.problem(ReadingProblemKind.ENCODING, FileOrigin(shown, 1), decoded.note)
+            place = FileOrigin(shown, 1)
+            encoding = ReadingProblem(ReadingProblemKind.ENCODING, place, decoded.note, harmless=decoded.mark_alone)
+            self.keep_problem(encoding)
         text_file = TextFile(path, shown, decoded.text)
         self._texts[path] = text_file
         self.files.append(shown)

@@ -275,4 +275,4 @@ def _invalid(text: str, origin: FileOrigin, written: str, error: Exception) -> R
     message = f"`{shown[:200]}` is not a valid requirement"
     if not suggestions:
         message += f": {reason[:1].lower()}{reason[1:]}"
-    return ReadingProblem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, shown, suggestions)
+    return ReadingProblem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, shown, suggestions, unexplained=True)

@@ -45,7 +45,7 @@ def _wrong(problem: ReadingProblem) -> str:
     """Say what is wrong with the text, in words of its own where the reader only says that it is not valid."""
     text = problem.text.strip()
     said = problem.message.rstrip(".")
-    if not said.startswith(f"`{text[:200]}` is not a valid requirement"):
+    if not problem.unexplained:
         return said
     body = text.split(";")[0].rstrip()
     for version in _VERSION.findall(body):

@@ -56,12 +56,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
         if project is None or problem.kind is not ReadingProblemKind.ENCODING:
             continue
         read = _read_all_the_same(project, problem.origin.path)
-        said = problem.message.casefold()
-        only_mark = ("byte order mark" in said or "bom" in said) and "utf-16" not in said and "utf-32" not in said
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
-            severity=Severity.INFO if only_mark else RULE.severity,
+            severity=Severity.INFO if problem.harmless else RULE.severity,
             subject=problem.origin.path,
             message=f"`{problem.origin.path}` has an unusual encoding: {problem.message.rstrip('.')}; {read}",
             evidence=(Evidence(problem.message, problem.origin.path),),

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.index_account import notes_on, silent
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.index_url import mirror_variable
+from envdoctor.model.index_url import index_name, mirror_variable
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 def _named_by(examination: Examination, index: str) -> IndexOption | None:
     """Return the option of the project's files that names the index, None where a profile does."""
     options = examination.project.index_options if examination.project else ()
-    return next((item for item in options if index.endswith(f" of {item.origin}")), None)
+    return next((item for item in options if index_name(item.url, str(item.origin)) == index), None)
 
 
 def _url(examination: Examination, index: str, option: IndexOption | None) -> str:

@@ -36,6 +36,7 @@ from packaging.version import Version
 from envdoctor.diagnose.index_account import outbid
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.index_url import index_name
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -58,7 +59,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         ):
             continue
         options = examination.project.index_options if examination.project else ()
-        option = next((item for item in options if index.endswith(f" of {item.origin}")), None)
+        option = next((item for item in options if index_name(item.url, str(item.origin)) == index), None)
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
