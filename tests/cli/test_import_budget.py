@@ -33,8 +33,9 @@ START_UP = {
     "rich",
     "ssl",
     "torch",
+    "yaml",
 }
-DIAGNOSIS = {"elftools", "httpx", "libcst", "macholib", "pefile", "pip_api", "pydantic", "rich", "torch"}
+DIAGNOSIS = {"elftools", "httpx", "libcst", "macholib", "pefile", "pip_api", "pydantic", "rich", "torch", "yaml"}
 
 
 def imported(*arguments: str) -> tuple[int, set[str]]:

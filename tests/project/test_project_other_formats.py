@@ -120,6 +120,64 @@ def test_conda_flow_list_and_other_yaml(read_files):
         read_files({"environment.yml": "version: 3\nservices:\n  a: b\n"})
 
 
+def test_conda_anchors_merges_and_folded_texts(read_files):
+    text = (
+        "base: &base\n  dependencies: &all\n    - &np numpy=1.26\n    - python=3.11\n"
+        "<<: *base\nname: merged\nspare:\n  - *np\n"
+    )
+    assert found(read_files({"environment.yml": text})) == [("numpy==1.26.*", 3)]
+    text = (
+        'pins: [&np numpy=1.26]\ndependencies:\n  - *np\n  - >-\n    scipy\n    >=1,<2\n  - {pip: ["torch==2.1", six]}\n'
+        "  - pip:\n    - |\n      idna\n      tqdm>=4\n    - >\n      edge-tts;\n      os_name == 'nt'\n"
+    )
+    project = read_files({"environment.yml": text})
+    assert found(project) == [
+        ("numpy==1.26.*", 1),
+        ("scipy<2,>=1", 4),
+        ("torch==2.1", 7),
+        ("six", 7),
+        ("idna", 10),
+        ("tqdm>=4", 11),
+        ('edge-tts ; os_name == "nt"', 12),
+    ]
+    assert not project.problems
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("name: a\ndependencies:\n  - 'numpy\n", 3, "invalid YAML"),
+        ("name: a\ndependencies:\n  - *nowhere\n", 3, "undefined alias"),
+        ("dependencies:\n  - a\nname: b\ndependencies:\n  - c\n", 4, "`dependencies` is given twice"),
+        ("dependencies:\n  - a\n---\ndependencies:\n  - c\n", 3, "another document"),
+        ("dependencies:\n  - numpy\n  - a\x07b\n", 3, "character"),
+        ("dependencies:\n" + "  - " + "[" * 5000, None, "nested too deeply"),
+        ("dependencies: &d\n  <<: *d\n", None, "not a package"),
+        ("<<: &d\n  <<: *d\n", None, "without an end"),
+        ("p: &p [" + "six," * 2000 + "]\ndependencies:\n" + "  - pip: *p\n" * 2000, None, "more than 10,000"),
+        ("dependencies:\n" + "  - six\n" * 80_000, None, "512 KiB"),
+        ("? [a, b]\n: c\n", None, "no `dependencies`"),
+    ],
+)
+def test_conda_files_that_cannot_be_read_say_where(read_files, text, line, words):
+    if words == "not a package":
+        (problem,) = read_files({"environment.yml": text}).problems[:1]
+        assert words in problem.message
+        return
+    with pytest.raises(ProjectFileError, match=words) as raised:
+        read_files({"environment.yml": text}, at="environment.yml")
+    assert raised.value.line == line
+
+
+def test_conda_entries_of_other_kinds_are_problems_of_their_line(read_files):
+    text = "dependencies:\n  - numpy\n  - \n  - [a, b]\n  - !!python/object:os.system x\n  - !mine six\n  - pip: six\n"
+    project = read_files({"environment.yml": text})
+    assert found(project) == [("numpy", 2)]
+    assert [problem.origin.line for problem in project.problems][:2] == [3, 4]
+    assert {problem.kind for problem in project.problems} == {ReadingProblemKind.INVALID_REQUIREMENT}
+    assert "`pip: six`" in project.problems[-1].message
+
+
 def test_pipfile(read_files):
     text = (
         '[[source]]\nname = "main"\nurl = "https://index.example/simple"\n[packages]\n'

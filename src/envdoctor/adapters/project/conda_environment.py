@@ -1,11 +1,11 @@
-"""conda's match specifications as requirements on PyPI's names, where they have one."""
+"""conda's environment files and match specifications, as requirements on PyPI's names where they have one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
@@ -15,6 +15,9 @@ from envdoctor.adapters.project.requirements_file import read_requirement_text
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
 from envdoctor.model.requirement import Requirement
+
+if TYPE_CHECKING:
+    import yaml
 
 __all__ = ["read_conda_environment", "read_conda_specification"]
 
@@ -112,141 +115,112 @@ def _clause(text: str) -> str:
     return f"{operator}{version}"
 
 
-_KEY = re.compile(r"^(?P<key>[A-Za-z_][\w-]*|\"[^\"]*\"|'[^']*')\s*:(?:\s+(?P<value>.*))?$")
-
-
-class _Unreadable(ValueError):
-    """A form of YAML that this reader leaves alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    number: int
-    indent: int
-    text: str
+_MOST_ENTRIES = 10_000
+"""Entries that are read of one file: by its aliases a small one can name millions."""
+_LARGEST = 512 * 1024
+_NULL = "tag:yaml.org,2002:null"
+_TEXTS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "timestamp"))
+_BEGINS_BEFORE = ("could not find expected ':'", "found unexpected end of stream")
+"""What the parser says where it gave up looking; what it was in began before."""
+_MERGE = "<<"
 
 
 def read_conda_environment(draft: Draft, path: Path, circumstances: Circumstances) -> None:
     """Read the file into the draft. Raises ProjectFileError where it is no environment file."""
     file = draft.load(path)
-    lines = list(_lines(file))
-    keys = _top_level(file, lines)
+    keys = _pairs(file, _compose(file))
     if "dependencies" not in keys:
         raise ProjectFileError(file.shown, None, "not a conda environment file: it has no `dependencies`")
-    _name(draft, lines, keys)
-    start = keys["dependencies"]
-    inline = _KEY.match(lines[start].text)
-    value = (inline["value"] or "").strip() if inline else ""
-    if value:
-        if value.lower() not in {"null", "~"}:
-            _flow(draft, file, lines[start], value, circumstances)
-        return
-    stop = min((at for at in keys.values() if at > start), default=len(lines))
-    _entries(draft, file, lines[start + 1 : stop], circumstances)
+    name = keys.get("name")
+    if name is not None and isinstance(name.value, str) and name.value and draft.name is None:
+        draft.name = name.value if draft.reading_apart is None else None
+    for count, (node, pip) in enumerate(_entries(file, keys["dependencies"])):
+        if count >= _MOST_ENTRIES:
+            raise ProjectFileError(file.shown, None, f"it names more than {_MOST_ENTRIES:,} packages")
+        _entry(draft, file, node, circumstances, pip=pip)
 
 
-def _lines(file: TextFile) -> Iterator[_Line]:
-    for number, raw in enumerate(file.text.splitlines(), start=1):
-        text = _without_comment(raw).rstrip()
-        stripped = text.lstrip(" ")
-        if not stripped or stripped in {"---", "..."} or stripped.startswith("%"):
-            continue
-        if stripped.startswith("\t"):
-            raise ProjectFileError(file.shown, number, "invalid YAML: a tab cannot indent")
-        yield _Line(number, len(text) - len(stripped), stripped)
+def _compose(file: TextFile) -> yaml.Node | None:
+    """Return the file's nodes, which keep their places; nothing is constructed of them. Raises ProjectFileError."""
+    import yaml
 
-
-def _without_comment(line: str) -> str:
-    quote = ""
-    for at, character in enumerate(line):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'" and (at == 0 or line[at - 1] in " [,:-"):
-            quote = character
-        elif character == "#" and (at == 0 or line[at - 1] in " \t"):
-            return line[:at]
-    return line
-
-
-def _top_level(file: TextFile, lines: list[_Line]) -> dict[str, int]:
-    keys: dict[str, int] = {}
-    base = lines[0].indent if lines else 0
-    for at, line in enumerate(lines):
-        if line.indent > base or (line.text.startswith("-") and keys):
-            continue
-        match = _KEY.match(line.text)
-        if match is None or line.indent < base:
-            raise ProjectFileError(file.shown, line.number, f"invalid YAML for an environment file: `{line.text[:80]}`")
-        keys.setdefault(match["key"].strip("\"'"), at)
-    return keys
-
-
-def _name(draft: Draft, lines: list[_Line], keys: dict[str, int]) -> None:
-    match = _KEY.match(lines[keys["name"]].text) if "name" in keys else None
-    if match is not None and match["value"] and draft.name is None and draft.reading_apart is None:
-        draft.name = match["value"].strip().strip("\"'")
-
-
-def _entries(draft: Draft, file: TextFile, lines: list[_Line], circumstances: Circumstances) -> None:
-    base = lines[0].indent if lines else 0
-    inside_pip = False
-    for line in lines:
-        origin = FileOrigin(file.shown, line.number, circumstances.included_from)
-        nested = line.indent > base
-        if not line.text.startswith("- ") or (nested and not inside_pip):
-            _not_understood(draft, origin, line.text)
-            continue
-        body = line.text[2:].strip()
-        if not nested:
-            inside_pip = bool(re.match(r"^[\"']?pip[\"']?\s*:", body))
-        if inside_pip and not nested:
-            value = body.partition(":")[2].strip()
-            for entry in _split_flow(value) if value.startswith("[") else []:
-                _entry(draft, file, entry, origin, circumstances, pip=True)
-            if value and not value.startswith("["):
-                _not_understood(draft, origin, line.text)
-        else:
-            _entry(draft, file, body, origin, circumstances, pip=nested)
-
-
-def _flow(draft: Draft, file: TextFile, line: _Line, value: str, circumstances: Circumstances) -> None:
-    origin = FileOrigin(file.shown, line.number, circumstances.included_from)
-    if not (value.startswith("[") and value.endswith("]")):
-        _not_understood(draft, origin, line.text)
-        return
-    for entry in _split_flow(value):
-        _entry(draft, file, entry, origin, circumstances, pip=False)
-
-
-def _split_flow(value: str) -> list[str]:
-    parts = re.findall(r"\"[^\"]*\"|'[^']*'|[^,\[\]]+", value.strip()[1:-1])
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _entry(
-    draft: Draft, file: TextFile, body: str, origin: FileOrigin, circumstances: Circumstances, *, pip: bool
-) -> None:
+    if len(file.text) > _LARGEST:
+        raise ProjectFileError(file.shown, None, "not an environment file: it is larger than 512 KiB")
     try:
-        text = _scalar(body)
-    except _Unreadable:
-        _not_understood(draft, origin, body)
+        node: yaml.Node | None = yaml.compose(file.text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        marks = (error.problem_mark, error.context_mark)
+        mark = next(filter(None, reversed(marks) if error.problem in _BEGINS_BEFORE else marks), None)
+        line = None if mark is None else mark.line + 1
+        raise ProjectFileError(file.shown, line, f"invalid YAML: {error.problem or error.context}") from error
+    except yaml.reader.ReaderError as error:
+        line = file.text.count("\n", 0, error.position) + 1
+        character = f"U+{error.character:04X}" if isinstance(error.character, int) else repr(error.character)
+        raise ProjectFileError(file.shown, line, f"invalid YAML: the character {character} is not allowed") from error
+    except (RecursionError, ValueError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise ProjectFileError(file.shown, None, f"invalid YAML: {reason}") from error
+    return node
+
+
+def _pairs(file: TextFile, node: yaml.Node | None) -> dict[str, yaml.Node]:
+    """Return a mapping's values by key, its own before those that ``<<`` brings. Raises ProjectFileError."""
+    import yaml
+
+    pairs: dict[str, yaml.Node] = {}
+    waiting, merged = [node], 0
+    while waiting:
+        mapping, own = waiting.pop(0), set[str]()
+        merged += 1
+        if isinstance(mapping, yaml.SequenceNode) and merged > 1:
+            waiting[:0] = mapping.value
+        for key, value in mapping.value if isinstance(mapping, yaml.MappingNode) else ():
+            if not isinstance(key.value, str):
+                continue
+            if key.value in own:
+                raise ProjectFileError(file.shown, key.start_mark.line + 1, f"`{key.value}` is given twice")
+            own.add(key.value)
+            if key.value == _MERGE:
+                waiting.append(value)
+            else:
+                pairs.setdefault(key.value, value)
+        if merged > _MOST_ENTRIES:
+            raise ProjectFileError(file.shown, None, "its `<<` merge one another without an end")
+    return pairs
+
+
+def _entries(file: TextFile, dependencies: yaml.Node) -> Iterator[tuple[yaml.Node, bool]]:
+    """Yield the nodes that should name a package, and whether it is one for pip."""
+    import yaml
+
+    if not isinstance(dependencies, yaml.SequenceNode):
+        if dependencies.tag != _NULL:
+            yield dependencies, False
         return
-    if pip:
-        read_requirement_text(draft, text, file.path.parent, origin, circumstances)
-    else:
-        read_conda_specification(draft, text, origin, circumstances)
+    for node in dependencies.value:
+        pip = _pairs(file, node).get("pip") if isinstance(node, yaml.MappingNode) else None
+        if pip is None:
+            yield node, False
+        elif isinstance(pip, yaml.SequenceNode):
+            yield from ((entry, True) for entry in pip.value)
+        elif pip.tag != _NULL:
+            yield node, False
 
 
-def _scalar(body: str) -> str:
-    if body[:1] in {'"', "'"}:
-        if len(body) < 2 or body[-1] != body[0] or body[0] in body[1:-1] or "\\" in body:
-            raise _Unreadable(body)
-        return body[1:-1]
-    if body[:1] in {"&", "*", "!", "|", ">", "{", "[", "@", "`", "%"} or re.search(r":(\s|$)", body):
-        raise _Unreadable(body)
-    return body
-
-
-def _not_understood(draft: Draft, origin: FileOrigin, text: str) -> None:
-    message = f"`{text}` is not a form of YAML that is understood here; write a plain list of packages"
-    draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, text)
+def _entry(draft: Draft, file: TextFile, node: yaml.Node, circumstances: Circumstances, *, pip: bool) -> None:
+    text, line = node.value, node.start_mark.line + 1
+    origin = FileOrigin(file.shown, line, circumstances.included_from)
+    if not isinstance(text, str) or node.tag not in _TEXTS:
+        written = file.text[node.start_mark.index : node.end_mark.index].partition("\n")[0].strip()
+        message = f"`{written}` is not a package: conda takes a list of texts such as `numpy=1.26`"
+        draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, written)
+        return
+    if not pip:
+        read_conda_specification(draft, " ".join(text.split()), origin, circumstances)
+        return
+    # conda hands this list to pip as a file, so each line of a text is a line of its own.
+    literal = getattr(node, "style", None) == "|"
+    for number, each in enumerate(text.splitlines(), start=1):
+        place = FileOrigin(file.shown, line + number, circumstances.included_from) if literal else origin
+        if each.strip():
+            read_requirement_text(draft, each.strip(), file.path.parent, place, circumstances)
