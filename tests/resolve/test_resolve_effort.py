@@ -61,3 +61,19 @@ def test_a_search_that_gives_up_is_incomplete() -> None:
     found = diagnose(Manifest(read("app", "library"), LINUX, limits=Limits(rounds=2)), MemoryIndex(table))
     assert found.conflicts_truncated
     assert {unknown.kind for unknown in found.unknowns} == {UnknownKind.SEARCH_GIVEN_UP}
+
+
+def test_hundreds_of_versions_that_ask_for_the_same_are_left_together() -> None:
+    # The extra is asked for when all else is decided, and each of its versions wants an older lib.
+    chain = {f"f{n}": {key: {"requires": [f"f{n + 1}"]} for key in "12"} for n in range(40)}
+    chain["f40"] = {"1": {"requires": ["app[x]>=5"]}, "2": {"requires": ["app[x]>=3"]}}
+    table = {
+        **chain,
+        "lib": {"1": {}, "2": {}},
+        "app": {str(number): {"requires": ["lib<2 ; extra == 'x'"]} for number in range(1, 301)},
+    }
+    found = diagnose(Manifest(read("lib", "app", "f0"), LINUX, limits=Limits(rounds=3_000)), MemoryIndex(table))
+    assert not found.unknowns
+    assert found.resolution is not None
+    chosen = {p.name: str(p.version) for p in found.resolution.packages}
+    assert (chosen["app"], chosen["lib"]) == ("300", "1")

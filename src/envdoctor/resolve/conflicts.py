@@ -139,8 +139,8 @@ def minimal_cores(oracle: Oracle, limit: int, solves: int) -> CoreSet:
     settled: set[frozenset[int]] = set()
     truncated = False
     while not truncated and (chosen := next((h for h in hitting.sets if h not in settled), None)) is not None:
-        if oracle.solves >= solves:
-            truncated = True
+        if oracle.solves >= solves or oracle.gave_up:
+            truncated = True  # Where one search is too hard, so are most of those with a line less.
         elif oracle.possible(every - chosen):
             settled.add(chosen)
         elif len(cores) >= limit:

@@ -40,7 +40,7 @@ class Policy:
 class Limits:
     """Bounds on effort; whatever meets one is reported as truncated, never left hanging."""
 
-    rounds: int = 20_000
+    rounds: int = 100_000
     """Rounds of the search in one solve."""
     conflicts: int = 32
     conflict_solves: int = 400

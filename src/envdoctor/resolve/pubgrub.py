@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from nab_resolver.errors import ResolutionError, ResolutionTerminatedError
-from nab_resolver.incompat_index import add_incompatibility
-from nab_resolver.resolver import BaseProvider, Resolver
+from nab_resolver.resolver import BaseProvider, Resolver, ResolverObserver
 from nab_resolver.root import ROOT
 from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequirement, Term
 
-from envdoctor.resolve.clauses import Lessons, Positions
+from envdoctor.resolve.clauses import Clause, Lessons, Positions
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest, positions_of
 from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Proof, Solved, Unsolvable, View
 
@@ -23,47 +24,38 @@ __all__ = ["PubGrub"]
 
 _LOOKAHEAD = (1, 2, 8, 32)
 """How many versions to fetch ahead when a project is visited for the first, second, ... time."""
+_AHEAD = ((12, 128), (8, 32), (4, 8))
+"""Where a project has lost so many decisions, so many of its versions are looked at together."""
+_MUCH_BLAMED = 5
+"""A decision that so many versions were passed over for is taken back."""
 _EAGER_CONFLICTS = 4
 """A project that lost this many decisions is decided before others, as uv does."""
 
 
-class _Engine(Resolver[str, int]):
-    TARGETED_BT_MIN_CONFLICTS = 10
+class _Learned(ResolverObserver[str, int]):
+    """Takes down what a search learns."""
 
-    provider: _Provider
-    known: Sequence[Incompatibility[str, int]] = ()
-    """Clauses that hold from the start."""
+    def __init__(self) -> None:
+        self.clauses: list[Clause] = []
 
-    def _add_root_requirements(self, requirements: Sequence[RootRequirement[str, int]]) -> None:
-        for clause in self.known:
-            add_incompatibility(self, clause)
-        super()._add_root_requirements(requirements)
-
-    def _decide_next(self, next_package: str) -> Any:
-        """Count what the provider passed over as the conflicts that it spared."""
-        changed = super()._decide_next(next_package)
-        for package, culprit in self.provider.consume_passed_over():
-            self.priority_epoch += 1
-            self.stats.package_conflict_counts[package] += 1
-            self.stats.package_culprit_counts[culprit] += 1
-            if self.stats.package_culprit_counts[culprit] % self.CULPRIT_THRESHOLD == 0:
-                self.pending_targeted_backtrack.append(culprit)
-        return changed
+    def on_learned(self, incompatibility: Clause) -> None:
+        """Take down one clause."""
+        self.clauses.append(incompatibility)
 
 
 class PubGrub:
     """Solves with nab-resolver."""
 
-    def __init__(self, rounds: int = 20_000) -> None:
+    def __init__(self, rounds: int = 100_000) -> None:
         self._rounds = rounds
         self._lessons: weakref.WeakKeyDictionary[DependencyGraph, Lessons] = weakref.WeakKeyDictionary()
 
     def solve(self, demands: Sequence[Demand], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
         """Find a consistent choice; see ``Solver``."""
-        provider = _Provider(view, prefer or {}, demands)
-        engine = _Engine(provider, max_iterations=self._rounds, range_type=Positions)
         lessons = self._lessons.setdefault(view.graph, Lessons())
-        engine.known = lessons.under(view.relaxed)
+        provider = _Provider(view, prefer or {}, demands, lessons.under(view.relaxed))
+        learned = _Learned()
+        engine: Resolver[str, int] = Resolver(provider, learned, max_iterations=self._rounds, range_type=Positions)
         required = [RootRequirement(d.node, Positions(d.bits), d.line) for d in demands if not d.constraint]
         try:
             return Solved(engine.solve(required).pins)
@@ -74,25 +66,33 @@ class PubGrub:
                 return GaveUp("the search stopped without a proof")
             return Unsolvable(_proof(error.incompatibility, demands))
         finally:
-            lessons.take(engine.incompatibilities, view.relaxed)
+            lessons.take(learned.clauses, view.relaxed)
 
 
 class _Provider(BaseProvider[str, int]):
     """Answers the engine from a view of the graph."""
 
-    def __init__(self, view: View, prefer: Mapping[str, int], demands: Sequence[Demand]) -> None:
+    def __init__(
+        self, view: View, prefer: Mapping[str, int], demands: Sequence[Demand], known: Iterable[Clause]
+    ) -> None:
         self._view = view
         self._graph = view.graph
         self._prefer = prefer
-        self._pending = [_constraint_clause(demand) for demand in demands if demand.constraint]
+        self._pending = [*known, *(_constraint_clause(demand) for demand in demands if demand.constraint)]
         self._ranges: Mapping[str, RangeProtocol[int]] = {}
         self._visits: dict[str, int] = {}
-        self._order = {node: number for number, node in enumerate(dict.fromkeys(demand.node for demand in demands))}
+        self._order = {node: number for number, node in enumerate(dict.fromkeys(demand.package for demand in demands))}
         self._dependencies: dict[tuple[str, int], dict[str, Positions]] = {}
         self._alike: dict[tuple[str, frozenset[tuple[str, int]]], int] = {}
         self._conflicts: Mapping[str, int] = {}
-        self._passed_over: list[tuple[str, str]] = []
+        self._passed_over: Counter[str] = Counter()
+        self._blamed: Counter[str] = Counter()
         self._told: set[tuple[str, int]] = set()
+        self._targets: list[str] = []
+        self._swapped: set[tuple[str, str]] = set()
+        self._extras: dict[str, dict[str, None]] = {}
+        self._open = 0
+        """What is allowed of the project that is being decided."""
         self._given: Mapping[str, int] = {}
         self._given = self._consequences(demands)
 
@@ -120,7 +120,7 @@ class _Provider(BaseProvider[str, int]):
     def choose_version(self, package: str, version_range: RangeProtocol[int]) -> int | None:
         """Take the preferred, else the newest version that has metadata, else one that is hoped for."""
         name = base_name(package)
-        bits = _bits(version_range) & self._graph.candidates(name).all
+        bits = self._open = _bits(version_range) & self._graph.candidates(name).all
         if not bits:
             return None
         if name != package and name in self._ranges:
@@ -149,6 +149,7 @@ class _Provider(BaseProvider[str, int]):
         for node, positions in dependencies.items():
             if node in self._ranges and not _bits(self._ranges[node]) & positions.bits:
                 if self._given.get(node, -1) & positions.bits and not self._passes_over(package, node):
+                    self._tell_of_many(package, node)
                     return False
                 self._tell(package, position, node, positions)
                 return True
@@ -163,20 +164,61 @@ class _Provider(BaseProvider[str, int]):
         A conflict would throw away every decision since that one. After a few, conflicts are the way to learn that
         the other decision was the wrong one.
         """
-        if self._conflicts.get(package, 0) + sum(p == package for p, _ in self._passed_over) + 1 >= _EAGER_CONFLICTS:
+        if self._lost(package) + 1 >= _EAGER_CONFLICTS:
             return False
-        self._passed_over.append((package, node))
+        self._passed_over[package] += 1
+        self._blamed[node] += 1
+        if self._blamed[node] % _MUCH_BLAMED == 0:
+            self._targets.append(node)
         return True
 
-    def consume_passed_over(self) -> list[tuple[str, str]]:
-        """Hand over what was passed over since the last time, with what it does not go with."""
-        passed_over, self._passed_over = self._passed_over, []
-        return passed_over
+    def _lost(self, package: str) -> int:
+        """Return how many decisions a node has lost, those counted that it was spared."""
+        return self._conflicts.get(package, 0) + self._passed_over[package]
 
     def _tell(self, package: str, position: int, node: str, positions: Positions) -> None:
         self._told.add((package, position))
         terms = [Term(package, Positions.singleton(position)), Term(node, positions, positive=False)]
         self._pending.append(Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY))
+
+    def _tell_of_many(self, package: str, node: str) -> None:
+        """Tell, before a conflict with a decision, of all the next versions that do not go with it either.
+
+        A conflict a version is how hundreds of versions that ask for the same would be left one by one. How far ahead
+        metadata is looked at grows with what the project has lost.
+        """
+        name = base_name(package)
+        nodes = {other for other in (*self._conflicts, *self._passed_over) if base_name(other) == name}
+        lost = sum(map(self._lost, nodes))
+        ahead = next((count for least, count in _AHEAD if lost >= least), 0)
+        if not ahead:
+            return
+        self._graph.prefetch(name, self._open, ahead)
+        left, asked, mask = _bits(self._ranges[node]), 0, 0
+        for other in islice(positions_of(self._open), ahead):
+            if self._graph.usable(name, other):
+                wanted = self.get_dependencies(package, other).get(node)
+                if wanted is not None and not wanted.bits & left:
+                    mask |= 1 << other
+                    asked |= wanted.bits
+        if mask & (mask - 1):
+            terms = [Term(package, Positions(mask)), Term(node, Positions(asked), positive=False)]
+            self._pending.append(Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY))
+            self._tie_extras(package, mask)
+            if (package, node) not in self._swapped:
+                self._swapped.add((package, node))
+                self._targets.append(node)
+
+    def _tie_extras(self, package: str, mask: int) -> None:
+        """Tell that a project's extras go where it goes: what is told of many of its versions is told of theirs."""
+        for extra in self._extras.get(package, ()):
+            terms = [Term(extra, Positions(mask)), Term(package, Positions(mask), positive=False)]
+            self._pending.append(Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY))
+
+    def consume_force_backtrack_targets(self) -> list[str]:
+        """Hand over the projects that are to be decided anew, after those that they keep from their new versions."""
+        targets, self._targets = self._targets, []
+        return targets
 
     def has_satisfying_version(self, package: str, version_range: RangeProtocol[int]) -> bool:
         """Return whether a version would be found."""
@@ -195,7 +237,7 @@ class _Provider(BaseProvider[str, int]):
     def _demands(self, package: str, version: int) -> dict[str, Positions]:
         merged: dict[str, int] = {}
         for edge in self._view.edges(package, version):
-            self._order.setdefault(edge.dependency, len(self._order))
+            self._order.setdefault(base_name(edge.dependency), len(self._order))
             known = merged.get(edge.dependency)
             if known is None:
                 merged[edge.dependency] = edge.bits
@@ -217,11 +259,21 @@ class _Provider(BaseProvider[str, int]):
         del culprit_counts
         self._conflicts = conflict_counts
         bits = _bits(version_range)
-        order = self._order.setdefault(package, len(self._order))
+        order = self._place(package)
         if bits >= 0 and not bits & (bits - 1):
             return (0, 0, order)
-        lost = conflict_counts.get(package, 0)
+        lost = self._lost(package)
         return (1, -lost if lost >= _EAGER_CONFLICTS else 0, order)
+
+    def _place(self, package: str) -> tuple[int, bool]:
+        """Return where a node stands in the order of discovery, an extra right before its own project.
+
+        So a version is found that all its extras agree with; the project's turn comes when one is left.
+        """
+        name = base_name(package)
+        if name != package:
+            self._extras.setdefault(name, {})[package] = None
+        return self._order.setdefault(name, len(self._order)), name == package
 
     def widen_decision(self, package: str, version: int) -> Positions | None:
         """Speak for every version seen so far that makes the same demands."""
@@ -232,7 +284,7 @@ class _Provider(BaseProvider[str, int]):
         return Positions(self._alike[package, signature])
 
     def consume_pending_clauses(self) -> list[Incompatibility[str, int]]:
-        """Hand over the constraints, once."""
+        """Hand over what is told: at first what is known from other searches, and the constraints."""
         pending, self._pending = self._pending, []
         return pending
 

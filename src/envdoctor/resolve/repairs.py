@@ -34,6 +34,10 @@ class Found:
     positions: Mapping[str, int]
 
 
+_TOO_HARD = 3
+"""Searches that may be given up before no more are begun."""
+
+
 class RepairSearch:
     """Searches repairs of one manifest; keeps every proof, so a second question is cheaper than the first."""
 
@@ -91,6 +95,8 @@ class RepairSearch:
             restart = False
             for chosen in cheapest_hitting_sets(self._proofs, self._weight, limit, forbidden):
                 if (cost is not None and len(chosen) > cost) or len(yielded) >= most or self.solves >= end:
+                    return
+                if len(self.gave_up) >= _TOO_HARD:
                     return
                 if len(chosen) <= least or chosen in yielded or self._implied(chosen):
                     continue
