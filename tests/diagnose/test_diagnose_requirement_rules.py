@@ -139,6 +139,13 @@ def test_files_that_nothing_joins_may_say_the_same() -> None:
     assert of_project("RES003", duplicates=((first, require("torch", joined)),))
 
 
+def test_a_line_for_conda_and_what_the_package_itself_asks_for_repeat_nothing() -> None:
+    first = line("torch", 10, "environment.yml")
+    metadata = FileOrigin("setup.py", 9, included_from=FileOrigin("environment.yml", 14))
+    assert not of_project("RES003", duplicates=((first, require("torch", metadata)),))
+    assert not of_project("RES003", duplicates=((require("torch", first.origin, conda=True), first),))
+
+
 @pytest.mark.parametrize(
     ("message", "harmless", "severity"),
     [

@@ -265,3 +265,21 @@ def test_all_that_is_asked_of_python_holds_together(read_files, lines, pyproject
     project = read_files(files)
     assert str(project.requires_python) == bound
     assert project.requires_python_origin.path == ("environment.yml" if lines else "pyproject.toml")
+
+
+@pytest.mark.parametrize(
+    ("channels", "told"),
+    [
+        ("[pytorch, nvidia, conda-forge]", []),
+        ("[conda-forge, pytorch-nightly]", ["conda's channel `pytorch-nightly` cannot be asked"]),
+        (
+            "[my-lab, https://conda.example/other]",
+            ["conda's channels `my-lab` and `https://conda.example/other` cannot"],
+        ),
+        ("", []),
+    ],
+)
+def test_channels_with_builds_of_their_own_are_named(read_files, channels, told):
+    project = read_files({"environment.yml": f"channels: {channels}\ndependencies: [pytorch]\n"})
+    assert [problem.kind for problem in project.problems] == [ReadingProblemKind.UNSUPPORTED] * len(told)
+    assert all(problem.message.startswith(text) for problem, text in zip(project.problems, told, strict=True))

@@ -123,6 +123,7 @@ _TEXTS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float
 _BEGINS_BEFORE = ("could not find expected ':'", "found unexpected end of stream")
 """What the parser says where it gave up looking; what it was in began before."""
 _MERGE = "<<"
+_USUAL_CHANNELS = frozenset({"conda-forge", "defaults", "nodefaults", "main", "anaconda", "pytorch", "nvidia"})
 
 
 def read_conda_environment(draft: Draft, path: Path, circumstances: Circumstances) -> None:
@@ -134,10 +135,23 @@ def read_conda_environment(draft: Draft, path: Path, circumstances: Circumstance
     name = keys.get("name")
     if name is not None and isinstance(name.value, str) and name.value and draft.name is None:
         draft.name = name.value if draft.reading_apart is None else None
+    _channels(draft, file, keys.get("channels"), circumstances)
     for count, (node, pip) in enumerate(_entries(file, keys["dependencies"])):
         if count >= _MOST_ENTRIES:
             raise ProjectFileError(file.shown, None, f"it names more than {_MOST_ENTRIES:,} packages")
         _entry(draft, file, node, circumstances, pip=pip)
+
+
+def _channels(draft: Draft, file: TextFile, channels: yaml.Node | None, circumstances: Circumstances) -> None:
+    """Say which channels are not asked, where they have other builds than the usual ones: nightly ones, a lab's own."""
+    listed = channels.value if channels is not None and isinstance(channels.value, list) else []
+    own = [node for node in listed if isinstance(node.value, str) and node.value not in _USUAL_CHANNELS]
+    if own:
+        named = " and ".join(f"`{node.value}`" for node in own[:5])
+        plural = "channels" if len(own) > 1 else "channel"
+        message = f"conda's {plural} {named} cannot be asked: what has no other source is judged by the Python index"
+        origin = FileOrigin(file.shown, own[0].start_mark.line + 1, circumstances.included_from)
+        draft.problem(ReadingProblemKind.UNSUPPORTED, origin, message, own[0].value)
 
 
 def _compose(file: TextFile) -> yaml.Node | None:

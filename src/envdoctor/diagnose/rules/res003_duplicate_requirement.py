@@ -33,11 +33,24 @@ from envdoctor.model.origin import FileOrigin, Origin
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.requirement import Requirement
+
+_METADATA = ("setup.py", "setup.cfg", "pyproject.toml")
 
 
 def _of_other_files(first: Origin, second: Origin) -> bool:
     """Two files that nothing joins are each complete in themselves: a server's and a trainer's, say."""
     return isinstance(first, FileOrigin) and isinstance(second, FileOrigin) and _root(first) != _root(second)
+
+
+def _in_other_hands(first: Requirement, second: Requirement) -> bool:
+    """One for conda beside one for pip, and what a package's own metadata asks for: neither line is there in vain."""
+    metadata = [
+        item.origin.included_from is not None and item.origin.path.rpartition("/")[2] in _METADATA
+        for item in (first, second)
+        if isinstance(item.origin, FileOrigin)
+    ]
+    return first.conda != second.conda or any(metadata)
 
 
 def _root(origin: FileOrigin) -> str:
@@ -48,7 +61,7 @@ def _root(origin: FileOrigin) -> str:
 
 def _find(examination: Examination) -> Iterator[Finding]:
     for first, second in examination.project.duplicates if examination.project else ():
-        if _of_other_files(first.origin, second.origin):
+        if _of_other_files(first.origin, second.origin) or _in_other_hands(first, second):
             continue
         yield Finding(
             rule=RULE.code,
