@@ -12,6 +12,7 @@ from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 
 EDITABLE = '{"dir_info": {"editable": true}, "url": "file:///gone/project"}'
 
@@ -113,3 +114,28 @@ def test_where_a_distribution_keeps_no_list_a_folder_may_be_its_own(tmp_path: Pa
     (distribution(tmp_path, "foo", installer="debian") / "RECORD").unlink()
     distribution(tmp_path, "bar")
     assert findings(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("own", "backend", "wanted"),
+    [
+        ("__version__ = '2.9.1+cu128'\ncuda = '12.8'\nhip = None\n", Backend.ROCM, {"ABI008"}),
+        ("__version__ = '2.9.1'\ncuda = None\nhip = '6.4.43482'\n", Backend.ROCM, set()),
+    ],
+)
+def test_torch_says_itself_what_it_was_built_for(tmp_path: Path, own: str, backend: Backend, wanted: set[str]) -> None:
+    distribution(tmp_path, "torch")
+    (tmp_path / "torch/version.py").write_text(own)
+    for path in (*tmp_path.glob("*/METADATA"),):
+        path.write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.9.1\n")
+    info = distribution(tmp_path, "torchvision")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: torchvision\nVersion: 0.24.1+rocm6.4\n")
+    environment = read_environment(tmp_path, ask=False)
+    target = Target(OperatingSystem.LINUX, Arch.X86_64, (3, 11), backend=backend)
+    found = examine(Examination(environment=environment, target=target))
+    errors = [item for item in found if item.severity is Severity.ERROR]
+    assert {item.rule for item in errors} - {"RES202"} == wanted
+    if wanted:
+        remedies = [item.remedy.summary for item in errors if item.rule == "ABI008" and item.remedy]
+        assert remedies == ["install `torch` 2.9.1 from the index with +rocm6.4 builds, as `torchvision` is"]
+        assert any("a CUDA build (cu128)" in item.message for item in errors if item.rule == "RES202")

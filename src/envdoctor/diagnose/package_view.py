@@ -162,6 +162,8 @@ def _installed(
         except InvalidVersion:
             continue
         label, source = version.local, "its version"
+        if label is None and item.build_label:
+            label, source = item.build_label, f"{item.name}/version.py"
         if item.name == "torch" and label is None:
             label, source = _torch_build_fact(examination), "facts"
         if item.name == "torch" and label is None and not _is_conda(environment):

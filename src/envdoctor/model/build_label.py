@@ -14,7 +14,11 @@ from packaging.version import Version
 
 from envdoctor.model.target import Backend
 
-__all__ = ["BuildLabel", "LabelLife", "read_label"]
+__all__ = ["BuildLabel", "LabelLife", "label_in_source", "read_label"]
+
+_OWN_VERSION = re.compile(r"__version__\s*=\s*['\"][^'\"+]*\+?([\w.]*)['\"]")
+_OWN_CUDA = re.compile(r"^cuda\s*(?::[^=]*)?=\s*(?:['\"]([\d.]+)['\"]|None)", re.MULTILINE)
+_OWN_OTHER = re.compile(r"^(hip|xpu)\s*(?::[^=]*)?=\s*['\"]([\d.]+)", re.MULTILINE)
 
 _CUDA = re.compile(r"cu(\d{2,3})(?![\w])")
 _ROCM = re.compile(r"rocm(?:[-_.]?)(\d+)(?:\.(\d+))?(?:\.(\d+))?")
@@ -40,6 +44,22 @@ class BuildLabel:
         """``CUDA 12.8``, ``ROCm 6.4.2``, ``the CPU``."""
         words = {Backend.CUDA: "CUDA", Backend.ROCM: "ROCm", Backend.XPU: "XPU"}.get(self.backend, "the CPU")
         return f"{words} {'.'.join(map(str, self.release))}".strip()
+
+
+def label_in_source(text: str) -> str | None:
+    """Return the label that torch/version.py, or a companion's, says of its own build; None where it says nothing.
+
+    The metadata of a wheel from the default index has no label, and this file has it all the same.
+    """
+    if other := _OWN_OTHER.search(text):
+        return f"rocm{other.group(2)}" if other.group(1) == "hip" else "xpu"
+    cuda = _OWN_CUDA.search(text)
+    if cuda is not None and cuda.group(1):
+        return "cu" + "".join(cuda.group(1).split(".")[:2])
+    label = _OWN_VERSION.search(text)
+    if label is not None and label.group(1):
+        return label.group(1)
+    return "cpu" if cuda is not None else None
 
 
 def read_label(label: str | None) -> BuildLabel | None:

@@ -143,6 +143,8 @@ class InstalledDistribution:
     top_level: tuple[str, ...] = ()
     files: tuple[InstalledFile, ...] | None = None
     """None where no RECORD was there, or where it was not asked for."""
+    build_label: str = ""
+    """What torch, or a companion of it, itself says of its build (``cu128``), where the metadata has no label."""
     wheel_tags: tuple[str, ...] = ()
     """``Tag`` lines of WHEEL."""
     provides_extra: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.build_label import label_in_source
 from envdoctor.model.environment import InstalledDistribution
 
 __all__ = ["Headers", "parse_headers", "read_distribution", "read_egg_requires", "read_text"]
@@ -31,6 +32,7 @@ _INTERESTING = {
     b"requires-python",
     b"provides-extra",
 }
+_TELL_THEIR_BUILD = frozenset({"torch", "torchvision", "torchaudio", "torchcodec"})
 _EDITABLE = re.compile(rb'"editable"\s*:\s*true')
 
 
@@ -169,9 +171,12 @@ def _from_dist_info(folder: str, path: str, headers: Headers) -> InstalledDistri
 
     direct_url = content("direct_url.json")
     installer = content("INSTALLER")
+    name, version = canonicalize_name(headers.name or ""), headers.version or ""
+    own = read_text(f"{folder}/{name}/version.py") if name in _TELL_THEIR_BUILD and "+" not in version else None
     return InstalledDistribution(
-        name=canonicalize_name(headers.name or ""),
-        version=headers.version or "",
+        name=name,
+        version=version,
+        build_label=(label_in_source(own.decode("utf-8", "replace")) or "") if own else "",
         requires_dist=tuple(headers.requires_dist),
         requires_python=headers.requires_python,
         location=folder,

@@ -29,7 +29,9 @@ from envdoctor.diagnose.package_view import PackageView, Place, scenes
 from envdoctor.diagnose.pairing import COMPANIONS, builds_apart
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.model.build_label import read_label
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.target import Backend
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -58,8 +60,16 @@ def find(examination: Examination) -> Iterator[Finding]:
                 Evidence(f"{name}: {found.label}", found.label_source),
                 Evidence(f"torch: {torch.label}", torch.label_source),
             ),
-            Remedy(f"install `{name}` from the index with +{torch.label} builds"),
+            Remedy(_other_build(examination, found, torch)),
         )
+
+
+def _other_build(examination: Examination, found: PackageView, torch: PackageView) -> str:
+    """Return which of the two to replace: the one that is not for the target's backend; else the companion."""
+    backend, label = examination.target.backend if examination.target else None, read_label(found.label)
+    if label is not None and label.backend is backend and label.backend is not Backend.CPU:
+        return f"install `torch` {torch.version.public} from the index with +{found.label} builds, as `{found.name}` is"
+    return f"install `{found.name}` from the index with +{torch.label} builds"
 
 
 def _tells(examination: Examination, found: PackageView, torch: PackageView) -> bool:
@@ -68,8 +78,12 @@ def _tells(examination: Examination, found: PackageView, torch: PackageView) -> 
     On aarch64 boards people do, and such a companion carries no label either.
     """
     target = examination.target
-    told = found.version.local is not None and torch.version.local is not None
-    return told or (torch.version.local is not None and target is not None and target.arch.value == "x86_64")
+    its, own = _tells_itself(torch), _tells_itself(found)
+    return its and (own or (target is not None and target.arch.value == "x86_64"))
+
+
+def _tells_itself(view: PackageView) -> bool:
+    return view.version.local is not None or view.label_source.endswith("/version.py")
 
 
 RULE = Rule(

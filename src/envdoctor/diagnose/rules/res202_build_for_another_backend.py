@@ -23,7 +23,6 @@ wheels are CUDA builds, which no AMD or Intel card can use.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -33,7 +32,7 @@ from envdoctor.diagnose.index_account import silent
 from envdoctor.diagnose.package_view import Place, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
-from envdoctor.model.build_label import read_label
+from envdoctor.model.build_label import label_in_source, read_label
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
     from envdoctor.model.resolution import ResolvedPackage
 
 _ASKS_FOR_A_BUILD = (Backend.CUDA, Backend.ZLUDA, Backend.ROCM, Backend.XPU, Backend.MPS, Backend.COREML)
-_VERSION = re.compile(r"__version__\s*=\s*['\"][^'\"+]*\+?([\w.]*)['\"]")
-_CUDA = re.compile(r"^cuda\s*(?::[^=]*)?=\s*(?:['\"]([\d.]+)['\"]|None)", re.MULTILINE)
-_OTHER = re.compile(r"^(hip|xpu)\s*(?::[^=]*)?=\s*['\"]([\d.]+)", re.MULTILINE)
 _WORDS = {Backend.CUDA: "a CUDA build", Backend.ROCM: "a ROCm build", Backend.XPU: "an XPU build"}
 _IN_PLACE_OF_CUDA = {
     "onnxruntime-gpu": {
@@ -78,16 +74,7 @@ def _read_build(archives: ArchiveReader, package: ResolvedPackage) -> str | None
         data = archives.read(package.file, "torch/version.py")
     except (MetadataUnavailable, IndexUnavailable):
         return None
-    text = data.decode("utf-8", "replace") if data else ""
-    if other := _OTHER.search(text):
-        return f"rocm{other.group(2)}" if other.group(1) == "hip" else "xpu"
-    cuda = _CUDA.search(text)
-    if cuda is None:
-        return None
-    if cuda.group(1):
-        return "cu" + "".join(cuda.group(1).split(".")[:2])
-    label = _VERSION.search(text)
-    return label.group(1) if label and label.group(1) else "cpu"
+    return label_in_source(data.decode("utf-8", "replace")) if data else None
 
 
 def _label(examination: Examination, view: PackageView) -> tuple[str | None, str]:
