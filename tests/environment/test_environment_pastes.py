@@ -99,6 +99,7 @@ GREP = "(venv) me@box:~/app$ pip list | grep torch\ntorch                    2.4
         (MARKDOWN, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
         (HASHES, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
         (GREP, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
+        ("Successfully installed torch-2.4.1+cu121 numpy-1.26.4\n", {"torch": "2.4.1+cu121", "numpy": "1.26.4"}, True),
         ("$ pip freeze | findstr onnx\nonnx==1.18.0\n", {"onnx": "1.18.0"}, True),
         ("torch==2.4.1\ntorchvision==0.19.1\n", {"torch": "2.4.1", "torchvision": "0.19.1"}, True),
         ("onnx==1.18.0\nprotobuf==5.29.0\n", {"onnx": "1.18.0", "protobuf": "5.29.0"}, False),
@@ -122,6 +123,7 @@ def test_pip_show_and_exports_tell_the_python_and_the_system() -> None:
     ("text", "instead"),
     [
         ("name: x\ndependencies:\n  - python>=3.10\n  - numpy\n", "checked as the project"),
+        ('version = 1\n\n[[package]]\nname = "torch"\nversion = "2.4.1"\n', "a lock file"),
         ("| NVIDIA-SMI 580.95.05    Driver Version: 580.95.05    CUDA Version: 13.0 |\n", "for `--facts`"),
         ('Traceback (most recent call last):\n  File "a.py", line 1\nValueError: x\n', "for `--log`"),
     ],

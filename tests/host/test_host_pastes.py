@@ -122,6 +122,18 @@ HUGGING_FACE = """\
             "$ rocminfo | grep Name\n  Name:   gfx1101\n  Marketing Name:   AMD Radeon RX 7800 XT\n",
             {"gpu[0].architecture": "gfx1101", "gpu[0].name": "AMD Radeon RX 7800 XT"},
         ),
+        (
+            "Graphics:\n  Device-1: AMD Navi 21 [Radeon RX 6800] driver: amdgpu v: kernel\n",
+            {"os": "linux", "gpu[0].architecture": "gfx1030"},
+        ),
+        (
+            (
+                "PS C:\\> Get-CimInstance Win32_VideoController | Select Name, DriverVersion\n\n"
+                "Name                    DriverVersion\n----                    -------------\n"
+                "AMD Radeon RX 6800 XT   31.0.24027.1012\n"
+            ),
+            {"os": "windows", "gpu.count": 1, "gpu[0].name": "AMD Radeon RX 6800 XT"},
+        ),
         (MAC, {"os": "macos", "arch": "arm64", "gpu[0].vendor": "apple"}),
         (
             HUGGING_FACE,

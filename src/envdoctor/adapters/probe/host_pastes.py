@@ -133,6 +133,8 @@ def _windows_names(text: str) -> Iterator[Said]:
         name = (
             line.partition(":")[2].strip() if re.match(r"\s*(?:Name|Caption|Description)\s*:", line) else line.strip()
         )
+        # PowerShell's table has the driver in the next column.
+        name = re.split(r"\s{2,}", name)[0]
         if (vendor := maker_in(name)) and not re.search(r"VideoController", name, re.IGNORECASE):
             yield from card_of(name, vendor)
 
@@ -154,6 +156,14 @@ def _lspci(text: str) -> Iterator[Said]:
         ]
         if vendor:
             yield from card_of(names[-1] if names else row.partition(" (")[0], vendor)
+
+
+def _inxi(text: str) -> Iterator[Said]:
+    for row in re.findall(r"^\s*Device-\d+: (.+?) driver: ", text, re.MULTILINE):
+        if vendor := maker_in(row):
+            names = re.findall(r"\[([^\]]+)\]", row)
+            yield "os", "linux"
+            yield from card_of(names[-1] if names else row, vendor)
 
 
 def _macos(text: str) -> Iterator[Said]:
@@ -220,6 +230,7 @@ _READERS: tuple[tuple[str, Callable[[str], Iterator[Said]]], ...] = (
     ("dxdiag", _dxdiag),
     ("Win32_VideoController", _windows_names),
     ("lspci", _lspci),
+    ("inxi", _inxi),
     ("system_profiler", _macos),
     ("env of a Hugging Face library", _of_transformers),
     ("uname", _uname),

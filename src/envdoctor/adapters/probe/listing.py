@@ -25,10 +25,12 @@ from envdoctor.adapters.probe.listing_parts import (
 from envdoctor.adapters.probe.listing_pastes import (
     is_env_of_library,
     is_excerpt_of,
+    is_finished_install,
     is_rows,
     is_show,
     is_tree,
     read_env_of_library,
+    read_finished_install,
     read_rows,
     read_show,
     read_tree,
@@ -80,6 +82,8 @@ def lists_too(text: str) -> bool:
 
 def _belongs(text: str) -> str:
     """Return where a text belongs that is no listing; empty where that is not known."""
+    if re.search(r"^\[\[packages?\]\]", text, re.MULTILINE):
+        return "; a lock file says what is to be installed: it is checked as the project"
     if machine := what_it_is(text):
         return f"; what {machine} says of a machine is for `--facts`"
     if re.search(r"Traceback \(most recent|^\s*(?:[\w.]+)?(?:Error|Exception|ERROR|error)\b.*:", text, re.MULTILINE):
@@ -106,6 +110,7 @@ _TEXTS: tuple[tuple[Callable[[str], bool], Callable[[str, str], Listing]], ...] 
     (is_conda_text, read_conda_text),
     (is_columns, read_columns),
     (is_show, read_show),
+    (is_finished_install, read_finished_install),
     (is_tree, read_tree),
     (is_rows, read_rows),
 )

@@ -12,10 +12,12 @@ from envdoctor.adapters.probe.listing_parts import Listing, distribution, lines_
 __all__ = [
     "is_env_of_library",
     "is_excerpt_of",
+    "is_finished_install",
     "is_rows",
     "is_show",
     "is_tree",
     "read_env_of_library",
+    "read_finished_install",
     "read_rows",
     "read_show",
     "read_tree",
@@ -175,3 +177,23 @@ def read_env_of_library(text: str, name: str) -> Listing:  # noqa: ARG001 - a re
     word = re.match(r"Windows|macOS|Darwin|Linux", said)
     listing.set_platform(_SYSTEMS[word[0]] if word else "", machine[0].replace("AMD64", "x86_64") if machine else "")
     return listing
+
+
+_INSTALLED = re.compile(r"^\s*Successfully installed (\S.*)$", re.MULTILINE)
+_INSTALLED_ITEM = re.compile(rf"({_NAME})-(\d[\w.+!]*)$")
+
+
+def is_finished_install(text: str) -> bool:
+    """Return whether the text is the last line of `pip install`."""
+    return _INSTALLED.search(text) is not None and not re.search(r"^\s*Traceback \(|^ERROR: ", text, re.MULTILINE)
+
+
+def read_finished_install(text: str, name: str) -> Listing:  # noqa: ARG001 - a reader's signature
+    """Read what it has put in, the last word counting: a choice of what is there."""
+    found = {}
+    for row in _INSTALLED.findall(text):
+        for word in row.split():
+            match = _INSTALLED_ITEM.match(word)
+            if match is not None and (item := distribution(match[1], match[2], installer="pip")) is not None:
+                found[item.name] = item
+    return Listing("pip install", distributions=list(found.values()), partial=True)
