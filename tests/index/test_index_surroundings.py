@@ -13,6 +13,8 @@ import pytest
 
 from envdoctor.adapters.index import AnyIndex, IndexSettings, open_index
 from envdoctor.adapters.index.index_settings import ExtraIndex, IndexSettingsError
+from envdoctor.adapters.index.pip_settings import read_pip_settings
+from envdoctor.adapters.index.project_indexes import ProjectIndexes, with_pips
 from envdoctor.ports import IndexUnavailable
 
 Open = Callable[..., AnyIndex]
@@ -250,3 +252,24 @@ def test_progress_names_the_host_that_keeps_us_waiting(slow, tmp_path: Path) -> 
     with open_index(settings, Telling()) as index, pytest.raises(IndexUnavailable):
         index.page("demo")
     assert f"waiting for {url.split('/')[2]}" in told
+
+
+def test_pips_own_extra_indexes_and_links_count_for_every_project(tmp_path, monkeypatch) -> None:
+    (tmp_path / "pip.conf").write_text(
+        "[global]\nfind-links = wheels\nextra-index-url =\n  https://a.example/simple\n  https://b.example/simple\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    found = with_pips(ProjectIndexes(), read_pip_settings(tmp_path), None)
+    assert [(item.url, item.flat) for item in found.extra] == [
+        (str(tmp_path / "wheels"), True),
+        ("https://a.example/simple", False),
+        ("https://b.example/simple", False),
+    ]
+    monkeypatch.setenv("PIP_FIND_LINKS", "https://c.example/links.html")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    alone = with_pips(ProjectIndexes(), read_pip_settings(tmp_path), None)
+    assert [(item.url, item.flat) for item in alone.extra] == [("https://c.example/links.html", True)]
+    assert alone.no_index

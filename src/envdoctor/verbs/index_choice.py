@@ -35,12 +35,13 @@ def open_ports(
     """Return the index for a profile and a project; no request is made yet."""
     from envdoctor.adapters.index.index_settings import IndexSettings, IndexSettingsError
     from envdoctor.adapters.index.opening import open_index
-    from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of
+    from envdoctor.adapters.index.pip_settings import read_pip_settings
+    from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, with_pips
     from envdoctor.ports import IndexUnavailable
 
     if choice.recorded is not None and not choice.recorded.is_dir():
         raise UsageFault(f"--recorded-index: `{choice.recorded}` is not a directory")
-    named = indexes_of(project) if project else ProjectIndexes()
+    named = with_pips(indexes_of(project) if project else ProjectIndexes(), read_pip_settings(), project)
     settings = IndexSettings(
         default_url=choice.index_url,
         bound=profile.indexes if profile else (),
@@ -72,10 +73,11 @@ def index_urls(choice: IndexChoice, profile: Profile | None, project: Project | 
     from envdoctor.adapters.index.credentials import split_credentials
     from envdoctor.adapters.index.index_settings import IndexSettings, IndexSettingsError
     from envdoctor.adapters.index.opening import default_index_url
-    from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of
+    from envdoctor.adapters.index.pip_settings import read_pip_settings
+    from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, with_pips
     from envdoctor.ports import IndexUnavailable
 
-    named = indexes_of(project) if project else ProjectIndexes()
+    named = with_pips(indexes_of(project) if project else ProjectIndexes(), read_pip_settings(), project)
     pairs = [(entry.name, entry.url) for entry in named.extra if not entry.flat]
     pairs += [(entry.name, entry.url) for entry in named.bound]
     pairs += [(entry.name, entry.url) for entry in (profile.indexes if profile else ())]

@@ -61,7 +61,8 @@ def _fault(url: str) -> str | None:
     return fault
 
 
-_KEYS = ("index-url", "cert", "client-cert", "proxy", "trusted-host")
+_KEYS = ("index-url", "cert", "client-cert", "proxy", "trusted-host", "extra-index-url", "find-links", "no-index")
+_YES = frozenset({"1", "true", "yes", "on"})
 _CONSTANT = re.compile(r"^PyPI\s*=\s*PackageIndex\(\s*[\"'](https?://[^\"']+)[\"']", re.MULTILINE)
 _MODULE = "pip/_internal/models/index.py"
 
@@ -75,6 +76,9 @@ class PipSettings:
     client_cert: str | None = None
     proxy: str | None = None
     trusted_hosts: tuple[str, ...] = ()
+    extra_index_urls: tuple[str, ...] = ()
+    find_links: tuple[str, ...] = ()
+    no_index: bool = False
     unreadable: tuple[str, ...] = ()
     """Configuration files that are there and could not be read, each with the reason."""
 
@@ -107,6 +111,9 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
         client_cert=found["client-cert"],
         proxy=found["proxy"],
         trusted_hosts=tuple((found["trusted-host"] or "").split()),
+        extra_index_urls=tuple((found["extra-index-url"] or "").split()),
+        find_links=tuple((found["find-links"] or "").split()),
+        no_index=(found["no-index"] or "").strip().lower() in _YES,
         unreadable=tuple(unreadable),
     )
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.index_settings import ExtraIndex, NamedDefault
+from envdoctor.adapters.index.pip_settings import PipSettings
 from envdoctor.model.index_url import index_name, label_of
 from envdoctor.model.profile import BoundIndex
 from envdoctor.model.project import IndexOption, IndexOptionKind, Project
 from envdoctor.model.requirement import Requirement, RequirementKind
 
-__all__ = ["ProjectIndexes", "indexes_of"]
+__all__ = ["ProjectIndexes", "indexes_of", "with_pips"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,21 @@ def indexes_of(project: Project) -> ProjectIndexes:
         tuple(everywhere.extra.values()),
         tuple(everywhere.notes),
     )
+
+
+def with_pips(named: ProjectIndexes, pip: PipSettings, project: Project | None) -> ProjectIndexes:
+    """Return the indexes of a project with those that pip's configuration and ``PIP_*`` variables add to any project.
+
+    A path there is relative to where one stands.
+    """
+    labels = tuple(sorted(_labels(project.requirements))) if project is not None else ()
+    extra = {item.url: item for item in named.extra}
+    links = [(str(Path(url).absolute()) if "://" not in url else url, True) for url in pip.find_links]
+    if not (named.no_index or pip.no_index):
+        links += [(url, False) for url in pip.extra_index_urls]
+    for url, flat in links:
+        extra.setdefault(url, ExtraIndex(index_name(url, "pip's configuration"), url, labels, flat))
+    return replace(named, extra=tuple(extra.values()), no_index=named.no_index or pip.no_index)
 
 
 class _Everywhere:
