@@ -101,3 +101,23 @@ def test_what_cannot_be_asked_for_is_refused(
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
     assert main(["check", str(tmp_path), *words, "--offline", "--quiet"]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", ["src", "src/deep"])
+def test_a_call_from_a_subfolder_finds_the_project_above(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / folder).mkdir(parents=True)
+    offline = ("--offline", "--cache-dir", str(tmp_path / "cache"), "--format", "json")
+    main(["check", str(tmp_path / folder), *offline])
+    said = capsys.readouterr()
+    assert json.loads(said.out)["scope"]["read"] == [{"path": "pyproject.toml", "as": "pyproject"}]
+    assert "taking the project above" in said.err
+
+
+def test_no_project_above_a_checkout_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / "clone" / ".git").mkdir(parents=True)
+    assert main(["check", str(tmp_path / "clone"), "--offline"]) == 2
+    assert "nothing here describes requirements" in capsys.readouterr().err

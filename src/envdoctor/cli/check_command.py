@@ -119,8 +119,11 @@ def check(
         report = report_of_patient(profile, target, patient, choice, tell=teller(quiet=quiet))
         report = with_whole_commands(report, Typed(profile=profile, env=env))
     else:
+        from envdoctor.verbs.project_inputs import project_of
+
         folder = project or Path()
         _refuse_patient_as_project(folder)
+        folder = project_of(folder, teller(quiet=quiet))
         groups = opt.group_choice(extra, group, only_group, all_groups=all_groups)
         report = _report_of_project(folder, profile, target, choice, patient, groups, quiet=quiet, env=env)
     code = write_report(

@@ -13,7 +13,7 @@ from envdoctor.cli.messages import teller
 from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageFault
-from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
+from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def explain(
     choice = IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer)
     progress, tell = open_progress(quiet=quiet), teller(quiet=quiet)
     groups = opt.group_choice(extra, group, only_group, all_groups=all_groups)
+    project = project_of(project, tell)
     with open_session(project, profile, target, choice, progress=progress, tell=tell, groups=groups) as session:
         # `voice:C1` is the conflict C1 of the environment `voice`; anything else is asked of every environment.
         parts = {request.part: request for request in session.requests}

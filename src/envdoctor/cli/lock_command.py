@@ -18,7 +18,7 @@ from envdoctor.model.refusal import RefusalKind
 from envdoctor.ports import UsageFault
 from envdoctor.render.reasons import refusal_text
 from envdoctor.verbs.next_command import Typed, mirrored_lock, with_whole_commands
-from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
+from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def lock(
 
     if repair is not None and no_repair:
         raise UsageFault("`--repair` and `--no-repair` exclude each other")
+    project = project_of(project, teller(quiet=quiet))
     session = open_session(
         project,
         profile,

@@ -38,6 +38,7 @@ __all__ = [
     "open_ports",
     "pick_profile",
     "pick_target",
+    "project_of",
     "read",
     "read_lock",
     "recognised_profile",
@@ -45,6 +46,8 @@ __all__ = [
 ]
 
 _DEPTH = 4
+_HIGHEST = 4
+"""Folders above a folder in which its project is looked for."""
 _MOST_FILES = 5000
 
 
@@ -70,14 +73,31 @@ def read(
         raise UsageFault(str(error)) from error
 
 
+def project_of(folder: Path, tell: Tell) -> Path:
+    """Return the project that a path is about: itself, or the one above a folder that describes none; said aloud."""
+    if not folder.is_dir() or describes_requirements(folder):
+        return folder
+    here = folder.resolve()
+    for above in list(here.parents)[:_HIGHEST] if not (here / ".git").exists() else ():
+        if above in (Path.home(), Path(above.anchor)):
+            break
+        if describes_requirements(above):
+            tell(f"taking the project above, `{above}`: `{folder}` describes no requirements")
+            return above
+        if (above / ".git").exists():
+            break
+    return folder
+
+
 def describes_requirements(path: Path) -> bool:
     """Return whether a directory holds anything that asks for packages; any other path is taken at its word."""
-    from envdoctor.adapters.project import ProjectFileError, read_project
+    from envdoctor.adapters.project import ProjectFileError
+    from envdoctor.adapters.project.discovery import look_into
 
     if not path.is_dir():
         return True
     try:
-        read_project(path)
+        look_into(path, str(path), None)
     except ProjectFileError as error:
         return not error.empty
     return True

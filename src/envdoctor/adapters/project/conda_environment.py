@@ -57,7 +57,7 @@ def read_conda_specification(draft: Draft, text: str, origin: FileOrigin, circum
         return
     name = match["name"].lower()
     if name == "python":
-        _python(draft, specifier, origin)
+        draft.set_environment_python(specifier, origin)
         return
     if name == "pip":
         return
@@ -67,19 +67,6 @@ def read_conda_specification(draft: Draft, text: str, origin: FileOrigin, circum
         return
     requirement = Requirement(canonicalize_name(_NAMES.get(name, name)), origin, specifier, text=text, conda=True)
     draft.add(requirement, circumstances)
-
-
-def _python(draft: Draft, specifier: SpecifierSet, origin: FileOrigin) -> None:
-    """Keep the Python that conda installs: a bound as ``requires-python`` is, and what the project runs on."""
-    before = draft.environment_python
-    if not str(specifier):
-        return
-    if before is None or draft.environment_python_origin is None:
-        draft.environment_python, draft.environment_python_origin = specifier, origin
-        draft.environment_python_binds = draft.reading_apart is None
-    elif draft.environment_python_origin.path == origin.path:
-        # All lines of one file hold together; another file is for another environment, and the first has the word.
-        draft.environment_python, draft.environment_python_origin = before & specifier, origin
 
 
 def _specifier(version: str, brackets: str | None) -> SpecifierSet | None:

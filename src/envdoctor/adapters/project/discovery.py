@@ -21,6 +21,7 @@ class Form(enum.Enum):
     PYPROJECT = "pyproject"
     PIPFILE = "pipfile"
     PIXI = "pixi.toml"
+    PYTHON_VERSION = "python-version"
     SETUP_CFG = "setup.cfg"
     SETUP_PY = "setup.py"
     CONDA = "conda"
@@ -92,6 +93,8 @@ def form_of(path: Path) -> Form:
         return Form(name)
     if name.startswith(("dockerfile", "containerfile")) or suffix == ".dockerfile":
         return Form.DOCKERFILE
+    if name == ".python-version":
+        return Form.PYTHON_VERSION
     if suffix == ".toml":
         return Form.PYPROJECT
     if suffix in {".yml", ".yaml"}:

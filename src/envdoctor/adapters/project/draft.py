@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.project.decoding import NotText, decode, impostor
+from envdoctor.adapters.project.file_bytes import ProjectFileError, file_bytes
 from envdoctor.adapters.project.limits import beyond_limits, legible, overlong
 from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.index_url import bare_url, index_fault
@@ -29,22 +29,6 @@ from envdoctor.model.project import (
 from envdoctor.model.requirement import GroupName, Requirement, RequirementKind
 
 __all__ = ["Apart", "Circumstances", "Draft", "LocalProject", "ProjectFileError", "TextFile"]
-
-
-class ProjectFileError(Exception):
-    """A path that cannot be read as a project: not there, not readable, or not what it claims to be."""
-
-    def __init__(self, path: str, line: int | None, message: str, *, empty: bool = False) -> None:
-        where = path if line is None else f"{path}:{line}"
-        super().__init__(f"{where}: {message}")
-        self.path = path
-        self.line = line
-        self.message = message
-        self.empty = empty
-        """There is no fault: nothing there says what is needed."""
-
-
-_LARGEST = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +133,7 @@ class Draft:
         if path in self._texts:
             return self._texts[path]
         shown = self.shown(path)
-        data = _bytes(path, shown)
+        data = file_bytes(path, shown)
         what = impostor(data, json_refused=json_refused)
         if what is not None:
             raise ProjectFileError(shown, 1, f"not what it claims to be: this is {what}")
@@ -253,6 +237,20 @@ class Draft:
         if self.requires_python is None:
             self.requires_python, self.requires_python_origin = specifier, origin
 
+    def set_environment_python(self, specifier: SpecifierSet, origin: FileOrigin, *, binds: bool = True) -> None:
+        """Keep the Python that an environment is made with: the first file that says one has the word.
+
+        All lines of one file hold together. ``binds``: the project asks for no other Python than that.
+        """
+        before, where = self.environment_python, self.environment_python_origin
+        if not str(specifier):
+            return
+        if before is None or where is None:
+            self.environment_python, self.environment_python_origin = specifier, origin
+            self.environment_python_binds = binds and self.reading_apart is None
+        elif where.path == origin.path:
+            self.environment_python, self.environment_python_origin = before & specifier, origin
+
     def python_bound(self) -> tuple[SpecifierSet | None, FileOrigin | None]:
         """Return what the project asks of a Python, and where: ``requires-python`` and a conda file's line together."""
         asked = self.requires_python
@@ -281,38 +279,3 @@ class Draft:
             self.problem(ReadingProblemKind.MISSING_FILE, origin, f"there is no file `{reference}`", text)
             return None
         return path
-
-
-def _bytes(path: Path, shown: str) -> bytes:
-    try:
-        what = _special(path.stat().st_mode)
-        if what is not None:
-            raise ProjectFileError(shown, None, f"this is {what}, not a file")
-        with path.open("rb") as stream:
-            data = stream.read(_LARGEST + 1)
-    except FileNotFoundError as error:
-        raise ProjectFileError(shown, None, "there is no such file") from error
-    except IsADirectoryError as error:
-        raise ProjectFileError(shown, None, "this is a directory, not a file") from error
-    except PermissionError as error:
-        raise ProjectFileError(shown, None, "the file may not be read (permission denied)") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ProjectFileError(shown, None, f"the file cannot be read: {reason}") from error
-    if len(data) > _LARGEST:
-        raise ProjectFileError(shown, None, "not what it claims to be: it is larger than 8 MiB")
-    return data
-
-
-def _special(mode: int) -> str | None:
-    """Say what a path is that must not be opened: reading a pipe may never end, and a device may do something."""
-    for test, what in (
-        (S_ISDIR, "a directory"),
-        (S_ISFIFO, "a named pipe"),
-        (S_ISSOCK, "a socket"),
-        (S_ISCHR, "a device"),
-        (S_ISBLK, "a device"),
-    ):
-        if test(mode):
-            return what
-    return None if S_ISREG(mode) else "something else"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from envdoctor.adapters.project.discovery import Form, form_of
-from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError
 from envdoctor.adapters.project.group_choice import Wanted
 from envdoctor.adapters.project.pyproject import read_pyproject
 from envdoctor.adapters.project.requirements_file import read_requirements_file
@@ -49,6 +49,9 @@ def read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: b
         from envdoctor.adapters.project.pixi import read_pixi_file
 
         read_pixi_file(draft, path, circumstances, wanted=wanted)
+    elif form is Form.PYTHON_VERSION:
+        message = "names a Python and no requirement; give the project's folder"
+        raise ProjectFileError(draft.shown(path), None, message)
     elif form is Form.PYTHON_SCRIPT:
         from envdoctor.adapters.project.script_metadata import read_script
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from packaging.markers import InvalidMarker, Marker
-from packaging.specifiers import SpecifierSet
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft
@@ -15,6 +15,7 @@ from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.limits import beyond_limits
 from envdoctor.adapters.project.poetry_versions import Alternatives, poetry_specifier, python_marker
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import IndexOptionKind, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, Requirement
 
@@ -230,7 +231,16 @@ def read_pipfile(draft: Draft, path: Path, circumstances: Circumstances, wanted:
         version = document.get("requires", key)
         if isinstance(version, str):
             exact = f"=={version}" if key == "python_full_version" else f"=={version}.*"
-            draft.set_python(exact, document.origin("requires", key))
+            _pipfile_python(draft, exact, document.origin("requires", key))
+
+
+def _pipfile_python(draft: Draft, text: str, origin: FileOrigin) -> None:
+    """Keep the Python that Pipenv makes the environment with."""
+    try:
+        draft.set_environment_python(SpecifierSet(text), origin)
+    except InvalidSpecifier:
+        message = f"`{text.lstrip('=')}` is not a version of Python"
+        draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, text)
 
 
 def _pipfile_sources(draft: Draft, document: TomlDocument) -> dict[str, str]:

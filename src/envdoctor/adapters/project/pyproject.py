@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.project.draft import Circumstances, Draft
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.limits import DEEPEST_INCLUDES
+from envdoctor.adapters.project.managers import read_hatch, read_pdm
 from envdoctor.adapters.project.pixi import read_pixi
 from envdoctor.adapters.project.poetry import read_poetry
 from envdoctor.adapters.project.requirements_file import include_requirements
@@ -117,7 +118,7 @@ def _group(
             _group(draft, document, names, other, circumstances, (*chain, group))
 
 
-_TOOLS = ("poetry", "uv", "envdoctor", "setuptools", "hatch", "pixi")
+_TOOLS = ("poetry", "uv", "envdoctor", "setuptools", "hatch", "pixi", "pdm")
 
 
 def read_pyproject(
@@ -143,6 +144,8 @@ def read_pyproject(
     read_dependency_groups(draft, document, circumstances, wanted)
     main = dependencies and wanted.main and not _has_main_list(document)
     read_poetry(draft, document, circumstances, wanted, main=main)
+    read_pdm(draft, document, circumstances, wanted, settings=settings)
+    read_hatch(draft, document, circumstances, wanted)
     read_pixi(draft, document, ("tool", "pixi"), circumstances, wanted if dependencies else replace(wanted, main=False))
     if settings:
         read_uv(draft, document)

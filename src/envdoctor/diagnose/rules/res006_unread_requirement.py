@@ -2,10 +2,10 @@
 
 ## What it does
 
-Reports what could not be read of a project's files. An error is what pip refuses too: a missing `-r` file or one
-outside the project, an unknown option, an index URL that is none. A warning is what only a download or running code
-would tell, an unset variable, an option that pip ignores, and a project that asks for nothing. In an extra, group or
-list that nobody asked for, all of it is one step milder.
+Reports what could not be read of a project's files. An error is what pip refuses too: a missing `-r` file, an unknown
+option, an index URL that is none. A warning is what only a download or running code would tell, a file outside the
+checkout, an unset variable, an option that pip ignores, and a project that asks for nothing. In an extra, group or list
+that nobody asked for, all of it is one step milder.
 
 ## Why is this bad
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _SEVERITY = {
     ReadingProblemKind.MISSING_FILE: Severity.ERROR,
     ReadingProblemKind.UNKNOWN_OPTION: Severity.ERROR,
-    ReadingProblemKind.OUTSIDE_PROJECT: Severity.ERROR,
+    ReadingProblemKind.OUTSIDE_PROJECT: Severity.WARNING,
     ReadingProblemKind.INVALID_URL: Severity.ERROR,
     ReadingProblemKind.MISSING_VARIABLE: Severity.WARNING,
     ReadingProblemKind.IGNORED_OPTION: Severity.WARNING,

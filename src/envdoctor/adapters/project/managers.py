@@ -1,0 +1,102 @@
+"""What PDM and Hatch add to the standard tables: groups, indexes, overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from packaging.markers import Marker
+
+from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.group_choice import Wanted, groups_of
+from envdoctor.adapters.project.requirements_file import read_requirement_text
+from envdoctor.adapters.project.specification import parse_pep508
+from envdoctor.adapters.project.toml_document import TomlDocument
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import FileOption, IndexOptionKind, ReadingProblem
+from envdoctor.model.requirement import GroupKind
+
+__all__ = ["read_hatch", "read_pdm"]
+
+_PDM = ("tool", "pdm")
+_NOWHERE = Marker("python_version < '0'")
+_DEFAULT = "pypi"
+
+
+def read_pdm(
+    draft: Draft, document: TomlDocument, circumstances: Circumstances, wanted: Wanted, *, settings: bool
+) -> None:
+    """Read PDM's development groups, and for the project itself its sources and overrides."""
+    base = (*_PDM, "dev-dependencies")
+    for group in groups_of(draft, GroupKind.GROUP, document.table(draft, *base), wanted):
+        for at, text in document.strings(draft, *base, group.name):
+            origin = document.origin(*base, group.name, at)
+            _line(draft, document, text, origin, replace(circumstances, group=group))
+    if settings:
+        _sources(draft, document)
+        _overrides(draft, document)
+
+
+def _line(draft: Draft, document: TomlDocument, text: str, origin: FileOrigin, circumstances: Circumstances) -> None:
+    """Read a line, which may be an editable path of the project: ``-e file:///${PROJECT_ROOT}/lib``."""
+    if not text.lstrip().startswith("-e"):
+        draft.add(parse_pep508(text, origin), circumstances)
+        return
+    place = text.replace("file:///${PROJECT_ROOT}/", "./").partition("#")[0].strip()
+    read_requirement_text(draft, place, document.file.path.parent, origin, circumstances)
+
+
+def _sources(draft: Draft, document: TomlDocument) -> None:
+    entries = document.get(*_PDM, "source")
+    for at, entry in enumerate(entries if isinstance(entries, list) else []):
+        url = entry.get("url") if isinstance(entry, dict) else None
+        if isinstance(url, str):
+            # PDM's word for the index that pip would ask; another one under that name takes its place.
+            first = entry.get("name") == _DEFAULT
+            kind = IndexOptionKind.INDEX_URL if first else IndexOptionKind.EXTRA_INDEX_URL
+            draft.add_index(kind, url, document.origin(*_PDM, "source", at))
+
+
+def _overrides(draft: Draft, document: TomlDocument) -> None:
+    base = (*_PDM, "resolution", "overrides")
+    for name, value in document.table(draft, *base).items():
+        if isinstance(value, str):
+            text = f"{name} @ {value}" if "://" in value else f"{name}{_specifier(value)}"
+            read = parse_pep508(text, document.origin(*base, name), f'{name} = "{value}"')
+            if isinstance(read, ReadingProblem):
+                draft.keep_problem(read)
+            else:
+                draft.overrides.append(read)
+    path = (*_PDM, "resolution", "excludes")
+    for at, name in document.strings(draft, *path):
+        read = parse_pep508(name, document.origin(*path, at))
+        if not isinstance(read, ReadingProblem):
+            draft.overrides.append(replace(read, marker=_NOWHERE))
+    if document.get(*_PDM, "resolution", "allow-prereleases") is True:
+        draft.keep_option(FileOption("pre", "", document.origin(*_PDM, "resolution", "allow-prereleases")))
+
+
+def _specifier(value: str) -> str:
+    """Return PDM's version as a specifier: a bare one is exact."""
+    if value in {"", "*"}:
+        return ""
+    return value if value[0] in "=<>!~" else f"=={value}"
+
+
+def read_hatch(draft: Draft, document: TomlDocument, circumstances: Circumstances, wanted: Wanted) -> None:
+    """Read the environments of Hatch as groups."""
+    base = ("tool", "hatch", "envs")
+    names = [name for name, value in document.table(draft, *base).items() if any(_lists(value))]
+    for group in groups_of(draft, GroupKind.GROUP, names, wanted):
+        for key in _lists(document.get(*base, group.name)):
+            for at, text in document.strings(draft, *base, group.name, key):
+                if "{" not in text:  # A value of a matrix or a context: not one requirement.
+                    origin = document.origin(*base, group.name, key, at)
+                    draft.add(parse_pep508(text, origin), replace(circumstances, group=group))
+
+
+def _lists(value: Any) -> Iterator[str]:
+    for key in ("dependencies", "extra-dependencies"):
+        if isinstance(value, dict) and isinstance(value.get(key), list):
+            yield key
