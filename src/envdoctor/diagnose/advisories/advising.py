@@ -140,9 +140,14 @@ def _elsewhere(advisory: Advisory, situation: Situation) -> bool:
     )
 
 
+_TELLING = 1024 * 1024
+"""Characters at the end of a log, where errors stand, and a quarter of that at its begin, where machines do."""
+
+
 def _situation_of_log(examination: Examination, log: LogText) -> Situation:
     """Return what the log, the listing and the facts tell together; a plan tells nothing of where the log is from."""
-    told = with_what_log_tells(replace(examination, resolution=None, project=None), log.text)
+    text = log.text if len(log.text) <= _TELLING else f"{log.text[: _TELLING // 4]}\n{log.text[-_TELLING:]}"
+    told = with_what_log_tells(replace(examination, resolution=None, project=None, log=text), text)
     return Situation(scenes(told, shipped_wheel_facts())[0])
 
 

@@ -206,7 +206,6 @@ INDEX: tuple[Row, ...] = (
     ("ADV210", "coreml.toml", ((),), ()),
     ("ADV212", "packages.toml", (("tensorboard",), ("setuptools",)), ()),
     ("ADV213", "packages.toml", (("setuptools",),), ()),
-    ("ADV214", "cuda.toml", (), ("apex", "causal-conv1d", "deepspeed", "detectron2", "flash-attn", "mamba-ssm", "nvdiffrast", "pytorch3d", "sageattention", "torch-cluster", "torch-scatter", "torch-sparse", "torch-spline-conv", "transformer-engine", "xformers")),
     ("ADV215", "symptoms.toml", ((),), ()),
     ("ADV216", "symptoms.toml", ((),), ()),
     ("ADV217", "symptoms_install.toml", ((),), ()),

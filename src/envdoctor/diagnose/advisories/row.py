@@ -10,17 +10,16 @@ from datetime import date, datetime
 from packaging.requirements import InvalidRequirement, Requirement
 
 from envdoctor.diagnose.advisories.advisory import (
-    PLACEHOLDER,
     Advisory,
     AdvisoryExample,
     Confidence,
-    RemedyCase,
     Telling,
     needed_packages,
 )
 from envdoctor.diagnose.advisories.log_text import fixed_text
 from envdoctor.diagnose.advisories.package_atoms import PACKAGE_ATOMS, table_atom
 from envdoctor.diagnose.advisories.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
+from envdoctor.diagnose.advisories.remedy_choice import PLACEHOLDER, RemedyCase
 from envdoctor.diagnose.advisories.world_atoms import WORLD_ATOMS, project_atom
 from envdoctor.model.finding import Applicability, Remedy, Severity
 from envdoctor.model.version_table import VersionTable

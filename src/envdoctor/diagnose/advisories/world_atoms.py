@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.diagnose.advisories.card_facts import card_architectures, facts_like
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.source_scan import EVERYWHERE, called_in
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.toml_tables import Table
 
-__all__ = ["WORLD_ATOMS", "card_architectures", "project_atom"]
+__all__ = ["WORLD_ATOMS", "project_atom"]
 
 
 def _unknown(what: str) -> Outcome:
@@ -127,43 +128,6 @@ def _log(row: Table) -> Atom:
     return Atom("log", ask)
 
 
-def _facts(examination: Examination, pattern: str) -> Iterator[Fact]:
-    if "*" not in pattern:
-        yield examination.facts.get(pattern)
-        return
-    # A pattern's star stands for an index in brackets, which fnmatch would read as a set of characters.
-    escaped = pattern.replace("[", "\x00").replace("]", "\x01")
-    for fact in examination.facts:
-        if fnmatch(fact.name.replace("[", "\x00").replace("]", "\x01"), escaped):
-            yield fact
-
-
-def card_architectures(examination: Examination) -> list[str]:
-    """Return the cards' architectures as ``sm_110`` or ``gfx1030``: measured, else the target's, else the profile's."""
-    found: list[str] = []
-    for name in ("gpu[*].architecture", "gpu[*].compute_capability"):
-        for fact in _facts(examination, name):
-            if fact.state is FactState.KNOWN:
-                text = str(fact.value)
-                is_number = text.replace(".", "").isdigit() and "." in text
-                found.append(f"sm_{text.replace('.', '')}" if is_number else text)
-    found = _as_told_to_hip(examination, found)
-    if not found and examination.target and examination.target.gpu_architecture:
-        found.append(examination.target.gpu_architecture)
-    if not found and examination.profile:
-        found += examination.profile.target.gpu_architectures
-    return list(dict.fromkeys(found))
-
-
-def _as_told_to_hip(examination: Examination, cards: list[str]) -> list[str]:
-    """Return the cards as ROCm takes them: HSA_OVERRIDE_GFX_VERSION lets an AMD card pass for another one."""
-    told = str(examination.facts.value("environment.HSA_OVERRIDE_GFX_VERSION") or "").split(".")
-    if len(told) != 3 or not all(part.isdecimal() for part in told) or examination.facts.value("host.wsl"):
-        return cards
-    passes_for = f"gfx{int(told[0])}{int(told[1])}{int(told[2]):x}"
-    return [passes_for if card.startswith("gfx") else card for card in cards]
-
-
 def _gpu(row: Table) -> Atom:
     wanted = row.texts("gpu", required=True)
 
@@ -204,7 +168,7 @@ def _fact(row: Table) -> Atom:
         return True
 
     def ask(situation: Situation) -> Outcome:
-        answers = [(fact, judge(fact)) for fact in _facts(situation.scene.examination, pattern)]
+        answers = [(fact, judge(fact)) for fact in facts_like(situation.scene.examination, pattern)]
         for fact, answer in answers:
             if answer:
                 said = "absent" if fact.state is FactState.ABSENT else fact.value

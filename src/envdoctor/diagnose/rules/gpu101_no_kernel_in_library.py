@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisories.world_atoms import card_architectures
+from envdoctor.diagnose.advisories.card_facts import card_architectures
 from envdoctor.diagnose.binary_links import owner, short_path
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.rule import Rule

@@ -30,9 +30,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.advisories.card_facts import card_architectures
 from envdoctor.diagnose.advisories.predicate import Situation
 from envdoctor.diagnose.advisories.selection import advisories_for
-from envdoctor.diagnose.advisories.world_atoms import card_architectures
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import advice_for_torch, builds_for, shipped_wheel_facts

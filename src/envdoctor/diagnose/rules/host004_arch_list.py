@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisories.world_atoms import card_architectures
+from envdoctor.diagnose.advisories.card_facts import card_architectures
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import code_of
 from envdoctor.model.candidate import BuildRisk, FileKind

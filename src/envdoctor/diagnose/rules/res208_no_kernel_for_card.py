@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisories.world_atoms import card_architectures
+from envdoctor.diagnose.advisories.card_facts import card_architectures
 from envdoctor.diagnose.package_view import PackageView, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import KernelSet, advice_for_torch, code_of, shipped_wheel_facts
