@@ -66,6 +66,15 @@ def fix(
     python: Annotated[
         Path | None, typer.Option("--python", metavar="EXE", help="The interpreter to make a new environment with.")
     ] = None,
+    allow_variable: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-variable",
+            metavar="NAME",
+            help="Let the profile set this variable, although it can decide what code runs (PATH, LD_PRELOAD). May be "
+            "repeated.",
+        ),
+    ] = None,
     no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Do not run GPU kernels at the end.")] = False,
     target_python: opt.TargetPythonOption = None,
     target_backend: opt.BackendOption = None,
@@ -99,6 +108,7 @@ def fix(
         verbose=verbose,
         json=format is opt.Format.JSON,
         yes=yes,
+        allowed_variables=frozenset(allow_variable or ()),
     )
     with session:
         treatment = Treatment(session, options, say=_say)

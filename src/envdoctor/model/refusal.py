@@ -42,6 +42,8 @@ class RefusalKind(enum.Enum):
     DISK = "disk"
     ARCHIVE = "archive"
     ENVIRONMENT = "environment"
+    VARIABLE = "variable"
+    """A profile sets what can decide which code runs."""
     PLAN = "plan"
     """Not even a plan could be made."""
 

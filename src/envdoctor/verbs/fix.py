@@ -18,6 +18,7 @@ from envdoctor.planning.fix_refusals import EnvironmentState
 from envdoctor.planning.leftovers import Leftover, brought, leftovers
 from envdoctor.planning.patch_selection import Selection, expand_variables, select, stand_ins
 from envdoctor.planning.plan_maker import PlanInput, make_plan
+from envdoctor.planning.variables import refused_variables
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.fix_lock import FixLock, distribution_file, lock_for_fix
@@ -100,7 +101,12 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
             variables=variables,
             records=_records(request, project, variables, locked, chosen, _brought(state, locked, stale, gone)),
             disk_free=ports.disk_free(request.environment),
-            refusals=(*refusals, *taken, *_other_files(locked, check.locked)),
+            refusals=(
+                *refusals,
+                *refused_variables(variables, project, request.allowed_variables),
+                *taken,
+                *_other_files(locked, check.locked),
+            ),
             skipped=chosen.skipped,
             notes=(*locked.notes, *chosen.notes),
             known_errors=tuple(item for item in locked.outcome.report.open_findings if item.severity is Severity.ERROR),

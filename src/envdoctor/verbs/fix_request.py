@@ -82,6 +82,8 @@ class FixRequest:
     index_urls: Mapping[str, str]
     choice: LockChoice = LockChoice()  # noqa: RUF009 - immutable
     label: str = ""
+    allowed_variables: frozenset[str] = frozenset()
+    """Variables that the profile may set although they can decide what code runs: the user has said so."""
     moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Components that kernels sent away from the GPU, where they were run, each with the reasons."""
 

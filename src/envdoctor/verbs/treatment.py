@@ -57,6 +57,7 @@ class TreatmentOptions:
     json: bool = False
     yes: bool = False
     """Nobody need be asked."""
+    allowed_variables: frozenset[str] = frozenset()
 
 
 class Treatment:
@@ -155,6 +156,7 @@ class Treatment:
                 self.options.repair, where_needed=len(self.session.requests) > 1 and bool(self.options.repair)
             ),
             label=part.label,
+            allowed_variables=self.options.allowed_variables,
             moved=self._moved(part),
         )
 
