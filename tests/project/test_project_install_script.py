@@ -200,3 +200,61 @@ def test_here_documents_are_data_in_a_script_and_commands_in_a_dockerfile(read_f
     text = "FROM x\nRUN <<EOF\npip install a\nEOF\nRUN pip install b\n"
     project = read_files({"Dockerfile": text}, at="Dockerfile")
     assert [(one.name, one.origin.line) for one in project.requirements] == [("a", 3), ("b", 5)]
+
+
+POWERSHELL = """
+param([switch]$Cpu, [string]$Index = "https://index.example/cu121")
+<# pip install incomment
+pip install incomment #>
+if($Cpu){ & "$venv\\python.exe" -m pip install torch }else{
+    python -m pip install torch==2.3.0 --index-url $Index
+}
+Write-Host "now pip install nothing" -ForegroundColor Green
+$packages = @("numpy", "scipy>=1.10")
+pip install @packages
+foreach ($name in $packages) { pip install $name }
+$more = @(
+  "onnx",  # why
+  "six"
+)
+pip install $more $unknown --no-deps | Out-Null
+$help = @"
+pip install intext
+"@
+"""
+SHELL = """
+LIST=(numpy "scipy>=1.10")
+MORE=(
+  onnx  # why
+  six
+)
+pip install "${LIST[@]}" "${MORE[@]}"
+for name in a b; do pip install "$name"; done
+pip install $(cat reqs.list) ${NONE[@]}
+"""
+BATCH = """
+for %%p in (a b) do pip install %%p
+pip install %%q
+"""
+
+
+def test_lists_loops_and_words_of_powershell(read_files):
+    project = read_files({"install.ps1": POWERSHELL}, at="install.ps1")
+    assert [one.name for one in project.requirements] == [
+        *("torch", "torch", "numpy", "scipy", "numpy", "scipy", "onnx", "six")
+    ]
+    assert [one.index_url for one in project.requirements][:2] == [None, "https://index.example/cu121"]
+    assert [one.no_deps for one in project.requirements][-2:] == [True, True]
+    assert [(one.kind, one.origin.line) for one in project.problems] == [(ReadingProblemKind.MISSING_VARIABLE, 17)]
+
+
+def test_lists_and_loops_of_a_shell_script(read_files):
+    project = read_files({"install.sh": SHELL}, at="install.sh")
+    assert [one.name for one in project.requirements] == ["numpy", "scipy", "onnx", "six", "a", "b"]
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.MISSING_VARIABLE] * 2
+
+
+def test_loops_of_a_batch_file(read_files):
+    project = read_files({"install.bat": BATCH}, at="install.bat")
+    assert names(project) == ["a", "b"]
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.MISSING_VARIABLE]

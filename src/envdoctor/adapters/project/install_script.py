@@ -14,7 +14,8 @@ from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileEr
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
-from envdoctor.adapters.project.shell_words import Command, Dialect, ScriptVariables, Word, commands
+from envdoctor.adapters.project.script_variables import ScriptVariables
+from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
 from envdoctor.adapters.project.specification import parse_line
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
@@ -134,7 +135,7 @@ def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, foll
     script.steps += 1
     step = script.steps
     origin = FileOrigin(script.file.shown, command.words[0].line)
-    index = next((word.text for word in call.values("index-url")), None)
+    index = next((word.text for word in call.values("index-url") if not script.variables.unknown(word.text)), None)
     no_deps = "no-deps" in call.flags
     draft.commands.append(
         InstallCommand(

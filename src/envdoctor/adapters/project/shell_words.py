@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-__all__ = ["Command", "Dialect", "ScriptVariables", "Word", "commands"]
+__all__ = ["Command", "Dialect", "Word", "commands"]
 
 
 class Dialect(enum.Enum):
@@ -30,6 +30,13 @@ _SEPARATOR = {
     Dialect.POWERSHELL: re.compile(r"&&|\|\||;|\||\(|\)|\{|\}"),
 }
 _HEREDOC = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
+# A list that goes on in the next line: NAME=(a b, $names = @("a",
+_LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@)\([^)]*$")
+_KEYWORD = re.compile(
+    r"\b(?:if|elseif|foreach|while|switch|catch|param)(?=\()|\b(?:else|try|finally)(?=\{)|\)(?=\{)", re.I
+)
+_TRAILING_COMMENT = re.compile(r"(?:^|\s)#.*$")
+_LONGEST_LIST = 200
 _REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
 _COMMENT = {
     Dialect.POSIX: re.compile(r"^\s*#"),
@@ -85,15 +92,23 @@ def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
     for number, line in enumerate(text.splitlines(), start=1):
         if terminator:
             # The text of a here-document is data.
-            terminator = "" if line.strip() == terminator else terminator
+            terminator = "" if _closes(line, terminator) else terminator
             continue
         opening = _HEREDOC.search(line) if dialect is Dialect.POSIX else None
         terminator = opening.group(1) if opening else ""
+        if dialect is Dialect.POWERSHELL and (started := _opened(line)) is not None:
+            terminator, line = started
+        if dialect is Dialect.POWERSHELL:
+            line = _KEYWORD.sub(r"\g<0> ", line)
         if _COMMENT[dialect].match(line):
             continue
+        start = current.lines[0] if current.lines else number
         stripped = line.rstrip() if dialect is not Dialect.POSIX else line
         if stripped.endswith(_CONTINUATION[dialect]):
             current.append(stripped[:-1] + " ", number)
+            continue
+        if _LIST_OPEN.search(current.text + line) and dialect is not Dialect.CMD and number - start < _LONGEST_LIST:
+            current.append(_TRAILING_COMMENT.sub("", line) + " ", number)
             continue
         current.append(line, number)
         if current.text.strip():
@@ -101,6 +116,20 @@ def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
         current = _Text()
     if current.text.strip():
         yield current
+
+
+def _closes(line: str, terminator: str) -> bool:
+    return terminator in line if terminator == "#>" else line.strip() == terminator
+
+
+def _opened(line: str) -> tuple[str, str] | None:
+    """Return how a comment or text over several lines of PowerShell ends, and what of the line stands before it."""
+    start = line.find("<#")
+    if start >= 0:
+        end = line.find("#>", start)
+        return ("#>", line[:start]) if end < 0 else ("", line[:start] + line[end + 2 :])
+    stripped = line.rstrip()
+    return (f"{stripped[-1]}@", stripped[:-2]) if stripped.endswith(('@"', "@'")) else None
 
 
 def _split(source: _Text, dialect: Dialect) -> Iterator[Command]:
@@ -169,6 +198,10 @@ class _Reader:
                 depth += 1 if character in "({" else -1
                 parts.append(character)
                 self.at += 1
+            elif depth:
+                # What brackets hold together is one word: $(cat < list), @("a", "b").
+                parts.append(character)
+                self.at += 1
             elif character.isspace() or self._separates():
                 break
             elif _REDIRECTION.match(self.text, self.at):
@@ -203,82 +236,3 @@ class _Reader:
                 self.at += 1
         self.at += 1
         return "".join(parts)
-
-
-_USE = {
-    Dialect.POSIX: re.compile(r"\$(?:\{(?P<braced>\w+)(?::?-(?P<default>[^}]*))?\}|(?P<name>\w+|@|\*))"),
-    Dialect.CMD: re.compile(r"%(?P<name>\w+)%|!(?P<braced>\w+)!|%(?P<default>[~\d*]\w*)"),
-    Dialect.POWERSHELL: re.compile(r"\$\{?(?:env:)?(?P<name>\w+)\}?(?P<braced>\Z.)?(?P<default>\Z.)?", re.I),
-}
-_ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)=(?P<value>.*)$", re.S)
-_COMPUTED = re.compile(r"[`]|\$\(")
-
-
-@dataclass(slots=True)
-class ScriptVariables:
-    """The values known so far; a name that is set twice to different values is not known."""
-
-    dialect: Dialect
-    _values: dict[str, str | None] = field(default_factory=dict)
-
-    def learn(self, words: Sequence[Word]) -> None:
-        """Take note of an assignment, if the command is one."""
-        texts = [word.text for word in words]
-        first = texts[0].lower().lstrip("@")
-        if self.dialect is Dialect.POWERSHELL:
-            match = re.match(r"^\$(?:env:)?(\w+)(=.*)?$", texts[0], re.I)
-            if match and (match.group(2) or texts[1:2] == ["="]):
-                self._set(match.group(1), match.group(2)[1:] if match.group(2) else " ".join(texts[2:]))
-            return
-        if self.dialect is Dialect.CMD:
-            if first == "set" and len(texts) > 1 and not texts[1].startswith("/"):
-                self._assign(" ".join(texts[1:]))
-            return
-        for text in texts[1:] if first in {"export", "readonly", "local", "declare"} else texts:
-            if not self._assign(text):
-                return
-
-    def expanded(self, words: Sequence[Word]) -> tuple[Word, ...]:
-        """Return the words with known variables replaced; a value with spaces becomes several words."""
-        result: list[Word] = []
-        for word in words:
-            text = self._expand(word.text)
-            if text == word.text or " " not in text:
-                result.append(replace(word, text=text))
-            else:
-                result += [Word(part, word.line) for part in text.split()]
-        return tuple(result)
-
-    def unknown(self, text: str) -> str | None:
-        """Return the first variable in ``text`` that is not known, or the substitution that only a shell computes."""
-        if self.dialect is not Dialect.CMD and _COMPUTED.search(text):
-            return text
-        match = _USE[self.dialect].search(text)
-        return match.group() if match else None
-
-    def _assign(self, text: str) -> bool:
-        match = _ASSIGNMENT.match(text)
-        if match is None:
-            return False
-        self._set(match["name"], match["value"])
-        return True
-
-    def _set(self, name: str, value: str) -> None:
-        key = name.lower() if self.dialect is not Dialect.POSIX else name
-        plain = self._expand(value)
-        known = None if self.unknown(plain) else plain
-        if key in self._values and self._values[key] != known:
-            known = None
-        self._values[key] = known
-
-    def _expand(self, text: str) -> str:
-        def value(match: re.Match[str]) -> str:
-            name = match["name"] or match["braced"] or ""
-            found = self._values.get(name.lower() if self.dialect is not Dialect.POSIX else name)
-            if found is not None:
-                return found
-            if self.dialect is Dialect.POSIX and match["default"] is not None and name not in self._values:
-                return match["default"]
-            return match.group()
-
-        return _USE[self.dialect].sub(value, text) if "$" in text or "%" in text or "!" in text else text
