@@ -6,16 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.model.candidate import Rejection, RejectionKind
+from envdoctor.model.resolution import Absence, AbsenceKind
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.render.reasons import message_of, reason, rejection_detail
-from envdoctor.resolve.explanation import Absence, AbsenceKind
 from envdoctor.verbs.explain import origin_text
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
-    from envdoctor.model.resolution import ResolvedPackage, Unmet
-    from envdoctor.resolve.explanation import Explanation, NewerVersion
+    from envdoctor.model.resolution import Explanation, NewerVersion, ResolvedPackage, Unmet
     from envdoctor.verbs.explain import Explained
 
 __all__ = ["explanation_lines"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,20 @@ if TYPE_CHECKING:
     from packaging.utils import NormalizedName
     from packaging.version import Version
 
-    from envdoctor.model.candidate import BuildRisk, DistributionFile
+    from envdoctor.model.candidate import BuildRisk, DistributionFile, Rejection
     from envdoctor.model.requirement import Requirement
+    from envdoctor.model.unknown import Unknown
 
-__all__ = ["Resolution", "ResolvedPackage", "Unmet", "WalkedBack"]
+__all__ = [
+    "Absence",
+    "AbsenceKind",
+    "Explanation",
+    "NewerVersion",
+    "Resolution",
+    "ResolvedPackage",
+    "Unmet",
+    "WalkedBack",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +87,61 @@ class Unmet:
     """The version that the resolution has of it; None where the target can have none that would do."""
     held_by: tuple[Requirement, ...] = ()
     """Who asks for that version and admits none that would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewerVersion:
+    """A version newer than the one in use, and why it is not in use."""
+
+    version: Version
+    excluded_by: tuple[Requirement, ...] = ()
+    """Requirements in force that do not admit it."""
+    unmet: tuple[Unmet, ...] = ()
+    """Only where its metadata has been read."""
+    rejections: tuple[Rejection, ...] = ()
+    """Why the target cannot use it, or must not without being told to: yanked, too new, no file, no metadata."""
+    prerelease: bool = False
+    """A pre-release that nobody asks for by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that is known of one package in a resolution."""
+
+    name: NormalizedName
+    package: ResolvedPackage | None
+    """None where the resolution does not have it."""
+    absence: Absence | None = None
+    """Why it does not, where somebody speaks of it."""
+    chains: tuple[tuple[str, ...], ...] = ()
+    """From a person's requirement down to the package, shortest first, one per person's requirement that leads here."""
+    newer: tuple[NewerVersion, ...] = ()
+    """Newest first."""
+    older: int = 0
+    """How many older versions the target could use."""
+
+
+class AbsenceKind(enum.Enum):
+    """Who, or what, leaves a package out."""
+
+    PROFILE = "profile"
+    REPAIR = "repair"
+    NO_SUCH_PROJECT = "no-such-project"
+    """A repair leaves it out because no index has it."""
+    NO_FILE = "no-file"
+    """A repair leaves it out because the target can use no version."""
+    OTHER_TARGETS = "other-targets"
+    """The lines that ask for it are for other targets."""
+    UNKNOWN = "unknown"
+    """A direct reference, or a page that could not be read: nothing is known of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """The reason, in the words of the profile where it gives one, and who asks for the package."""
+
+    kind: AbsenceKind
+    because: str = ""
+    asked_by: tuple[Requirement, ...] = ()
+    unknown: Unknown | None = None
+    """Why nothing is known of it, where that is so."""

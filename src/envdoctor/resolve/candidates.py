@@ -6,14 +6,18 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
+from urllib.parse import unquote
 
+from packaging.specifiers import SpecifierSet
 from packaging.tags import parse_tag
-from packaging.utils import NormalizedName
-from packaging.version import Version
+from packaging.utils import InvalidWheelFilename, NormalizedName, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.candidate import (
+    DIRECT_REFERENCE,
     Candidate,
     DistributionFile,
+    FileKind,
     ProjectPage,
     Rejection,
     RejectionKind,
@@ -24,7 +28,7 @@ from envdoctor.model.target import OperatingSystem, Target
 from envdoctor.resolve.manifest import Policy
 from envdoctor.shipped import refused_builds
 
-__all__ = ["CandidateList", "Selector"]
+__all__ = ["CandidateList", "Selector", "pins", "wheel_at"]
 
 _MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
 
@@ -61,6 +65,33 @@ class CandidateList:
             if candidate == version:
                 return 1 << position
         return 0
+
+    def eligible(self, written: Sequence[SpecifierSet], *, prereleases: bool) -> tuple[int, int]:
+        """Return the positions open to a demand that names no pre-release, and to one that does.
+
+        Yanked versions (PEP 592) and versions above a Python cap are open to every demand once a person pins
+        them. Pre-releases are open where a person names one, or where the project has nothing else.
+        """
+        guarded = self.yanked | self.capped
+        every = self.all & ~guarded
+        for position, version in enumerate(self.versions):
+            if guarded >> position & 1 and any(pins(specifier, version) for specifier in written):
+                every |= 1 << position
+        stable = every
+        if not (prereleases or any(specifier.prereleases for specifier in written)):
+            stable &= sum(1 << p for p, v in enumerate(self.versions) if not v.is_prerelease)
+        return stable or every, every
+
+    def admitted(self, specifier: SpecifierSet, stable: int, every: int) -> int:
+        """Return which of the eligible positions ``specifier`` admits, or the ghost bit where it admits none."""
+        if self.opaque:
+            return 1
+        eligible = every if specifier.prereleases else stable
+        if not len(specifier):
+            return eligible or self.ghost
+        versions = self.versions
+        hits = specifier.filter(range(len(versions)), prereleases=True, key=versions.__getitem__)
+        return sum(1 << position for position in hits) & eligible or self.ghost
 
     def candidate(self, position: int) -> Candidate:
         """Return the candidate at a position."""
@@ -208,3 +239,21 @@ def _newer_glibc(tags: str, target: Target) -> str:
     if parse_tag(tags).isdisjoint(replace(target, glibc=needed).tag_priorities()):
         return ""
     return "needs glibc {}.{}, the target is taken to have {}.{}".format(*needed, *target.glibc)
+
+
+def wheel_at(name: NormalizedName, url: str) -> DistributionFile | None:
+    """Return the wheel that a direct reference names; its name alone may say that the target cannot use it."""
+    filename = unquote(url.partition("#")[0].partition("?")[0].replace("\\", "/").rpartition("/")[2])
+    try:
+        version = parse_wheel_filename(filename)[1]
+    except (InvalidWheelFilename, InvalidVersion):
+        return None
+    return DistributionFile(name, version, filename, FileKind.WHEEL, url, index=DIRECT_REFERENCE)
+
+
+def pins(specifier: SpecifierSet, version: Version) -> bool:
+    """Return whether a specifier names exactly this version (``==1.2`` or ``===1.2``, not ``==1.*``)."""
+    return any(
+        s.operator in ("==", "===") and not s.version.endswith(".*") and s.contains(version, prereleases=True)
+        for s in specifier
+    )

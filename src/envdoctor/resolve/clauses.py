@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from nab_resolver.types import Incompatibility, IncompatibilityCause, RangeRelation
+from nab_resolver.root import ROOT
+from nab_resolver.types import Incompatibility, IncompatibilityCause, RangeRelation, Term
 from packaging.utils import NormalizedName
 
 from envdoctor.resolve.dependency_graph import base_name
-from envdoctor.resolve.solver import ANY_OWNER
+from envdoctor.resolve.solver import ANY_OWNER, Demand, Proof
 
-__all__ = ["Lessons", "Positions"]
+__all__ = ["Clause", "Lessons", "Positions", "bits_of", "constraint_clause", "proof_of"]
 
 
 class Positions:
@@ -46,16 +47,16 @@ class Positions:
         return isinstance(version, int) and bool(self.bits >> version & 1)
 
     def __and__(self, other: object) -> Positions:
-        return Positions(self.bits & _bits(other))
+        return Positions(self.bits & bits_of(other))
 
     def __or__(self, other: object) -> Positions:
-        return Positions(self.bits | _bits(other))
+        return Positions(self.bits | bits_of(other))
 
     def __invert__(self) -> Positions:
         return Positions(~self.bits)
 
     def __sub__(self, other: object) -> Positions:
-        return Positions(self.bits & ~_bits(other))
+        return Positions(self.bits & ~bits_of(other))
 
     def is_subset(self, other: Positions) -> bool:
         """Return whether every position is in ``other`` too."""
@@ -86,7 +87,8 @@ class Positions:
         return f"Positions({self.bits:#b})"
 
 
-def _bits(other: object) -> int:
+def bits_of(other: object) -> int:
+    """Return the bits of a set of positions that the engine hands back."""
     if not isinstance(other, Positions):
         raise TypeError(f"not a set of positions: {other!r}")
     return other.bits
@@ -135,3 +137,28 @@ def _facts(clause: Clause) -> frozenset[Pair] | None:
 
 def _touched(facts: frozenset[Pair], relaxed: Relaxed) -> bool:
     return any(pair in relaxed or (ANY_OWNER, pair[1]) in relaxed for pair in facts)
+
+
+def constraint_clause(demand: Demand) -> Clause:
+    """Return the clause of a bound: its node goes where the demand admits it, if anything asks for it at all."""
+    terms: list[Term[Any, int]] = [
+        Term(ROOT, Positions.singleton(1), positive=True),
+        Term(demand.node, ~Positions(demand.bits), positive=True),
+    ]
+    # The engine's own report wants one term of a CONSTRAINT clause; as a dependency of the root it may have two.
+    return Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY, origin=demand.line)
+
+
+def proof_of(incompatibility: Incompatibility[Any, Any], asked: Iterable[Demand]) -> Proof:
+    """Return the demands that a refutation rests on; ``asked`` are those of people."""
+    of_people = {(demand.line, demand.node): demand for demand in asked}
+    found: dict[Demand, None] = {}
+    for clause in incompatibility.walk():
+        if clause.origin is not None:
+            found[of_people[clause.origin, clause.terms[1].package]] = None
+        elif clause.cause is IncompatibilityCause.DEPENDENCY:
+            owner, wanted = clause.terms[0], clause.terms[-1]
+            bits = clause.dependency_range if wanted is owner else wanted.constraint
+            owner_bits = bits_of(owner.constraint)
+            found[Demand(wanted.package, bits_of(bits), owner=owner.package, owner_bits=owner_bits)] = None
+    return Proof(tuple(found))

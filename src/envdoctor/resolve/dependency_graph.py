@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from urllib.parse import unquote
+from itertools import islice
 
 from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
-from packaging.utils import InvalidWheelFilename, NormalizedName, canonicalize_name, parse_wheel_filename
-from packaging.version import InvalidVersion, Version
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
 
 from envdoctor.model.candidate import (
-    DIRECT_REFERENCE,
     CoreMetadata,
     DistributionFile,
-    FileKind,
     ProjectPage,
     Rejection,
     RejectionKind,
@@ -30,7 +28,7 @@ from envdoctor.model.requirement import Requirement, RequirementKind, holds
 from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
-from envdoctor.resolve.candidates import CandidateList, Selector
+from envdoctor.resolve.candidates import CandidateList, Selector, pins, wheel_at
 from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.requires_dist import MetadataLines
@@ -49,9 +47,6 @@ def positions_of(bits: int) -> Iterator[int]:
         position = bits.bit_length() - 1
         yield position
         bits ^= 1 << position
-
-
-_NO_EDGES: tuple[Edge, ...] = ()
 
 
 def base_name(node: str) -> NormalizedName:
@@ -87,21 +82,11 @@ class Edge:
         return Requirement(base_name(self.dependency), origin, self.specifier, extras=self.extras)
 
 
-def _wheel_at(name: NormalizedName, url: str) -> DistributionFile | None:
-    """Return the wheel that a direct reference names; its name alone may say that the target cannot use it."""
-    filename = unquote(url.partition("#")[0].partition("?")[0].replace("\\", "/").rpartition("/")[2])
-    try:
-        version = parse_wheel_filename(filename)[1]
-    except (InvalidWheelFilename, InvalidVersion):
-        return None
-    return DistributionFile(name, version, filename, FileKind.WHEEL, url, index=DIRECT_REFERENCE)
-
-
 class DependencyGraph:
     """Reads an index for one manifest and remembers everything.
 
     Candidates, sets of positions and edges do not depend on which requirements a solve takes in, so conflicts
-    that differ only in what they leave out are compared on the same resolver.
+    that differ only in what they leave out are compared on the same ground.
     """
 
     def __init__(self, manifest: Manifest, index: Index) -> None:
@@ -158,8 +143,9 @@ class DependencyGraph:
         written = (r for r in self._written.get(name, ()) if r.url and r.kind is RequirementKind.REQUIRE)
         direct = next((r for r in written if self.applies(r)), None)
         if direct is not None:
-            wheel = _wheel_at(name, direct.url or "")
-            if wheel is not None and (not can_use(wheel, self.manifest.target) or self._is_read(wheel)):
+            wheel = wheel_at(name, direct.url or "")
+            unusable = wheel is not None and not can_use(wheel, self.manifest.target)
+            if wheel is not None and (unusable or isinstance(self._ask(wheel), CoreMetadata)):
                 return self.selector.select(ProjectPage(name, (wheel,)))
             self.unknown[name] = Unknown(UnknownKind.DIRECT_REFERENCE, subject, origin=direct.origin)
             return CandidateList(name, (), (), None, opaque=True)
@@ -180,54 +166,20 @@ class DependencyGraph:
         direct = UnknownKind.DIRECT_REFERENCE
         return frozenset(name for name, unknown in self.unknown.items() if unknown.kind is not direct)
 
-    def _is_read(self, file: DistributionFile) -> bool:
-        """Return whether a file's metadata can be had."""
-        try:
-            self.index.metadata(file)
-        except (MetadataUnavailable, IndexUnavailable):
-            return False
-        return True
-
     def bits(self, name: NormalizedName, specifier: SpecifierSet) -> int:
         """Return the positions that ``specifier`` admits, or the ghost bit where it admits none."""
         key = (name, str(specifier))
         found = self._bits.get(key)
         if found is None:
-            found = self._bits[key] = self._admitted(name, specifier)
+            found = self._bits[key] = self.candidates(name).admitted(specifier, *self._eligibility(name))
         return found
 
-    def _admitted(self, name: NormalizedName, specifier: SpecifierSet) -> int:
-        candidates = self.candidates(name)
-        if candidates.opaque:
-            return 1
-        stable, every = self._eligibility(name)
-        eligible = every if specifier.prereleases else stable
-        if not len(specifier):
-            return eligible or candidates.ghost
-        versions = candidates.versions
-        hits = specifier.filter(range(len(versions)), prereleases=True, key=versions.__getitem__)
-        return sum(1 << position for position in hits) & eligible or candidates.ghost
-
     def _eligibility(self, name: NormalizedName) -> tuple[int, int]:
-        """Return the positions open to a demand that names no pre-release, and to one that does.
-
-        Yanked versions (PEP 592) and versions above a Python cap are open to every demand once a person pins
-        them. Pre-releases are open where a person names one, or where the project has nothing else.
-        """
         known = self._eligible.get(name)
-        if known is not None:
-            return known
-        candidates = self.candidates(name)
-        written = [r.specifier for r in self._written.get(name, ())]
-        guarded = candidates.yanked | candidates.capped
-        every = candidates.all & ~guarded
-        for position, version in enumerate(candidates.versions):
-            if guarded >> position & 1 and any(_pins(specifier, version) for specifier in written):
-                every |= 1 << position
-        stable = every
-        if not (self.manifest.policy.prereleases or any(s.prereleases for s in written)):
-            stable &= sum(1 << p for p, v in enumerate(candidates.versions) if not v.is_prerelease)
-        self._eligible[name] = known = (stable or every, every)
+        if known is None:
+            written = [requirement.specifier for requirement in self._written.get(name, ())]
+            prereleases = self.manifest.policy.prereleases
+            known = self._eligible[name] = self.candidates(name).eligible(written, prereleases=prereleases)
         return known
 
     def newest(self, name: NormalizedName) -> int:
@@ -276,7 +228,7 @@ class DependencyGraph:
         if metadata is not None:
             return self.manifest.policy.mended or not metadata.mended
         version = candidates.versions[position]
-        return any(_pins(r.specifier, version) for r in self._written.get(name, ()))
+        return any(pins(r.specifier, version) for r in self._written.get(name, ()))
 
     def hoped_for(self, name: NormalizedName, position: int) -> bool:
         """Return whether a version may be chosen in want of any that can be read."""
@@ -306,7 +258,7 @@ class DependencyGraph:
         name, _, extra = node.rstrip("]").partition("[")
         project = NormalizedName(name)
         metadata = self.metadata(project, position)
-        tie: tuple[Edge, ...] = _NO_EDGES
+        tie: tuple[Edge, ...] = ()
         if extra:
             tie = (Edge(project, name, 1 << position, SpecifierSet(), structural=True),)
         if metadata is None:
@@ -341,21 +293,7 @@ class DependencyGraph:
             return
         self._prefetched.add((name, bits, count))
         candidates = self.candidates(name)
-        wanted: list[DistributionFile] = []
-        bits &= candidates.all
-        while bits and count and not candidates.opaque:
-            position = highest(bits)
-            bits ^= 1 << position
-            count -= 1
-            if (name, position) not in self._metadata:
-                wanted.append(candidates.files[position][0])
+        newest = () if candidates.opaque else islice(positions_of(bits & candidates.all), count)
+        wanted = [candidates.files[position][0] for position in newest if (name, position) not in self._metadata]
         if wanted:
             self.index.prefetch_metadata(wanted)
-
-
-def _pins(specifier: SpecifierSet, version: Version) -> bool:
-    """Return whether a specifier names exactly this version (``==1.2`` or ``===1.2``, not ``==1.*``)."""
-    return any(
-        s.operator in ("==", "===") and not s.version.endswith(".*") and s.contains(version, prereleases=True)
-        for s in specifier
-    )

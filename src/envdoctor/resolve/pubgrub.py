@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from nab_resolver.errors import ResolutionError, ResolutionTerminatedError
 from nab_resolver.resolver import BaseProvider, Resolver, ResolverObserver
-from nab_resolver.root import ROOT
 from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequirement, Term
 
-from envdoctor.resolve.clauses import Clause, Lessons, Positions
+from envdoctor.resolve.clauses import Clause, Lessons, Positions, bits_of, constraint_clause, proof_of
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest, positions_of
-from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Proof, Solved, Unsolvable, View
+from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Solved, Unsolvable, View
 
 if TYPE_CHECKING:
     from nab_resolver.types import RangeProtocol
@@ -64,7 +63,7 @@ class PubGrub:
         except ResolutionError as error:
             if error.incompatibility is None:
                 return GaveUp("the search stopped without a proof")
-            return Unsolvable(_proof(error.incompatibility, demands))
+            return Unsolvable(proof_of(error.incompatibility, demands))
         finally:
             lessons.take(learned.clauses, view.relaxed)
 
@@ -78,7 +77,7 @@ class _Provider(BaseProvider[str, int]):
         self._view = view
         self._graph = view.graph
         self._prefer = prefer
-        self._pending = [*known, *(_constraint_clause(demand) for demand in demands if demand.constraint)]
+        self._pending = [*known, *(constraint_clause(demand) for demand in demands if demand.constraint)]
         self._ranges: Mapping[str, RangeProtocol[int]] = {}
         self._visits: dict[str, int] = {}
         self._order = {node: number for number, node in enumerate(dict.fromkeys(demand.package for demand in demands))}
@@ -120,11 +119,11 @@ class _Provider(BaseProvider[str, int]):
     def choose_version(self, package: str, version_range: RangeProtocol[int]) -> int | None:
         """Take the preferred, else the newest version that has metadata, else one that is hoped for."""
         name = base_name(package)
-        bits = self._open = _bits(version_range) & self._graph.candidates(name).all
+        bits = self._open = bits_of(version_range) & self._graph.candidates(name).all
         if not bits:
             return None
         if name != package and name in self._ranges:
-            bits = bits & _bits(self._ranges[name]) or bits
+            bits = bits & bits_of(self._ranges[name]) or bits
         preferred = self._prefer.get(package)
         if preferred is not None and bits >> preferred & 1 and self._graph.usable(name, preferred):
             if not self._refused(package, preferred):
@@ -147,7 +146,7 @@ class _Provider(BaseProvider[str, int]):
         name = base_name(package)
         dependencies = self.get_dependencies(package, position)
         for node, positions in dependencies.items():
-            if node in self._ranges and not _bits(self._ranges[node]) & positions.bits:
+            if node in self._ranges and not bits_of(self._ranges[node]) & positions.bits:
                 if self._given.get(node, -1) & positions.bits and not self._passes_over(package, node):
                     self._tell_of_many(package, node)
                     return False
@@ -194,7 +193,7 @@ class _Provider(BaseProvider[str, int]):
         if not ahead:
             return
         self._graph.prefetch(name, self._open, ahead)
-        left, asked, mask = _bits(self._ranges[node]), 0, 0
+        left, asked, mask = bits_of(self._ranges[node]), 0, 0
         for other in islice(positions_of(self._open), ahead):
             if self._graph.usable(name, other):
                 wanted = self.get_dependencies(package, other).get(node)
@@ -258,7 +257,7 @@ class _Provider(BaseProvider[str, int]):
         """Decide what has one choice left first, then what keeps losing, then in the order of discovery."""
         del culprit_counts
         self._conflicts = conflict_counts
-        bits = _bits(version_range)
+        bits = bits_of(version_range)
         order = self._place(package)
         if bits >= 0 and not bits & (bits - 1):
             return (0, 0, order)
@@ -287,31 +286,3 @@ class _Provider(BaseProvider[str, int]):
         """Hand over what is told: at first what is known from other searches, and the constraints."""
         pending, self._pending = self._pending, []
         return pending
-
-
-def _constraint_clause(demand: Demand) -> Incompatibility[str, int]:
-    terms: list[Term[Any, int]] = [
-        Term(ROOT, Positions.singleton(1), positive=True),
-        Term(demand.node, ~Positions(demand.bits), positive=True),
-    ]
-    # The engine's own report wants one term of a CONSTRAINT clause; as a dependency of the root it may have two.
-    return Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY, origin=demand.line)
-
-
-def _proof(incompatibility: Incompatibility[Any, Any], asked: Iterable[Demand]) -> Proof:
-    of_people = {(demand.line, demand.node): demand for demand in asked}
-    found: dict[Demand, None] = {}
-    for clause in incompatibility.walk():
-        if clause.origin is not None:
-            found[of_people[clause.origin, clause.terms[1].package]] = None
-        elif clause.cause is IncompatibilityCause.DEPENDENCY:
-            owner, wanted = clause.terms[0], clause.terms[-1]
-            bits = clause.dependency_range if wanted is owner else wanted.constraint
-            found[Demand(wanted.package, _bits(bits), owner=owner.package, owner_bits=_bits(owner.constraint))] = None
-    return Proof(tuple(found))
-
-
-def _bits(positions: object) -> int:
-    if not isinstance(positions, Positions):
-        raise TypeError(f"not a set of positions: {positions!r}")
-    return positions.bits

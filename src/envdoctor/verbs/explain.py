@@ -16,11 +16,11 @@ from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.model.resolution import Explanation, ResolvedPackage
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.diagnosis import Diagnosis
-from envdoctor.resolve.explanation import Explanation, explain
+from envdoctor.resolve.explanation import explain
 from envdoctor.verbs.check import CheckRequest, prescribe, report_of
 
 __all__ = ["Explained", "OtherWish", "explain_topic", "origin_text"]
