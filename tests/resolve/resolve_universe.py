@@ -84,7 +84,7 @@ class MemoryIndex:
 
     def metadata(self, file: DistributionFile) -> CoreMetadata:
         self.asked.add(f"{file.project} {file.version}")
-        found = self._metadata[file.filename]
+        found = self._metadata.get(file.filename)
         if found is None:
             raise MetadataUnavailable(unknown_file(UnknownKind.NO_METADATA, file, "no metadata"))
         return found
