@@ -36,11 +36,12 @@ VARIABLES = {
 INTERNAL = re.compile(r"ENVDOCTOR_(ANSWER|COLLECTIVE|PLANT|CRASH_\w+|FULL_\w+|INTERRUPT_\w+|PYTHON|VENV|LOCKED)\Z")
 """Between envdoctor and its own child processes, or for its own tests."""
 OTHERS = {
-    "NO_COLOR": "Set to anything: no colour.",
+    "NO_COLOR": "Set to anything: no colour. `--color` outweighs it.",
     "FORCE_COLOR": "Set to anything but `0`: colour also where the output is no terminal, as in the log of a CI job.",
     "XDG_CACHE_HOME": "On Linux, where the cache lies when `ENVDOCTOR_CACHE_DIR` does not say.",
+    "FORCE_HYPERLINK": "`1` or `0`: places and addresses are links, or not; else where the terminal takes them.",
     "TERM": "`dumb`: no colour and no moving progress line.",
-    "COLUMNS": "The width of the page, at most 100.",
+    "COLUMNS": "The width of the page, at most 200; running text takes no more than 100.",
     "GITHUB_WORKSPACE": "Where no `.git` lies above the project: the folder from which reports name files.",
     "CI_PROJECT_DIR": "The same in a GitLab job.",
     "PIP_*": "What pip reads: index, proxy, certificates, `PIP_CONFIG_FILE`; its configuration files count too.",

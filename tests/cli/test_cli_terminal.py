@@ -109,6 +109,38 @@ def test_colours_are_for_terminals_and_for_those_who_ask(
     assert ("\x1b[" in capsys.readouterr().out) is coloured
 
 
+@pytest.mark.parametrize(("typed", "coloured"), [("always", True), ("never", False), ("auto", False)])
+def test_what_is_typed_outweighs_the_variables_for_colours(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, typed: str, coloured: bool
+) -> None:
+    monkeypatch.setenv("NO_COLOR" if coloured else "FORCE_COLOR", "1")
+    if typed == "auto":
+        monkeypatch.setenv("NO_COLOR", "1")
+    main([*CHECK, "--color", typed])
+    assert ("\x1b[" in capsys.readouterr().out) is coloured
+
+
+@pytest.mark.parametrize(("forced", "linked"), [("1", True), ("0", False), ("", False)])
+def test_links_are_for_terminals_that_take_them(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, forced: str, linked: bool
+) -> None:
+    monkeypatch.setenv("FORCE_HYPERLINK", forced)
+    main([*CHECK, "--color", "always"])
+    out = capsys.readouterr().out
+    assert ("\x1b]8;" in out) is linked
+    assert (f"{(EXAMPLE / 'requirements.txt').as_uri()}" in out) is linked
+
+
+def test_places_lead_there_from_where_one_stands(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, shown in ((EXAMPLE.parent, "song-maker/requirements.txt:2"), (EXAMPLE, "requirements.txt:2")):
+        monkeypatch.chdir(folder)
+        project = ["check", str(EXAMPLE.relative_to(folder)), *CHECK[2:]]
+        main(project)
+        assert f"    torch==2.7      {shown}\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("form", ["json", "sarif", "junit", "github", "markdown", "html"])
 def test_formats_for_machines_are_never_coloured(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: str

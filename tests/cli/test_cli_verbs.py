@@ -100,8 +100,8 @@ def test_explain_without_a_topic_has_the_verdict_of_check(capsys: pytest.Capture
     _, checked, _ = run(capsys, *on_example("check", example))
     code, explained, _ = run(capsys, *on_example("explain", example))
     assert code == 0
-    assert checked.startswith("check: broken - 2 conflicts")
-    assert explained.startswith("explain: broken - 2 conflicts")
+    assert checked.startswith("check: ✖ broken - 2 conflicts")
+    assert explained.startswith("explain: ✖ broken - 2 conflicts")
 
 
 def test_explain_says_who_wanted_what(capsys: pytest.CaptureFixture[str], example: Path) -> None:

@@ -105,7 +105,7 @@ def test_the_same_conflict_in_each_environment_is_told_of_each(capsys: pytest.Ca
         (stack / name).write_text("torch==1.0\nspeaker\n", encoding="utf-8")
     code, out, _ = run(capsys, "check", stack)
     assert code == 1
-    assert out.startswith("check: broken - 2 conflicts\n")
+    assert out.startswith("check: ✖ broken - 2 conflicts\n")
 
 
 def test_each_environment_has_its_own_lock(capsys: pytest.CaptureFixture[str], stack: Path) -> None:

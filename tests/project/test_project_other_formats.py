@@ -127,7 +127,8 @@ def test_conda_anchors_merges_and_folded_texts(read_files):
     )
     assert found(read_files({"environment.yml": text})) == [("numpy==1.26.*", 3)]
     text = (
-        'pins: [&np numpy=1.26]\ndependencies:\n  - *np\n  - >-\n    scipy\n    >=1,<2\n  - {pip: ["torch==2.1", six]}\n'
+        "pins: [&np numpy=1.26]\ndependencies:\n  - *np\n  - >-\n    scipy\n    >=1,<2\n"
+        "  - {pip: ['torch==2.1', six]}\n"
         "  - pip:\n    - |\n      idna\n      tqdm>=4\n    - >\n      edge-tts;\n      os_name == 'nt'\n"
     )
     project = read_files({"environment.yml": text})

@@ -253,12 +253,12 @@ def test_html_is_accessible_in_its_structure() -> None:
 def test_a_format_loads_only_its_own_modules() -> None:
     code = (
         "import sys; from envdoctor.model.report import Report; from envdoctor.render import render;"
-        "render(Report('check'), 'human'); print(*sorted(sys.modules))"
+        "render(Report('check'), 'json'); print(*sorted(sys.modules))"
     )
     loaded = set(
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     )
-    assert "envdoctor.render.human" in loaded
+    assert "envdoctor.render.json_document" in loaded
     assert not loaded & {
         "rich",
         "envdoctor.render.html_page",

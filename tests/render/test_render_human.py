@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 from render_reports import REPORTS
+from rich.cells import cell_len
 
 from envdoctor.model.kernel import KernelResult, KernelStatus
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions, render
-from envdoctor.render.human.canvas import cell_width
 from envdoctor.render.wording import size, versions
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
@@ -23,13 +23,13 @@ def page(name: str, **options: object) -> str:
     return render(REPORTS[name], "human", options=RenderOptions(**options))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("width", [20, 40, 60, 80, 100, 300])
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 100, 140, 200, 300])
 @pytest.mark.parametrize("unicode", [True, False])
 @pytest.mark.parametrize("name", REPORTS)
 def test_lines_fit_the_terminal(name: str, unicode: bool, width: int) -> None:
     for line in page(name, width=width, unicode=unicode, verbose=True, show_waived=True).splitlines():
         if not COPIED.match(line):
-            assert cell_width(line) <= max(40, min(width, 100)), line
+            assert cell_len(line) <= max(40, min(width, 200)), line
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -51,13 +51,48 @@ def test_a_conflict_names_its_members_places_and_chains() -> None:
     assert "faster-whisper==1.0.1         requirements.txt:4" in text
     tree = text[text.index("they disagree on tokenizers") :].splitlines()[1:7]
     assert tree == [
-        "  ├─ faster-whisper==1.0.1",
-        "  │  └─ wants tokenizers<0.16,>=0.13, says faster-whisper 1.0.1",
-        "  └─ coqui-tts[languages]==0.24.2",
-        "     └─ transformers",
-        "        └─ wants tokenizers<0.20,>=0.19, says transformers 4.42.4; none of the 5 versions considered",
-        "           fits",
+        "  ├── faster-whisper==1.0.1",
+        "  │   └── wants tokenizers<0.16,>=0.13, says faster-whisper 1.0.1",
+        "  └── coqui-tts[languages]==0.24.2",
+        "      └── transformers",
+        "          └── wants tokenizers<0.20,>=0.19, says transformers 4.42.4; none of the 5 versions",
+        "              considered fits",
     ]
+
+
+def test_a_wide_terminal_widens_tables_and_trees_and_no_running_text() -> None:
+    tree = next(line for line in page("xtts", width=200).splitlines() if "wants tokenizers<0.20" in line)
+    assert tree.endswith("none of the 5 versions considered fits")
+    long = replace(REPORTS["diffrhythm2"].findings[0], message="word " * 60, conflict="")
+    text = render(replace(REPORTS["diffrhythm2"], findings=(long,)), "human", options=RenderOptions(width=200))
+    assert max(len(line) for line in text.splitlines() if "word word" in line) <= 100
+
+
+def test_markup_in_a_name_stays_text() -> None:
+    report = REPORTS["diffrhythm2"]
+    finding = replace(
+        report.findings[0], subject="[bold]x[/bold]", message="[link=https://a.b]y[/] :smile:", conflict=""
+    )
+    text = render(replace(report, findings=(finding,)), "human", options=RenderOptions(colour=True, links=True))
+    assert "[bold]x[/bold]" in text
+    assert "[link=" in text
+    assert ":smile:" in text
+
+
+LINK = re.compile(r"\x1b\]8;[^;]*;([^\x1b]*)\x1b\\")
+
+
+def test_places_and_addresses_are_links_where_the_terminal_takes_them() -> None:
+    report = REPORTS["diffrhythm2"]
+    finding = replace(report.findings[0], message="see https://example.org/a_b.", conflict="")
+    report = replace(report, findings=(finding,))
+    options = RenderOptions(colour=True, links=True, folder="/srv/my app")
+    text = render(report, "human", options=options)
+    assert {"https://example.org/a_b", "file:///srv/my%20app/requirements.txt", ""} <= set(LINK.findall(text))
+    plain = render(report, "human", options=replace(options, colour=False, links=False))
+    assert SGR.sub("", LINK.sub("", text)) == plain
+    assert "\x1b" not in plain
+    assert not LINK.findall(render(report, "human", options=replace(options, links=False)))
 
 
 def test_the_finding_of_a_conflict_is_not_told_twice() -> None:

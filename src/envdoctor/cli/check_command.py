@@ -91,6 +91,7 @@ def check(
     exclude_newer: opt.ExcludeNewerOption = None,
     format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
     output: opt.OutputOption = None,
+    color: opt.ColorOption = opt.Color.AUTO,
     fail_on: opt.FailOnOption = opt.FailOn.ERROR,
     show_waived: Annotated[bool, typer.Option("--show-waived", help="List what waivers and the lock accept.")] = False,
     quiet: opt.QuietOption = False,
@@ -131,9 +132,11 @@ def check(
         format=format,
         output=output,
         fail_on=fail_on,
+        color=color,
         verbose=verbose,
         show_waived=show_waived,
         root=place_in_repository(project or Path()),
+        project=project,
     )
     raise typer.Exit(code)
 

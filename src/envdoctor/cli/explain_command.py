@@ -54,6 +54,7 @@ def explain(
     recorded_index: opt.RecordedOption = None,
     cache_dir: opt.CacheDirOption = None,
     exclude_newer: opt.ExcludeNewerOption = None,
+    color: opt.ColorOption = opt.Color.AUTO,
     quiet: opt.QuietOption = False,
     verbose: opt.VerboseOption = False,
 ) -> None:
@@ -80,7 +81,15 @@ def explain(
     told = [answer.report for answer in known.values() if answer.explanation is None]
     if told:
         report = together(told)
-        write_report(report, format=opt.Format.HUMAN, output=None, fail_on=opt.FailOn.NEVER, verbose=verbose)
+        write_report(
+            report,
+            format=opt.Format.HUMAN,
+            output=None,
+            fail_on=opt.FailOn.NEVER,
+            color=color,
+            verbose=verbose,
+            project=project,
+        )
     for part, answer in known.items():
         if answer.explanation is not None:
             for line in (

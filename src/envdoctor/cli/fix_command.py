@@ -83,6 +83,7 @@ def fix(
     exclude_newer: opt.ExcludeNewerOption = None,
     format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
     output: opt.OutputOption = None,
+    color: opt.ColorOption = opt.Color.AUTO,
     quiet: opt.QuietOption = False,
     verbose: opt.VerboseOption = False,
 ) -> None:
@@ -130,7 +131,7 @@ def fix(
         try:
             with stopped_like_ctrl_c():
                 results = treatment.apply(plans)
-            code = _report(session, results, format=format, output=output, verbose=verbose, quiet=quiet)
+            code = _report(session, results, format=format, output=output, color=color, verbose=verbose, quiet=quiet)
         except KeyboardInterrupt:
             for line in treatment.left_open():
                 _say(line)
@@ -165,6 +166,7 @@ def _report(
     *,
     format: opt.Format,  # noqa: A002 - the option's own name
     output: Path | None,
+    color: opt.Color,
     verbose: bool,
     quiet: bool,
 ) -> int:
@@ -180,7 +182,10 @@ def _report(
         code = max(code, result.code)
     report = _together([result.report for result in results if result.report is not None])
     if report is not None and (format is not opt.Format.HUMAN or output is not None or report.open_findings):
-        code = max(code, write_report(report, format=format, output=output, fail_on=opt.FailOn.ERROR, verbose=verbose))
+        told = write_report(
+            report, format=format, output=output, fail_on=opt.FailOn.ERROR, color=color, verbose=verbose
+        )
+        code = max(code, told)
     return code
 
 

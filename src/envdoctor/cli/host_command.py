@@ -26,6 +26,7 @@ def host(
     ] = 5.0,
     format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
     output: opt.OutputOption = None,
+    color: opt.ColorOption = opt.Color.AUTO,
     verbose: opt.VerboseOption = False,
 ) -> None:
     """Show what this machine is: cards, drivers, toolkits, compilers, tools, each fact with its source."""
@@ -36,4 +37,5 @@ def host(
     for text in variables_passed_over():
         note(text)
     report = host_report(lambda: probe_host(timeout_s=timeout))
-    raise typer.Exit(write_report(report, format=format, output=output, fail_on=opt.FailOn.ERROR, verbose=verbose))
+    code = write_report(report, format=format, output=output, fail_on=opt.FailOn.ERROR, color=color, verbose=verbose)
+    raise typer.Exit(code)

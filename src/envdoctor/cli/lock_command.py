@@ -77,6 +77,7 @@ def lock(
     exclude_newer: opt.ExcludeNewerOption = None,
     format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
     output: opt.OutputOption = None,
+    color: opt.ColorOption = opt.Color.AUTO,
     quiet: opt.QuietOption = False,
     verbose: opt.VerboseOption = False,
 ) -> None:
@@ -102,7 +103,15 @@ def lock(
     folder = output_dir or (project if project.is_dir() else project.parent)
     if format is not opt.Format.HUMAN or output is not None:
         report = with_whole_commands(outcome.report, session.typed)
-        write_report(report, format=format, output=output, fail_on=opt.FailOn.NEVER, verbose=verbose)
+        write_report(
+            report,
+            format=format,
+            output=output,
+            fail_on=opt.FailOn.NEVER,
+            color=color,
+            verbose=verbose,
+            project=project,
+        )
     chosen = _chosen(repair, upgrade, no_repair=no_repair)
     raise typer.Exit(_settled(outcome, session.typed, folder, chosen, check=check, quiet=quiet))
 

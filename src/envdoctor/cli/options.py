@@ -17,6 +17,8 @@ __all__ = [
     "AllGroupsOption",
     "BackendOption",
     "CacheDirOption",
+    "Color",
+    "ColorOption",
     "ExcludeNewerOption",
     "ExtraOption",
     "FailOn",
@@ -70,6 +72,14 @@ class Format(str, Enum):
     GITHUB = "github"
     MARKDOWN = "markdown"
     HTML = "html"
+
+
+class Color(str, Enum):
+    """Whether a report for people is coloured."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
 
 
 class FailOn(str, Enum):
@@ -191,6 +201,14 @@ ExcludeNewerOption = Annotated[
     typer.Option("--exclude-newer", metavar="DATE", help="Leave out files uploaded after this date (ISO 8601, UTC)."),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", case_sensitive=False, help="How to write the report.")]
+ColorOption = Annotated[
+    Color,
+    typer.Option(
+        "--color",
+        case_sensitive=False,
+        help="Colours: `auto` has them on a terminal, unless NO_COLOR is set, and elsewhere where FORCE_COLOR is.",
+    ),
+]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there instead of stdout.")
 ]

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.adapters.written_files import write_file
-from envdoctor.cli.options import FailOn, Format
+from envdoctor.cli.options import Color, FailOn, Format
 from envdoctor.cli.streams import write_out
 from envdoctor.model.report import exit_code
 
 if TYPE_CHECKING:
     from envdoctor.model.report import Report
+    from envdoctor.render import RenderOptions
 
-__all__ = ["place_in_repository", "write_report"]
+__all__ = ["place_in_repository", "reading_options", "write_report"]
 
 
 def place_in_repository(project: Path) -> str | None:
@@ -38,7 +40,8 @@ def place_in_repository(project: Path) -> str | None:
     return folder.relative_to(root).as_posix()
 
 
-_WIDEST = 100
+_WIDTH_OF_FILES = 100
+_FOLLOWS_NO_LINKS = ("dumb", "linux", "unknown")
 
 
 def write_report(
@@ -47,17 +50,20 @@ def write_report(
     format: Format,  # noqa: A002 - the option's own name
     output: Path | None,
     fail_on: FailOn,
+    color: Color = Color.AUTO,
     verbose: bool = False,
     show_waived: bool = False,
     root: str | None = None,
+    project: Path | None = None,
 ) -> int:
-    """Write the report and return the exit code of the command."""
-    from envdoctor.render import RenderOptions, render
+    """Write the report and return the exit code of the command; places are shown from where the caller stands."""
+    from envdoctor.render import render
 
-    options = RenderOptions(
-        colour=output is None and _wants_colour(),
-        width=_width() if output is None else _WIDEST,
-        unicode=output is not None or _speaks_unicode(),
+    folder = project if project is None or project.is_dir() else project.parent
+    options = replace(
+        reading_options(color, to_file=output is not None),
+        folder=None if folder is None else str(folder.absolute()),
+        folder_shown=_shown(folder) if output is None else "",
         verbose=verbose,
         show_waived=show_waived,
         project_root=root,
@@ -82,11 +88,38 @@ def _summaries(report: Report) -> dict[str, str]:
     return {code: found.summary for code, found in known.items() if found is not None}
 
 
-def _wants_colour() -> bool:
+def reading_options(color: Color, *, to_file: bool = False) -> RenderOptions:
+    """Return what the place that will show a text for people can do."""
+    from envdoctor.render import RenderOptions
+
+    if to_file:
+        return RenderOptions(width=_WIDTH_OF_FILES)
+    colour = _wants_colour(color)
+    width = shutil.get_terminal_size((80, 24)).columns
+    return RenderOptions(colour=colour, links=colour and _follows_links(), width=width, unicode=_speaks_unicode())
+
+
+def _shown(folder: Path | None) -> str:
+    """Return what stands before a path of the project so that it leads there from the current folder."""
+    if folder is None:
+        return ""
+    try:
+        relative = Path(os.path.relpath(folder))
+        shown = folder.absolute() if relative.parts[:2] == ("..", "..") else relative
+    except (OSError, ValueError):
+        # The current folder is gone, or the project is on another drive.
+        shown = folder
+    return "" if shown == Path() else f"{shown.as_posix().rstrip('/')}/"
+
+
+def _wants_colour(color: Color) -> bool:
     """Return whether colours are shown: on a terminal, unless ``NO_COLOR`` is set; elsewhere where ``FORCE_COLOR`` is.
 
-    Source: https://no-color.org and https://force-color.org; a variable that is set to nothing counts as not set.
+    Source: https://no-color.org and https://force-color.org; a variable that is set to nothing counts as not set, and
+    what is typed outweighs both.
     """
+    if color is not Color.AUTO:
+        return color is Color.ALWAYS
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
@@ -94,8 +127,19 @@ def _wants_colour() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _width() -> int:
-    return min(_WIDEST, shutil.get_terminal_size((80, 24)).columns)
+def _follows_links() -> bool:
+    """Return whether the terminal takes links (OSC 8): most show the text alone where they do not know them.
+
+    ``FORCE_HYPERLINK`` decides where it is set, as for other programs.
+    """
+    forced = os.environ.get("FORCE_HYPERLINK")
+    if forced:
+        return forced != "0"
+    if not sys.stdout.isatty() or os.environ.get("TERM", "").partition("-")[0] in _FOLLOWS_NO_LINKS:
+        return False
+    if os.name == "nt":
+        return "WT_SESSION" in os.environ or "TERM_PROGRAM" in os.environ
+    return os.environ.get("TERM_PROGRAM") != "Apple_Terminal"
 
 
 def _speaks_unicode() -> bool:

@@ -92,6 +92,7 @@ def smoke(
     ] = 1.0,
     format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
     output: opt.OutputOption = None,
+    color: opt.ColorOption = opt.Color.AUTO,
     fail_on: opt.FailOnOption = opt.FailOn.ERROR,
     quiet: opt.QuietOption = False,
     verbose: opt.VerboseOption = False,
@@ -129,7 +130,7 @@ def smoke(
 
         for line in differing(env, chosen, report):
             note(line)
-    code = write_report(_measured(report), format=format, output=output, fail_on=fail_on, verbose=verbose)
+    code = write_report(_measured(report), format=format, output=output, fail_on=fail_on, color=color, verbose=verbose)
     raise typer.Exit(code)
 
 

@@ -42,7 +42,13 @@ class RenderOptions:
     colour: bool = False
     """ANSI colours (``human`` alone); the caller has looked at ``NO_COLOR`` and at whether stdout is a terminal."""
     width: int = 80
-    """Columns of the terminal; ``human`` uses from 40 to 100 of them."""
+    """Columns of the terminal; ``human`` uses from 40 to 200 of them, and for running text no more than 100."""
+    links: bool = False
+    """Whether places and addresses are links (OSC 8; ``human`` alone, and with colours)."""
+    folder: str | None = None
+    """The folder that places in the report are relative to, for links."""
+    folder_shown: str = ""
+    """What ``human`` writes before such a path, so that it leads there from where the reader stands."""
     unicode: bool = True
     """False: ASCII alone."""
     verbose: bool = False

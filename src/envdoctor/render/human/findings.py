@@ -11,7 +11,7 @@ from envdoctor.render.wording import count, evidence_text, other_findings
 
 if TYPE_CHECKING:
     from envdoctor.model.report import Report
-    from envdoctor.render.human.canvas import Canvas
+    from envdoctor.render.human.console import Page
 
 __all__ = ["write_findings", "write_waived"]
 
@@ -20,71 +20,71 @@ _WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "
 _SHOWN_EVIDENCE = 3
 
 
-def write_findings(canvas: Canvas, report: Report) -> None:
+def write_findings(page: Page, report: Report) -> None:
     """Write the open findings that are not conflicts, which have blocks of their own."""
     found = other_findings(report)
     for severity in Severity:
         group = [finding for finding in found if finding.severity is severity]
-        limit = None if canvas.verbose else _SHOWN[severity]
+        limit = None if page.verbose else _SHOWN[severity]
         if severity is Severity.INFO and limit is not None and len(group) > limit:
             limit = 0  # Three notes out of fifty tell nobody anything.
         for finding in group[:limit]:
-            _write_finding(canvas, finding)
+            _write_finding(page, finding)
         if limit is not None and len(group) > limit:
-            _write_folded(canvas, severity, group[limit:])
+            _write_folded(page, severity, group[limit:])
 
 
-def _write_finding(canvas: Canvas, finding: Finding) -> None:
-    canvas.blank()
-    canvas.line(
+def _write_finding(page: Page, finding: Finding) -> None:
+    page.blank()
+    page.line(
         (_WORDS[finding.severity], finding.severity.value),
         f" {finding.rule} {finding.name}: ",
         (finding.subject, "strong"),
         rest="  ",
     )
-    canvas.line(finding.message, first="  ")
+    page.line(finding.message, first="  ")
     if finding.location:
-        canvas.line((f"at {finding.location}", "dim"), first="    ", rest="      ")
-    shown = len(finding.evidence) if canvas.verbose else _SHOWN_EVIDENCE
+        page.line(("at ", "dim"), page.place(finding.location), first="    ", rest="      ")
+    shown = len(finding.evidence) if page.verbose else _SHOWN_EVIDENCE
     for item in finding.evidence[:shown]:
-        canvas.line((evidence_text(item), "dim"), first="    ", rest="      ")
+        page.line((evidence_text(item), "dim"), first="    ", rest="      ")
     hidden = len(finding.evidence) - shown
     if hidden > 0:
-        canvas.line((f"and {count(hidden, 'more sign')}; --verbose shows them", "dim"), first="    ", rest="      ")
-    _write_remedy(canvas, finding)
+        page.line((f"and {count(hidden, 'more sign')}; --verbose shows them", "dim"), first="    ", rest="      ")
+    _write_remedy(page, finding)
 
 
-def _write_remedy(canvas: Canvas, finding: Finding) -> None:
+def _write_remedy(page: Page, finding: Finding) -> None:
     remedy = finding.remedy
     if remedy is None:
         return
     risky = " (unsafe: read it before you run it)" if remedy.applicability is Applicability.UNSAFE else ""
-    canvas.line(("try", "good"), f": {remedy.summary}{risky}", first="  ", rest="    ")
+    page.line(("try", "good"), f": {remedy.summary}{risky}", first="  ", rest="    ")
     for command in map(str, remedy.commands):
         for line in command.splitlines():
-            canvas.verbatim(line, "      ")
+            page.verbatim(line, "      ")
 
 
-def _write_folded(canvas: Canvas, severity: Severity, findings: Sequence[Finding]) -> None:
+def _write_folded(page: Page, severity: Severity, findings: Sequence[Finding]) -> None:
     tally = Counter(f"{finding.rule} {finding.name}" for finding in findings)
     kinds = ", ".join(f"{rule} x{number}" if number > 1 else rule for rule, number in tally.items())
-    canvas.blank()
+    page.blank()
     word = _WORDS[severity] if severity is Severity.INFO else f"more {_WORDS[severity]}"
-    canvas.line(f"{count(len(findings), word)} folded; --verbose shows them: {kinds}", rest="  ")
+    page.line(f"{count(len(findings), word)} folded; --verbose shows them: {kinds}", rest="  ")
 
 
-def write_waived(canvas: Canvas, report: Report, *, listed: bool) -> None:
+def write_waived(page: Page, report: Report, *, listed: bool) -> None:
     """Write how many findings are accepted and, where asked for, which and by whom."""
     waived = [finding for finding in report.findings if finding.waived]
     if not waived:
         return
-    canvas.blank()
+    page.blank()
     if not listed:
-        canvas.line(f"{count(len(waived), 'finding')} accepted; --show-waived lists them")
+        page.line(f"{count(len(waived), 'finding')} accepted; --show-waived lists them")
         return
-    canvas.line(f"{count(len(waived), 'finding')} accepted")
+    page.line(f"{count(len(waived), 'finding')} accepted")
     for finding in waived:
-        canvas.line(
+        page.line(
             f"{finding.rule} {finding.name}: ",
             (finding.subject, "strong"),
             f" - {finding.message}",
@@ -93,6 +93,4 @@ def write_waived(canvas: Canvas, report: Report, *, listed: bool) -> None:
         )
         if finding.waived:
             until = f", until {finding.waived.expires}" if finding.waived.expires else ""
-            canvas.line(
-                f"because {finding.waived.reason} ({finding.waived.source}{until})", first="    ", rest="      "
-            )
+            page.line(f"because {finding.waived.reason} ({finding.waived.source}{until})", first="    ", rest="      ")
