@@ -125,6 +125,7 @@ def fix(
         if dry_run or refused:
             raise typer.Exit(_FAILED if refused else 0)
         if not yes and any(plan.steps for plan in plans):
+            session.progress.close()
             _ask()
         for line in known_lines(plans, treatment.typed) if yes and not quiet else ():
             _say(line)
