@@ -10,6 +10,7 @@ from diagnose_fixtures import MemoryArchives, by_distribution, examination_of, r
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.wheel_facts import advice_for_torch
 from envdoctor.model.build_label import read_label
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Severity
@@ -250,3 +251,19 @@ def test_what_is_installed_is_compared_with_the_backend_too(
     findings = [item for item in examine(replace(examination, facts=facts)) if item.rule == "RES202"]
     assert [item.subject for item in findings] == told
     assert all(item.severity is Severity.ERROR for item in findings)
+
+
+@pytest.mark.parametrize(
+    ("card", "arch", "advice"),
+    [
+        ("sm_120", "x86_64", "take torch>=2.7 from the cu128 index or a newer one"),
+        ("sm_110", "aarch64", "take torch>=2.11 from the cu130 index or a newer one"),  # 2.10's matrix products fail
+        ("sm_61", "x86_64", "take torch up to 2.14 from the cu126 index"),
+        ("sm_70", "x86_64", "take torch up to 2.14 from the cu126 index"),
+        ("sm_37", "x86_64", "take torch up to 2.7 from the cu118 index"),
+        ("gfx1201", "x86_64", "take torch>=2.7 from the rocm6.3 index or a newer one"),
+        ("gfx1031", "x86_64", "no build of PyTorch's own indexes is for gfx1031"),
+    ],
+)
+def test_the_advice_for_a_card_names_builds_that_have_its_code(card: str, arch: str, advice: str) -> None:
+    assert advice_for_torch(card, arch).startswith(advice)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from envdoctor.model.binary import GpuCode
+from envdoctor.model.build_label import read_label
 from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file, torch_labels
 
@@ -68,6 +69,8 @@ class KernelSet:
     """The architecture of the PTX that they carry, which newer cards can compile."""
     arch: tuple[str, ...] = ()
     evidence: str = ""
+    flaw: str = ""
+    """Why they are not advised although they run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +178,7 @@ def shipped_wheel_facts() -> WheelFacts:
                 row.get("ptx"),
                 tuple(row.get("arch", ())),
                 row["evidence"],
+                row.get("flaw", ""),
             )
             for row in wheels["kernels"]
         ),
@@ -197,15 +201,23 @@ def code_of(architectures: tuple[str, ...], ptx: str | None = None) -> GpuCode:
 
 
 def builds_for(card: str, arch: str | None = None) -> tuple[str, ...]:
-    """Return the labels of torch's builds that run on ``card`` (on machines of ``arch``), oldest CUDA first."""
-    fits = [
-        item.label
-        for item in shipped_wheel_facts().kernels
-        if item.package == "torch"
-        and (arch is None or not item.arch or arch in item.arch)
-        and code_of(item.architectures, item.ptx).runs_on(card)
-    ]
-    return tuple(sorted(dict.fromkeys(fits)))
+    """Return the labels of torch's builds that run on ``card`` (on machines of ``arch``), the oldest release first."""
+    fits = (item.label for item in _kernels(arch) if not item.flaw and _has_code(item, card))
+    return tuple(sorted(dict.fromkeys(fits), key=_release_of))
+
+
+def _kernels(arch: str | None) -> list[KernelSet]:
+    rows = shipped_wheel_facts().kernels
+    return [item for item in rows if item.package == "torch" and (arch is None or not item.arch or arch in item.arch)]
+
+
+def _has_code(kernels: KernelSet, card: str) -> bool:
+    return code_of(kernels.architectures, kernels.ptx).runs_on(card) is True
+
+
+def _release_of(label: str) -> tuple[int, ...]:
+    build = read_label(label)
+    return build.release if build is not None else ()
 
 
 def labels_with(torch: Version) -> tuple[str, ...]:
@@ -226,6 +238,26 @@ def advice_for_torch(card: str, arch: str | None = None) -> str:
         )
     if not labels:
         return f"take a build of torch with {card}, {together}"
-    life = torch_labels().get(labels[0])
-    which = f"torch>={life.first}" if life else "torch"
-    return f"take {which} from the {labels[0]} index or a newer one, {together}"
+    known = sorted({item.label for item in _kernels(arch) if item.label[:2] == labels[0][:2]}, key=_release_of)
+    if labels[-1] != known[-1]:
+        # Newer builds leave the card out: of those that do not, the one that goes on longest.
+        best = max(labels, key=lambda label: max(_torches(label, card, arch), default=Version("0")))
+        last = max(_torches(best, card, arch), default=None)
+        which = f"torch up to {last}" if last else "torch"
+        return f"take {which} from the {best} index, {together}: later builds leave the card out"
+    # From here on, every label has code for it.
+    kept = next(label for at, label in enumerate(labels) if labels[at:] == tuple(known[known.index(label) :]))
+    first = min(_torches(kept, card, arch), default=None)
+    which = f"torch>={first}" if first else "torch"
+    return f"take {which} from the {kept} index or a newer one, {together}"
+
+
+def _torches(label: str, card: str, arch: str | None) -> list[Version]:
+    """Return the minor releases of torch whose builds of a label are known to have code for a card, and no flaw."""
+    life = torch_labels().get(label)
+    rows = [item for item in _kernels(arch) if item.label == label and not item.flaw and _has_code(item, card)]
+    if life is None:
+        return []
+    minors = [Version(f"1.{minor}") for minor in range(10, 14)]
+    minors += [Version(f"2.{minor}") for minor in range(life.newest.minor + 1)]
+    return [each for each in minors if life.has(each) and any(contains(item.version, each) for item in rows)]

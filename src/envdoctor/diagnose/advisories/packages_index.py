@@ -99,7 +99,7 @@ INDEX: tuple[Row, ...] = (
     ("ADV097", "coreml.toml", (("coremltools",),), ()),
     ("ADV098", "coreml.toml", (("coremltools",),), ()),
     ("ADV099", "coreml.toml", (("coremltools",), ("numpy",)), ()),
-    ("ADV100", "coreml.toml", (("coremltools",),), ()),
+    ("ADV100", "coreml.toml", (("coremltools",), ("torch",)), ()),
     ("ADV101", "coreml.toml", (("coremltools",),), ()),
     ("ADV102", "coreml.toml", (), ()),
     ("ADV103", "coreml.toml", (), ()),
