@@ -12,13 +12,14 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 from resolve_universe import LINUX, WINDOWS, MemoryIndex, read
 
-from envdoctor.cli.explain_text import explanation_lines
 from envdoctor.model.candidate import ProjectPage, Rejection, RejectionKind
 from envdoctor.model.profile import Exclusion, Profile, ProfileTarget
 from envdoctor.model.project import Project
+from envdoctor.model.report import Explained
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+from envdoctor.render.explanation_text import explanation_lines
 from envdoctor.verbs.check import CheckRequest
-from envdoctor.verbs.explain import Explained, explain_topic
+from envdoctor.verbs.explain import explain_topic
 
 TODAY = date(2026, 11, 28)
 

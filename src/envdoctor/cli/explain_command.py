@@ -17,7 +17,7 @@ from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
 
 if TYPE_CHECKING:
-    from envdoctor.verbs.explain import Explained
+    from envdoctor.model.report import Explained
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -59,7 +59,7 @@ def explain(
     verbose: opt.VerboseOption = False,
 ) -> None:
     """Say why a package has its version and who wanted another, or why requirements cannot hold together."""
-    from envdoctor.cli.explain_text import explanation_lines
+    from envdoctor.render.explanation_text import explanation_lines
     from envdoctor.verbs.explain import explain_topic
     from envdoctor.verbs.profile_environments import together
 

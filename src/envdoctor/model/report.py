@@ -1,4 +1,4 @@
-"""The exit code that a report asks for; usage errors (2) never get as far as a report."""
+"""What one run has found out, and the exit code that it asks for."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from envdoctor.model.finding import Finding, Severity
 
 if TYPE_CHECKING:
+    from packaging.version import Version
+
     from envdoctor.model.conflict import Conflict, GroupOutcome
     from envdoctor.model.fact import Fact
     from envdoctor.model.kernel import KernelResult, Placement
     from envdoctor.model.project import FileLeftOut
     from envdoctor.model.repair import Repair
     from envdoctor.model.requirement import GroupName
-    from envdoctor.model.resolution import Resolution
+    from envdoctor.model.resolution import Explanation, OtherWish, Resolution
     from envdoctor.model.target import Target
     from envdoctor.model.unknown import Unknown
 
-__all__ = ["SCHEMA", "FailOn", "FileRead", "Report", "Scope", "Setting", "Verdict", "exit_code"]
+__all__ = ["SCHEMA", "Explained", "FailOn", "FileRead", "Report", "Scope", "Setting", "Verdict", "exit_code"]
 
 FailOn: TypeAlias = Literal["error", "warning", "never"]
 
@@ -31,6 +33,7 @@ _COULD_NOT_CHECK = 3
 def exit_code(report: Report, fail_on: FailOn = "error") -> int:
     """Return 1 where something fails, else 3 where not everything could be looked at, else 0.
 
+    Usage errors (2) never get as far as a report.
     Fails: an open finding at or above ``fail_on``, requirements that cannot hold together with no repair in use,
     or a kernel that neither passed nor was skipped. ``never`` lets all of these pass, but not an incomplete look.
     """
@@ -156,3 +159,17 @@ class Report:
         if Severity.WARNING in severities or moved or failed:
             return Verdict.DEGRADED
         return Verdict.HEALTHY
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The answer; ``report`` holds the conflict where the topic is one."""
+
+    report: Report
+    explanation: Explanation | None = None
+    others: tuple[OtherWish, ...] = ()
+    not_of_its_index: tuple[Version, ...] = ()
+    """Newer versions of the default index, newest first, where its files stand in for an index that is out of reach."""
+    because: str = ""
+    """Why another version was set aside, where a profile says it."""
+    unknown_topic: bool = False

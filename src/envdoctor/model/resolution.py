@@ -19,6 +19,7 @@ __all__ = [
     "AbsenceKind",
     "Explanation",
     "NewerVersion",
+    "OtherWish",
     "Resolution",
     "ResolvedPackage",
     "Unmet",
@@ -145,3 +146,13 @@ class Absence:
     asked_by: tuple[Requirement, ...] = ()
     unknown: Unknown | None = None
     """Why nothing is known of it, where that is so."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWish:
+    """A demand for another version, by something that the repair in use has moved."""
+
+    requirement: Requirement
+    """The demand, of a distribution's metadata."""
+    set_aside: Requirement
+    """The pin that would have brought that distribution."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 from packaging.specifiers import SpecifierSet
@@ -12,18 +12,16 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.candidate import Rejection
 from envdoctor.model.finding import Severity
-from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
-from envdoctor.model.report import Report
-from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import Explanation, ResolvedPackage
+from envdoctor.model.report import Explained
+from envdoctor.model.resolution import Explanation, OtherWish, ResolvedPackage
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.resolve.explanation import explain
 from envdoctor.verbs.check import CheckRequest, prescribe, report_of
 
-__all__ = ["Explained", "OtherWish", "explain_topic", "origin_text"]
+__all__ = ["explain_topic"]
 
 
 @runtime_checkable
@@ -31,30 +29,6 @@ class _Dated(Protocol):
     """An index that remembers what a date (``--exclude-newer``) took out of its pages."""
 
     def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class OtherWish:
-    """A demand for another version, by something that the repair in use has moved."""
-
-    requirement: Requirement
-    """The demand, of a distribution's metadata."""
-    set_aside: Requirement
-    """The pin that would have brought that distribution."""
-
-
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """The answer; ``report`` holds the conflict where the topic is one."""
-
-    report: Report
-    explanation: Explanation | None = None
-    others: tuple[OtherWish, ...] = ()
-    not_of_its_index: tuple[Version, ...] = ()
-    """Newer versions of the default index, newest first, where its files stand in for an index that is out of reach."""
-    because: str = ""
-    """Why another version was set aside, where a profile says it."""
-    unknown_topic: bool = False
 
 
 def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
@@ -137,10 +111,3 @@ def _pinned(specifier: SpecifierSet) -> Version | None:
             except InvalidVersion:
                 return None
     return None
-
-
-def origin_text(requirement: Requirement) -> str:
-    """Return who asks and for what: ``faster-whisper 1.1.0: av>=11`` or ``requirements.txt:4: av``."""
-    origin = requirement.origin
-    coupled = " (binary coupling)" if isinstance(origin, DistributionOrigin) and origin.coupling else ""
-    return f"{origin}: {requirement}{coupled}"

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.model.candidate import Rejection, RejectionKind
+from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.resolution import Absence, AbsenceKind
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.render.reasons import message_of, reason, rejection_detail
-from envdoctor.verbs.explain import origin_text
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
+    from envdoctor.model.report import Explained
+    from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import Explanation, NewerVersion, ResolvedPackage, Unmet
-    from envdoctor.verbs.explain import Explained
 
 __all__ = ["explanation_lines"]
 
@@ -61,7 +62,7 @@ def _absent(name: str, absence: Absence) -> Iterator[str]:
         yield "nothing asks for it"
         return
     yield "who asks for it"
-    yield from (f"  {origin_text(requirement)}" for requirement in absence.asked_by)
+    yield from (f"  {_asked(requirement)}" for requirement in absence.asked_by)
 
 
 def _present(
@@ -73,13 +74,13 @@ def _present(
         yield f"  index {package.file.index} could not be reached: a file of the default index stands in for its own"
     yield ""
     yield "wanted by"
-    yield from (f"  {origin_text(requirement)}" for requirement in package.wanted_by)
+    yield from (f"  {_asked(requirement)}" for requirement in package.wanted_by)
     if package.set_aside or explained.others:
         yield ""
         yield "who wanted another"
-        yield from (f"  {origin_text(requirement)}, set aside" for requirement in package.set_aside)
+        yield from (f"  {_asked(requirement)}, set aside" for requirement in package.set_aside)
         for other in explained.others:
-            yield f"  {origin_text(other.requirement)}, which came with {other.set_aside} ({other.set_aside.origin})"
+            yield f"  {_asked(other.requirement)}, which came with {other.set_aside} ({other.set_aside.origin})"
         if explained.because:
             yield f"  because {explained.because}"
     if explanation.chains:
@@ -117,7 +118,7 @@ def _reason(entry: NewerVersion) -> str:
     if entry.prerelease:
         reasons.append("a pre-release, and nobody asks for one")
     if entry.excluded_by:
-        reasons.append("ruled out by " + "; ".join(origin_text(item) for item in entry.excluded_by[:2]))
+        reasons.append("ruled out by " + "; ".join(_asked(item) for item in entry.excluded_by[:2]))
     if entry.unmet and not reasons:
         reasons.append("; ".join(_unmet(item) for item in entry.unmet[:2]))
     return "; ".join(reasons) or "the search did not need it: a version that was locked, or a companion, decided"
@@ -134,5 +135,12 @@ def _rejected(rejections: Sequence[Rejection]) -> Iterator[str]:
 def _unmet(unmet: Unmet) -> str:
     if unmet.there is None:
         return f"needs {unmet.requirement}, which cannot be had"
-    held = f", for {origin_text(unmet.held_by[0])}" if unmet.held_by else ""
+    held = f", for {_asked(unmet.held_by[0])}" if unmet.held_by else ""
     return f"needs {unmet.requirement}, and {unmet.there} is here{held}"
+
+
+def _asked(requirement: Requirement) -> str:
+    """Return who asks and for what: ``faster-whisper 1.1.0: av>=11`` or ``requirements.txt:4: av``."""
+    origin = requirement.origin
+    coupled = " (binary coupling)" if isinstance(origin, DistributionOrigin) and origin.coupling else ""
+    return f"{origin}: {requirement}{coupled}"
