@@ -19,7 +19,7 @@ __all__ = [
     "Progress",
     "ProjectNotFound",
     "Tell",
-    "UsageFault",
+    "UsageError",
 ]
 
 
@@ -104,9 +104,12 @@ class Progress(Protocol):
         ...
 
 
-class UsageFault(Exception):
-    """The command cannot start as it was given; every message says what is wrong, where, and what to do."""
+class UsageError(Exception):
+    """The command cannot start as it was given; every message says what is wrong, where, and what to do.
 
-    def __init__(self, *messages: str) -> None:
-        super().__init__("; ".join(messages))
-        self.messages: Sequence[str] = messages
+    Where something is not known that it cannot start without, that stands in the place of a message.
+    """
+
+    def __init__(self, *messages: str | Unknown) -> None:
+        super().__init__("; ".join(map(str, messages)))
+        self.messages: Sequence[str | Unknown] = messages

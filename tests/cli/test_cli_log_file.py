@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs import pastes
 from envdoctor.verbs.pastes import read_log_file
 
@@ -37,10 +37,10 @@ def test_of_a_large_log_the_end_is_read_and_lines_keep_their_numbers(
 @pytest.mark.parametrize("data", [b"\0\1\2", b"text\n" + b"\0" * 20])
 def test_a_log_that_is_no_text_is_a_fault_of_usage(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "core").write_bytes(data)
-    with pytest.raises(UsageFault, match=r"--log: `.*core` is not a text file"):
+    with pytest.raises(UsageError, match=r"--log: `.*core` is not a text file"):
         read_log_file(tmp_path / "core")
 
 
 def test_a_folder_in_place_of_a_log_is_a_fault_of_usage(tmp_path: Path) -> None:
-    with pytest.raises(UsageFault, match=r"--log: cannot read `"):
+    with pytest.raises(UsageError, match=r"--log: cannot read `"):
         read_log_file(tmp_path)

@@ -14,7 +14,7 @@ import pytest
 from envdoctor.adapters.written_files import write_together
 from envdoctor.cli.main import main
 from envdoctor.cli.verb_list import VERBS
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 PROGRAM = [sys.executable, "-m", "envdoctor"]
@@ -182,7 +182,7 @@ def test_a_report_that_cannot_be_written_is_one_message(
 def test_files_that_belong_together_are_all_written_or_none(tmp_path: Path) -> None:
     (tmp_path / "lock").write_text("old", encoding="utf-8")
     (tmp_path / "constraints").mkdir()
-    with pytest.raises(UsageFault, match="it is a directory"):
+    with pytest.raises(UsageError, match="it is a directory"):
         write_together({tmp_path / "lock": "new", tmp_path / "constraints": "new", tmp_path / "overrides": "new"})
     assert (tmp_path / "lock").read_text(encoding="utf-8") == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["constraints", "lock"]

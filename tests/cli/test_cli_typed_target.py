@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.target import Backend, OperatingSystem, Target, TargetArch, TargetBackend
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.shipped import architecture_of_card
 from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.patient import Patient
@@ -65,7 +65,7 @@ def test_a_board_tells_the_processor() -> None:
     ],
 )
 def test_what_nobody_can_judge_for_is_refused(typed: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageFault) as refused:
+    with pytest.raises(UsageError) as refused:
         _picked(**typed)
     assert str(refused.value).startswith(message)
 

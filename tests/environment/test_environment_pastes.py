@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from envdoctor.adapters.probe.listing import ListingError, read_listing
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs.check_environment import report_of_patient
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.patient import PatientChoice, open_patient
@@ -154,7 +154,7 @@ def test_a_bad_paste_hides_no_answer_about_another(tmp_path: Path) -> None:
 
 
 def test_nothing_but_bad_pastes_is_a_fault_of_usage_with_all_of_them(tmp_path: Path) -> None:
-    with pytest.raises(UsageFault) as caught:
+    with pytest.raises(UsageError) as caught:
         _report(tmp_path, installed="no\nlist\n", facts="no\nfacts\n")
     assert "installed.txt" in str(caught.value)
     assert "facts.txt" in str(caught.value)

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 
 __all__ = ["write_file", "write_together"]
 
@@ -16,7 +16,7 @@ _STREAMS = ("/dev/", "/proc/")
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file through another beside it, so that it is whole or as it was. Raises UsageFault.
+    """Write a file through another beside it, so that it is whole or as it was. Raises UsageError.
 
     A link is followed. What is no regular file (a device, a pipe) is written to as it is: a rename would put a plain
     file in its place.
@@ -25,7 +25,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def write_together(files: Mapping[Path, str]) -> None:
-    """Write files that belong together: where one cannot be written, all stay as they were. Raises UsageFault."""
+    """Write files that belong together: where one cannot be written, all stay as they were. Raises UsageError."""
     staged: list[tuple[Path, Path]] = []
     path = Path()
     try:
@@ -38,7 +38,7 @@ def write_together(files: Mapping[Path, str]) -> None:
         for partial, path in staged:
             partial.replace(path)
     except (OSError, ValueError) as error:
-        raise UsageFault(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error
+        raise UsageError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error
     finally:
         for partial, _ in staged:
             with contextlib.suppress(OSError):

@@ -13,7 +13,7 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.messages import note, teller
 from envdoctor.cli.output import place_in_repository, write_report
 from envdoctor.cli.progress import open_progress
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.next_command import Typed, with_whole_commands
 from envdoctor.verbs.patient import Patient, PatientChoice, open_patient
@@ -155,7 +155,7 @@ def _refuse_patient_as_project(folder: Path) -> None:
     found = {name: option for name, option in _PATIENT_FILES.items() if (folder / name).exists()}
     if found and not _describes_requirements(folder):
         options = " ".join(f"{option} {shlex.quote(str(folder / name))}" for name, option in found.items())
-        raise UsageFault(f"`{folder}` describes no requirements, but an environment: use `envdoctor check {options}`")
+        raise UsageError(f"`{folder}` describes no requirements, but an environment: use `envdoctor check {options}`")
 
 
 def _report_of_project(

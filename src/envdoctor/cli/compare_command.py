@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envdoctor.cli.messages import printable
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs.patient import PatientChoice, open_patient
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def compare(
     one, other = _report(before), _report(after)
     if (one is None) != (other is None):
         report, other_one = (before, after) if other is None else (after, before)
-        raise UsageFault(f"`{report}` is a report and `{other_one}` is none: give two reports, or two environments")
+        raise UsageError(f"`{report}` is a report and `{other_one}` is none: give two reports, or two environments")
     if one is not None and other is not None:
         changes = between_reports(one, other)
     else:
@@ -52,29 +52,29 @@ def compare(
 
 
 def _report(path: Path) -> Mapping[str, Any] | None:
-    """Return a report's document, None where the path is something else. Raises UsageFault."""
+    """Return a report's document, None where the path is something else. Raises UsageError."""
     from envdoctor.verbs.compare import is_report, shape_fault
 
     if not path.exists():
-        raise UsageFault(f"`{path}`: there is no such file or directory")
+        raise UsageError(f"`{path}`: there is no such file or directory")
     if not path.is_file():
         return None
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise UsageFault(f"`{path}`: it cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"`{path}`: it cannot be read: {error.strerror or error}") from error
     if path.suffix != ".json" and not content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         return None
     try:
         document = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise UsageFault(f"`{path}` is not JSON: {reason}") from error
+        raise UsageError(f"`{path}` is not JSON: {reason}") from error
     if not is_report(document):
         return None
     fault = shape_fault(document)
     if fault is not None:
-        raise UsageFault(f"`{path}`: {fault}")
+        raise UsageError(f"`{path}`: {fault}")
     report: Mapping[str, Any] = document
     return report
 
@@ -85,7 +85,7 @@ def _environment(path: Path) -> InstalledEnvironment:
     choice = PatientChoice(installed=path) if listing and not program else PatientChoice(env=path)
     environment = open_patient(replace(choice, imports=False, machine=False)).environment
     if environment is None:
-        raise UsageFault(f"`{path}` is neither an environment nor a listing of one")
+        raise UsageError(f"`{path}` is neither an environment nor a listing of one")
     return environment
 
 

@@ -12,7 +12,7 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.messages import teller
 from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
 
@@ -77,7 +77,7 @@ def explain(
         answers = {part: explain_topic(parts[part], text) for part, text in asked.items()}
     known = {part: answer for part, answer in answers.items() if not answer.unknown_topic}
     if not known:
-        raise UsageFault(_unknown(topic or "", next(iter(answers.values()))))
+        raise UsageError(_unknown(topic or "", next(iter(answers.values()))))
     told = [answer.report for answer in known.values() if answer.explanation is None]
     if told:
         report = together(told)
@@ -102,7 +102,7 @@ def explain(
 def _told_apart(words: list[str]) -> tuple[Path, str | None]:
     """Return project and topic: two words are both; one is a project where such a path exists."""
     if len(words) > 2:
-        raise UsageFault("explain takes a project and one package or conflict")
+        raise UsageError("explain takes a project and one package or conflict")
     if len(words) == 2:
         return Path(words[0]), words[1]
     if not words:

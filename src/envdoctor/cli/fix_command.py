@@ -15,7 +15,7 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.messages import teller
 from envdoctor.cli.progress import open_progress
 from envdoctor.cli.streams import stopped_like_ctrl_c
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.render.reasons import refusals_text
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.session import Session, open_session
@@ -142,7 +142,7 @@ def fix(
 
 def _ask() -> None:
     if not sys.stdin.isatty():
-        raise UsageFault("there is nobody to ask: `--yes` goes on without a question, `--dry-run` shows the plan alone")
+        raise UsageError("there is nobody to ask: `--yes` goes on without a question, `--dry-run` shows the plan alone")
     if not typer.confirm("Go on?", default=False, err=True):
         _say("nothing was changed")
         raise typer.Exit(0)
@@ -153,7 +153,7 @@ def _show(text: str, output: Path | None, *, to_stdout: bool) -> None:
         try:
             output.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise UsageFault(f"cannot write `{output}`: {error.strerror or error}") from error
+            raise UsageError(f"cannot write `{output}`: {error.strerror or error}") from error
     elif to_stdout:
         sys.stdout.write(text)
         sys.stdout.flush()

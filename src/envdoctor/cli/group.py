@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 from envdoctor import __version__
 from envdoctor.cli.completion import in_short
-from envdoctor.cli.streams import StreamFault, reader_gone, stream_error
+from envdoctor.cli.streams import StreamError, reader_gone, stream_error
 from envdoctor.cli.verb_list import VERBS
 
 __all__ = ["Interrupted", "app", "usage_error"]
@@ -72,7 +72,7 @@ class LazyGroup(TyperGroup):
             reason = stream_error(error)
             if reason is None:
                 raise
-            raise StreamFault(reason) from error
+            raise StreamError(reason) from error
 
 
 def _fit(command: Any) -> None:

@@ -15,7 +15,7 @@ from envdoctor.cli.messages import error, note, say, teller
 from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
 from envdoctor.model.refusal import RefusalKind
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.render.reasons import refusal_text
 from envdoctor.verbs.next_command import Typed, mirrored_lock, with_whole_commands
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
@@ -85,7 +85,7 @@ def lock(
     from envdoctor.verbs.lock import LockChoice, lock_all
 
     if repair is not None and no_repair:
-        raise UsageFault("`--repair` and `--no-repair` exclude each other")
+        raise UsageError("`--repair` and `--no-repair` exclude each other")
     project = project_of(project, teller(quiet=quiet))
     session = open_session(
         project,
@@ -123,7 +123,7 @@ def _settled(
     clashing = [item for item in outcome.refusals if item.kind in (RefusalKind.CONFLICT, RefusalKind.NO_REPAIR)]
     said = "; ".join(map(refusal_text, clashing))
     if any(item.kind is RefusalKind.NO_REPAIR for item in clashing):
-        raise UsageFault(f"--repair: {said}")
+        raise UsageError(f"--repair: {said}")
     if clashing:
         error(typed.completed(f"{said}; `envdoctor check` shows what clashes"))
         return _FAILED
@@ -212,5 +212,5 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
-        raise UsageFault(f"cannot write into `{folder}`: {fault.strerror or fault}") from fault
+        raise UsageError(f"cannot write into `{folder}`: {fault.strerror or fault}") from fault
     write_together({folder / name: text for name, text in files.items()})

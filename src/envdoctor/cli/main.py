@@ -9,10 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from envdoctor.model.unknown import Unknown
+
 __all__ = ["main"]
 
 _SETTLED_BY_SIGNAL = 130
-_FAULT = 2
+_WRONG_USE = 2
 _OWN_FAULT = 4
 
 
@@ -68,7 +70,7 @@ def _own_fault(error: Exception) -> int:
 
 
 def _arguments(argv: list[str]) -> list[str]:
-    """Return the arguments as the parser takes them. Raises UsageFault for an empty one.
+    """Return the arguments as the parser takes them. Raises UsageError for an empty one.
 
     A bare ``--upgrade`` of ``lock`` gets its value: it takes an optional one, which the parser cannot express.
     """
@@ -85,36 +87,36 @@ def _arguments(argv: list[str]) -> list[str]:
 
 def _refuse_empty(argv: list[str]) -> None:
     """Refuse ``--output ''`` (an unset variable of a script, mostly): as a path it would be the current directory."""
-    from envdoctor.ports import UsageFault
+    from envdoctor.ports import UsageError
 
     for number, item in enumerate(argv[1:]):
         before = argv[number]
         if not item.strip():
             named = f"`{before}`" if before.startswith("-") and "=" not in before else "an argument"
-            raise UsageFault(f"{named} is given an empty value; leave it out or give one")
+            raise UsageError(f"{named} is given an empty value; leave it out or give one")
         if item.startswith("--") and item.endswith("=") and item.count("=") == 1:
-            raise UsageFault(f"`{item[:-1]}` is given an empty value; leave it out or give one")
+            raise UsageError(f"`{item[:-1]}` is given an empty value; leave it out or give one")
 
 
 def _run(arguments: list[str]) -> int:
     import typer
 
     from envdoctor.cli.group import Interrupted, app, usage_error
-    from envdoctor.cli.streams import StreamFault, flush, reader_gone, silence_stdout, stream_error
-    from envdoctor.ports import UsageFault
+    from envdoctor.cli.streams import StreamError, flush, reader_gone, silence_stdout, stream_error
+    from envdoctor.ports import UsageError
 
     try:
         if not arguments and "_ENVDOCTOR_COMPLETE" not in os.environ:
             return _first_contact()
         outcome = app(_arguments(arguments), standalone_mode=False, prog_name="envdoctor")
         flush()
-    except UsageFault as fault:
-        _say_fault(fault.messages)
-        return _FAULT
-    except StreamFault as fault:
+    except UsageError as error:
+        _say_errors(error.messages)
+        return _WRONG_USE
+    except StreamError as error:
         silence_stdout()
-        _say_fault([str(fault)])
-        return _FAULT
+        _say_errors([str(error)])
+        return _WRONG_USE
     except (Interrupted, typer.Abort) as stop:
         return _interrupted(stop)
     except BrokenPipeError:
@@ -127,8 +129,8 @@ def _run(arguments: list[str]) -> int:
         reason = stream_error(error) if isinstance(error, OSError) else None
         if reason is not None:
             silence_stdout()
-            _say_fault([str(StreamFault(reason))])
-            return _FAULT
+            _say_errors([str(StreamError(reason))])
+            return _WRONG_USE
         code = usage_error(error)
         if code is None:
             raise
@@ -146,8 +148,13 @@ def _first_contact() -> int:
     return 0
 
 
-def _say_fault(messages: Sequence[str]) -> None:
+def _say_errors(messages: Sequence[str | Unknown]) -> None:
     from envdoctor.cli.messages import error
 
     for message in messages:
-        error(message)
+        if isinstance(message, str):
+            error(message)
+        else:
+            from envdoctor.render.reasons import reason
+
+            error(reason(message))

@@ -11,7 +11,7 @@ import typer
 from envdoctor.cli.completion import profile_names
 from envdoctor.model.project import GroupChoice
 from envdoctor.model.target import OperatingSystem, TargetArch, TargetBackend
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 
 __all__ = [
     "AllGroupsOption",
@@ -49,9 +49,9 @@ _LONGEST_S = 86_400.0
 def group_choice(
     extra: list[str] | None, group: list[str] | None, only: list[str] | None, *, all_groups: bool
 ) -> GroupChoice:
-    """Return what decides with the main list, or in its place. Raises UsageFault."""
+    """Return what decides with the main list, or in its place. Raises UsageError."""
     if only and (extra or group or all_groups):
-        raise UsageFault("`--only-group` leaves the main list out, so no other list can stand beside it")
+        raise UsageError("`--only-group` leaves the main list out, so no other list can stand beside it")
     return GroupChoice(tuple(extra or ()), tuple(group or ()), only=tuple(only or ()), all_groups=all_groups)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from envdoctor.cli.completion import profile_names
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
@@ -45,7 +45,7 @@ def show(
     try:
         typer.echo(show_text(load_profile(name)).rstrip())
     except ProfileError as error:
-        raise UsageFault(*str(error).splitlines()) from error
+        raise UsageError(*str(error).splitlines()) from error
 
 
 @app.command(epilog="Example: `envdoctor profiles validate profiles/my-stack.toml`.")
@@ -88,4 +88,4 @@ def new(
     try:
         typer.echo(new_profile_text(name, os=os, arch=arch, backend=backend).rstrip())
     except ProfileError as error:
-        raise UsageFault(*str(error).splitlines()) from error
+        raise UsageError(*str(error).splitlines()) from error

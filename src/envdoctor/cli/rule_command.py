@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from envdoctor.cli.completion import rule_names
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -34,5 +34,5 @@ def rule(
         names = [name for row in rows for name in row[:2]]
         close = difflib.get_close_matches(code, names, n=1) or difflib.get_close_matches(code.upper(), names, n=1)
         hint = f"; did you mean `{close[0]}`?" if close else "; `envdoctor rule` lists all"
-        raise UsageFault(f"no rule `{code}`{hint}")
+        raise UsageError(f"no rule `{code}`{hint}")
     typer.echo(text.rstrip())

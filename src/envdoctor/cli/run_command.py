@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs.environment_places import one_environment
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -44,7 +44,7 @@ def run(
     environment = one_environment(env, command[0])
     python = python_of(environment)
     if not python.exists():
-        raise UsageFault(f"`{environment}` is no environment; `envdoctor fix` makes one, `--env` names another")
+        raise UsageError(f"`{environment}` is no environment; `envdoctor fix` makes one, `--env` names another")
     if any(record.state == "open" for record in list_journals(environment)):
         sys.stderr.write(
             "warning: a fix of this environment was cut short; `envdoctor undo` brings a whole state back\n"

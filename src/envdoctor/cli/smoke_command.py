@@ -21,7 +21,7 @@ from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
 from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
 from envdoctor.model.target import Backend, Target
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.project_inputs import TargetChoice
 
@@ -106,7 +106,7 @@ def smoke(
         typer.echo("\n".join(_listing(names)))
         return
     if not math.isfinite(timeout_scale):
-        raise UsageFault(f"--timeout-scale: `{timeout_scale}` is no factor; give a number such as 5")
+        raise UsageError(f"--timeout-scale: `{timeout_scale}` is no factor; give a number such as 5")
     wanted_backend = _backend(backend)
     interpreter = _interpreter(env, python)
     progress = open_progress(quiet=quiet)
@@ -122,7 +122,7 @@ def smoke(
             timeout_scale=timeout_scale,
         )
     except OSError as error:
-        raise UsageFault(f"`{interpreter}` does not start: {error.strerror or error}") from error
+        raise UsageError(f"`{interpreter}` does not start: {error.strerror or error}") from error
     finally:
         progress.close()
     if env is not None and chosen is not None:
@@ -135,7 +135,7 @@ def smoke(
 
 
 def _names(profile: Profile | None, asked: Sequence[str]) -> tuple[str, ...]:
-    """Return the kernels that will run. Raises UsageFault with close names for those that do not exist."""
+    """Return the kernels that will run. Raises UsageError with close names for those that do not exist."""
     from envdoctor.adapters.smoke import kernel_catalogue
     from envdoctor.verbs.smoke import UnknownKernel, chosen_kernels
 
@@ -144,7 +144,7 @@ def _names(profile: Profile | None, asked: Sequence[str]) -> tuple[str, ...]:
     except UnknownKernel as error:
         where = "--kernel" if asked or profile is None else f"profile `{profile.name}`"
         faults = [f"{where}: no kernel `{name}`{_close(name, kernel_catalogue.names())}" for name in error.names]
-        raise UsageFault(*faults) from error
+        raise UsageError(*faults) from error
 
 
 def _close(name: str, known: Sequence[str]) -> str:
@@ -163,7 +163,7 @@ def _backend(name: str | None) -> str | None:
         return name.lower()
     close = difflib.get_close_matches(plain, known, n=1)
     hint = f"; did you mean `{close[0]}`?" if close else f"; there are {', '.join(known)}"
-    raise UsageFault(f"--backend: no backend `{name}`{hint}")
+    raise UsageError(f"--backend: no backend `{name}`{hint}")
 
 
 def _listing(names: Sequence[str]) -> list[str]:
@@ -183,7 +183,7 @@ def _interpreter(env: Path | None, python: Path | None) -> Path:
     from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, find_layout
 
     if env is not None and python is not None:
-        raise UsageFault("`--env` and `--python` exclude each other")
+        raise UsageError("`--env` and `--python` exclude each other")
     typed = env or python
     active = next((os.environ[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if os.environ.get(name)), None)
     path = typed or (Path(active) if active else None)
@@ -192,9 +192,9 @@ def _interpreter(env: Path | None, python: Path | None) -> Path:
     try:
         layout = find_layout(path)
     except EnvironmentNotFound as error:
-        raise UsageFault(str(error)) from error
+        raise UsageError(str(error)) from error
     if layout.executable is None or not layout.runnable:
-        raise UsageFault(f"`{path}` has no Python that can be started here; kernels need one")
+        raise UsageError(f"`{path}` has no Python that can be started here; kernels need one")
     return layout.executable.absolute()
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 __all__ = [
     "ClosedStdout",
-    "StreamFault",
+    "StreamError",
     "flush",
     "reader_gone",
     "silence_stdout",
@@ -58,7 +58,7 @@ def stopped_like_ctrl_c() -> Iterator[None]:
 _OF_STREAMS = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG)
 
 
-class StreamFault(Exception):
+class StreamError(Exception):
     """Standard output cannot be written to."""
 
     def __init__(self, reason: str) -> None:
@@ -73,14 +73,14 @@ class ClosedStdout(io.TextIOBase):
         self._held = os.open(os.devnull, os.O_WRONLY)
 
     def write(self, text: str) -> int:
-        """Refuse all but nothing. Raises StreamFault."""
+        """Refuse all but nothing. Raises StreamError."""
         if text:
-            raise StreamFault("it is closed; where a verb has it, `--output FILE` writes a file")
+            raise StreamError("it is closed; where a verb has it, `--output FILE` writes a file")
         return 0
 
 
 def write_out(text: str) -> None:
-    """Write to standard output and flush it; a reader that has gone is no fault. Raises StreamFault."""
+    """Write to standard output and flush it; a reader that has gone is no fault. Raises StreamError."""
     try:
         try:
             sys.stdout.write(text)
@@ -91,11 +91,11 @@ def write_out(text: str) -> None:
     except BrokenPipeError:
         reader_gone()
     except OSError as error:
-        raise StreamFault(error.strerror or str(error)) from error
+        raise StreamError(error.strerror or str(error)) from error
 
 
 def flush() -> None:
-    """Flush standard output while a failure can still be told. Raises StreamFault."""
+    """Flush standard output while a failure can still be told. Raises StreamError."""
     write_out("")
 
 

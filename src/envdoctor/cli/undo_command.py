@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from envdoctor.cli import options as opt
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs.environment_places import default_environment, treated_here, typed_environment
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _chosen(name: str, entries: list[FixEntry], fix: str | None) -> tuple[Path, 
     try:
         return Path(name), to_take_back(entries, fix)
     except NothingToUndo as error:
-        raise UsageFault(f"`{name}`: {error}") from error
+        raise UsageError(f"`{name}`: {error}") from error
 
 
 def _environments(env: Path | None) -> list[Path]:

@@ -6,7 +6,7 @@ import re
 
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.target import Backend
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.shipped import architecture_of_card
 
 __all__ = ["card_against", "card_facts", "with_card"]
@@ -15,7 +15,7 @@ _ARCHITECTURE = re.compile(r"(?:sm_?(\d{2,3})[af]?|(\d{1,2}\.\d))|gfx[0-9a-f]{3,
 
 
 def card_facts(text: str | None) -> tuple[Fact, ...]:
-    """Return the facts of a card that was typed by its name or architecture, none for None. Raises UsageFault."""
+    """Return the facts of a card that was typed by its name or architecture, none for None. Raises UsageError."""
     if text is None:
         return ()
     told: dict[str, str] = {}
@@ -34,7 +34,7 @@ def card_facts(text: str | None) -> tuple[Fact, ...]:
     elif re.search(r"\bArc\b", text):
         told["vendor"] = "intel"
     else:
-        raise UsageFault(
+        raise UsageError(
             f"--gpu: `{text[:60]}` is no card that is known by its name; write its architecture: sm_120, gfx1201"
         )
     return tuple(Fact(f"gpu[0].{key}", FactState.KNOWN, value, "--gpu") for key, value in told.items())

@@ -140,7 +140,7 @@ def report_of_patient(
     *,
     tell: Tell,
 ) -> Report:
-    """Return the report. Raises UsageFault.
+    """Return the report. Raises UsageError.
 
     The index is asked for one thing: what the distributions of a listing require.
     """

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs.check import CheckRequest
 
 __all__ = [
@@ -92,7 +92,7 @@ def typed_environment(env: Path) -> Path:
 
 
 def one_environment(env: Path | None, command: str | None = None) -> Path:
-    """Return the environment to work in. Raises UsageFault where several could be meant.
+    """Return the environment to work in. Raises UsageError where several could be meant.
 
     ``command``: of several, the only one that has this program is the right one.
     """
@@ -107,7 +107,7 @@ def one_environment(env: Path | None, command: str | None = None) -> Path:
         if len(having) == 1:
             return having[0]
     names = ", ".join(f"`{path.name}`" for path in found)
-    raise UsageFault(f"there are several environments here, {names}: name one with `--env`")
+    raise UsageError(f"there are several environments here, {names}: name one with `--env`")
 
 
 def _has(environment: Path, command: str) -> bool:

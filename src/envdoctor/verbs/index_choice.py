@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.project import Project
-from envdoctor.ports import UsageFault
-from envdoctor.render.reasons import reason
+from envdoctor.ports import UsageError
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
@@ -40,7 +39,7 @@ def open_ports(
     from envdoctor.ports import IndexUnavailable
 
     if choice.recorded is not None and not choice.recorded.is_dir():
-        raise UsageFault(f"--recorded-index: `{choice.recorded}` is not a directory")
+        raise UsageError(f"--recorded-index: `{choice.recorded}` is not a directory")
     named = with_pips(indexes_of(project) if project else ProjectIndexes(), read_pip_settings(), project)
     settings = IndexSettings(
         default_url=choice.index_url,
@@ -57,9 +56,9 @@ def open_ports(
     try:
         index = open_index(settings, progress)
     except IndexUnavailable as error:
-        raise UsageFault(reason(error.unknown)) from error
+        raise UsageError(error.unknown) from error
     except IndexSettingsError as error:
-        raise UsageFault(str(error)) from error
+        raise UsageError(str(error)) from error
     for text in named.notes:
         index.note(text)
     return index
@@ -87,7 +86,7 @@ def index_urls(choice: IndexChoice, profile: Profile | None, project: Project | 
         try:
             urls["default"] = default_index_url(IndexSettings(choice.index_url, named_default=named.default))
         except IndexUnavailable as error:
-            raise UsageFault(reason(error.unknown)) from error
+            raise UsageError(error.unknown) from error
         except IndexSettingsError as error:
-            raise UsageFault(str(error)) from error
+            raise UsageError(str(error)) from error
     return urls

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.fact import Facts
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledEnvironment
@@ -34,14 +34,14 @@ class Pastes:
     """What is wrong with those that were not understood, each with its file."""
 
 
-class _NotUnderstood(UsageFault):
+class _NotUnderstood(UsageError):
     """A text that is not what its option is for; the message names its file."""
 
 
 def read_pastes(installed: Path | None, facts: Path | None, log: Path | None, *, alone: bool) -> Pastes:
     """Return what the texts tell; where one is not understood, what the others do.
 
-    ``alone``: nothing but they is looked at. Raises UsageFault for a file that cannot be opened, and where nothing
+    ``alone``: nothing but they is looked at. Raises UsageError for a file that cannot be opened, and where nothing
     that was given is understood.
     """
     pastes = Pastes()
@@ -55,7 +55,7 @@ def read_pastes(installed: Path | None, facts: Path | None, log: Path | None, *,
         except _NotUnderstood as error:
             bad.append(str(error))
     if bad and alone and len(bad) == sum(path is not None for _, path in given):
-        raise UsageFault(*bad)
+        raise UsageError(*bad)
     pastes.not_read = tuple(bad)
     return pastes
 
@@ -120,12 +120,12 @@ def _read_log(path: Path, pastes: Pastes) -> None:
 def read_log_file(path: Path) -> str:
     """Return a log; of one above 16 MB the end, with an empty line for each line before it, so that numbers hold.
 
-    UTF-16, as PowerShell's redirection writes it, is read too. Raises UsageFault for what cannot be read or is no text.
+    UTF-16, as PowerShell's redirection writes it, is read too. Raises UsageError for what cannot be read or is no text.
     """
     try:
         begin, end, lines = _ends(path)
     except OSError as error:
-        raise UsageFault(f"--log: cannot read `{path}`: {error.strerror or error}") from error
+        raise UsageError(f"--log: cannot read `{path}`: {error.strerror or error}") from error
     encoding = _encoding(begin)
     if encoding is None:
         raise _NotUnderstood(f"--log: `{path}` is not a text file")
@@ -150,13 +150,13 @@ def _ends(path: Path) -> tuple[bytes, bytes, int]:
 
 
 def _text(path: Path, option: str) -> str:
-    """Return a text file. Raises UsageFault where it cannot be read, _NotUnderstood where it is no text."""
+    """Return a text file. Raises UsageError where it cannot be read, _NotUnderstood where it is no text."""
     try:
         with path.open("rb") as stream:
             # A device may have no end.
             data = stream.read(_LARGEST)
     except OSError as error:
-        raise UsageFault(f"{option}: cannot read `{path}`: {error.strerror or error}") from error
+        raise UsageError(f"{option}: cannot read `{path}`: {error.strerror or error}") from error
     encoding = _encoding(data[:4096])
     if encoding is None:
         raise _NotUnderstood(f"{option}: `{path}` is not a text file")

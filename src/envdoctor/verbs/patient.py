@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.environment import EnvironmentLock, PatchedFile
 from envdoctor.model.fact import Facts
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs.pastes import Pastes, read_pastes
 
 if TYPE_CHECKING:
@@ -119,12 +119,12 @@ class Patient:
 
 
 def open_patient(choice: PatientChoice) -> Patient:
-    """Read all that the user points at, and measure what belongs to it. Raises UsageFault.
+    """Read all that the user points at, and measure what belongs to it. Raises UsageError.
 
     Facts that the user gives count for more than what is measured here.
     """
     if sum(item is not None for item in (choice.env, choice.python, choice.installed)) > 1:
-        raise UsageFault("`--env`, `--python` and `--installed` exclude each other")
+        raise UsageError("`--env`, `--python` and `--installed` exclude each other")
     named = choice.env or choice.python
     pastes = read_pastes(choice.installed, choice.facts, choice.log, alone=named is None)
     found = Patient(pastes.environment, pastes.facts, pastes.log) if named is None else _opened(choice, named, pastes)
@@ -153,7 +153,7 @@ def _environment(path: Path) -> InstalledEnvironment:
     try:
         return with_patches(with_lock(read_environment(path)))
     except EnvironmentNotFound as error:
-        raise UsageFault(str(error)) from error
+        raise UsageError(str(error)) from error
 
 
 def _imports(environment: InstalledEnvironment, choice: PatientChoice) -> Callable[[], InstalledEnvironment]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from envdoctor.adapters.probe.cards import may_have_a_card
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.fact import Facts, FactState
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 
 if TYPE_CHECKING:
     from envdoctor.model.binary import BinaryInventory
@@ -86,12 +86,12 @@ def host_facts(environment: InstalledEnvironment, *, wanted: bool = False) -> Fa
 
 
 def variables_passed_over() -> list[str]:
-    """Return notes on variables of other tools that say nothing of this host. Raises UsageFault for ours."""
+    """Return notes on variables of other tools that say nothing of this host. Raises UsageError for ours."""
     from envdoctor.adapters.probe.host_overrides import read_overrides
 
     overrides = read_overrides(os.environ)
     if overrides.faults:
-        raise UsageFault(*overrides.faults)
+        raise UsageError(*overrides.faults)
     return list(overrides.notes)
 
 

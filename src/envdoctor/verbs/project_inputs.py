@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from envdoctor.model.profile import Profile
 from envdoctor.model.project import GroupChoice, Project
 from envdoctor.model.target import Arch, Target, TargetArch
-from envdoctor.ports import Tell, UsageFault
+from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import Document
 from envdoctor.verbs.card_choice import card_against
 from envdoctor.verbs.index_choice import IndexChoice, index_urls, open_ports
@@ -70,7 +70,7 @@ def read(
             path, files=wanted, choice=replace(groups, either=settings.groups), target_environment=environment
         )
     except ProjectFileError as error:
-        raise UsageFault(str(error)) from error
+        raise UsageError(str(error)) from error
 
 
 def project_of(folder: Path, tell: Tell) -> Path:
@@ -121,7 +121,7 @@ def load_settings(path: Path) -> Settings:
         return Settings()  # The reader of projects says what is wrong with the file, with its line.
     settings = parse_settings(document.table("tool", "envdoctor"))
     if document.faults.found:
-        raise UsageFault(*document.faults.texts())
+        raise UsageError(*document.faults.texts())
     return settings
 
 
@@ -135,7 +135,7 @@ def pick_profile(named: str | None, settings: Settings, path: Path) -> Profile |
     try:
         return load_profile(_beside(name, path) if named is None else name)
     except ProfileError as error:
-        raise UsageFault(*str(error).splitlines()) from error
+        raise UsageError(*str(error).splitlines()) from error
 
 
 def _beside(name: str, path: Path) -> str:
@@ -222,6 +222,6 @@ def read_lock(project: Path, profile_name: str | None) -> LockedProject | None:
     try:
         return parse_lock(file.read_text(encoding="utf-8"), file.name)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageFault(f"{file}: cannot be read: {error}") from error
+        raise UsageError(f"{file}: cannot be read: {error}") from error
     except LockError as error:
-        raise UsageFault(f"{error}; remove it to lock anew") from error
+        raise UsageError(f"{error}; remove it to lock anew") from error

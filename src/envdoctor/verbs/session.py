@@ -72,7 +72,7 @@ def open_session(
     upgrade: frozenset[str] = frozenset(),
     groups: GroupChoice = GroupChoice(),  # noqa: B008 - immutable
 ) -> Session:
-    """Read project, profile and lock, choose the target, open the index. Raises UsageFault."""
+    """Read project, profile and lock, choose the target, open the index. Raises UsageError."""
     from packaging.utils import canonicalize_name
 
     facts = with_card(patient.facts if patient else Facts(), target_choice.gpu)

@@ -11,7 +11,7 @@ from envdoctor.model.compatibility import admits, admitted_minors
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.fact import Facts, FactState
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch, TargetBackend, TargetProperty
-from envdoctor.ports import UsageFault
+from envdoctor.ports import UsageError
 from envdoctor.verbs.card_choice import card_facts
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class TargetChoice:
     macos: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what nobody can judge for, before anything is read. Raises UsageFault."""
+        """Refuse what nobody can judge for, before anything is read. Raises UsageError."""
         _python(self.python)
         _release("--glibc", self.glibc)
         _release("--macos", self.macos)
@@ -83,11 +83,11 @@ def pick_target(
 
 
 def _with_details(target: Target, choice: TargetChoice) -> Target:
-    """Return the target with the glibc, macOS and card that were typed. Raises UsageFault."""
+    """Return the target with the glibc, macOS and card that were typed. Raises UsageError."""
     glibc, macos = _release("--glibc", choice.glibc), _release("--macos", choice.macos)
     for option, value, system in (("glibc", glibc, OperatingSystem.LINUX), ("macos", macos, OperatingSystem.MACOS)):
         if value is not None and target.os is not system:
-            raise UsageFault(f"--{option}: the target is {target.os.value}, which has none; `--target-os` chooses it")
+            raise UsageError(f"--{option}: the target is {target.os.value}, which has none; `--target-os` chooses it")
     target = replace(target, glibc=glibc or target.glibc, macos=macos or target.macos)
     facts = card_facts(choice.gpu)
     if not facts:
@@ -99,12 +99,12 @@ def _with_details(target: Target, choice: TargetChoice) -> Target:
 
 
 def _release(option: str, text: str | None) -> tuple[int, int] | None:
-    """Read ``2.28`` or ``14``. Raises UsageFault."""
+    """Read ``2.28`` or ``14``. Raises UsageError."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d{1,3})(?:\.(\d{1,3}))?", text.strip())
     if found is None or (option == "--glibc" and found[2] is None):
-        raise UsageFault(
+        raise UsageError(
             f"{option}: `{text[:40]}` is no release; write it as {'2.28' if option == '--glibc' else '14.0'}"
         )
     return int(found[1]), int(found[2] or 0)
@@ -134,7 +134,7 @@ def _python(text: str | None) -> tuple[int, int] | None:
         python = (int(parts[0]), int(parts[1]))
         if _OLDEST <= python <= _NEWEST:
             return python
-    raise UsageFault(f"--target-python: `{text[:40]}` is not a CPython from 3.8 to 3.14; write it as 3.11")
+    raise UsageError(f"--target-python: `{text[:40]}` is not a CPython from 3.8 to 3.14; write it as 3.11")
 
 
 def _arch(choice: TargetChoice, target: Target) -> Arch:

@@ -177,24 +177,24 @@ class Treatment:
         return any(record.state in ("open", "empty") for record in list_journals(environment))
 
     def _refuse_damaged(self, environment: Path) -> None:
-        """Raise UsageFault where a journal is damaged: what a fix finds there is not what any of ours has left."""
+        """Raise UsageError where a journal is damaged: what a fix finds there is not what any of ours has left."""
         from envdoctor.adapters.apply.journal import list_journals
         from envdoctor.adapters.apply.reach import OutOfReach, check_reach
-        from envdoctor.ports import UsageFault
+        from envdoctor.ports import UsageError
 
         for record in list_journals(environment):
             if record.state == "damaged":
                 try:
                     check_reach(environment, record, self.options.project)
                 except OutOfReach as error:
-                    raise UsageFault(str(error.strerror)) from error
+                    raise UsageError(str(error.strerror)) from error
 
     def _recover(self, environment: Path) -> None:
         from envdoctor.adapters.apply.holding import hold_environment
         from envdoctor.adapters.apply.lock_file import Busy
         from envdoctor.adapters.apply.reach import OutOfReach
         from envdoctor.adapters.apply.restore import recover
-        from envdoctor.ports import UsageFault
+        from envdoctor.ports import UsageError
 
         try:
             with hold_environment(environment, wait_s=_WAIT_S, say=self.say):
@@ -203,7 +203,7 @@ class Treatment:
                     for problem in restored.problems:
                         self.say(f"warning: {problem}")
         except (Busy, OutOfReach) as error:
-            raise UsageFault(str(getattr(error, "strerror", None) or error)) from error
+            raise UsageError(str(getattr(error, "strerror", None) or error)) from error
 
     def _apply(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
         outcome = self._carried_out(part, plan)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-__all__ = ["ClientFault", "Connections", "new_client"]
+__all__ = ["ClientError", "Connections", "new_client"]
 
 _MADE = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
 """What httpcore says when a stream has been made; the second takes the place of the first."""
@@ -68,17 +68,17 @@ class Connections:
                     connected.shutdown(socket.SHUT_RDWR)
 
 
-class ClientFault(Exception):
+class ClientError(Exception):
     """No connection can be made as things are configured; the text says which value it is."""
 
 
 def new_client(pip: PipSettings, concurrency: int, note: Callable[[str], None]) -> httpx.Client:
-    """Return a pool that leaves redirects to its user. Raises ClientFault."""
+    """Return a pool that leaves redirects to its user. Raises ClientError."""
     import httpx
 
     fault = proxy_fault(pip.proxy)
     if fault is not None:
-        raise ClientFault(fault)
+        raise ClientError(fault)
     context = _tls_context(pip)
     # Requests that were given up may hold connections for a while; the number of workers is the limit that counts.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=concurrency + 8)
@@ -93,7 +93,7 @@ def new_client(pip: PipSettings, concurrency: int, note: Callable[[str], None]) 
         )
     except (httpx.InvalidURL, ValueError, ImportError) as error:
         # The system's own proxy settings (macOS, Windows) come here unread.
-        raise ClientFault(f"the proxies or trusted hosts that are configured cannot be used ({error})") from None
+        raise ClientError(f"the proxies or trusted hosts that are configured cannot be used ({error})") from None
 
 
 @lru_cache(maxsize=4)
@@ -108,12 +108,12 @@ def _tls_context(pip: PipSettings) -> ssl.SSLContext:
     try:
         context = _context(named)
     except (OSError, ssl.SSLError, ValueError) as error:
-        raise ClientFault(f"the certificates `{named}` of {source} cannot be read ({error})") from None
+        raise ClientError(f"the certificates `{named}` of {source} cannot be read ({error})") from None
     if pip.client_cert:
         try:
             context.load_cert_chain(pip.client_cert)
         except (OSError, ssl.SSLError, ValueError) as error:
-            raise ClientFault(f"pip's `client-cert` `{pip.client_cert}` cannot be read ({error})") from None
+            raise ClientError(f"pip's `client-cert` `{pip.client_cert}` cannot be read ({error})") from None
     return context
 
 

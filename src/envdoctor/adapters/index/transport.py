@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from envdoctor.adapters.index.client import ClientFault, Connections, new_client
+from envdoctor.adapters.index.client import ClientError, Connections, new_client
 from envdoctor.adapters.index.credentials import Credentials, origin_of
 from envdoctor.adapters.index.exchange import Exchange, Reply, TransportError, host_of, watched
 from envdoctor.adapters.index.index_settings import PATIENCE_VARIABLE
@@ -182,7 +182,7 @@ class Transport:
             if self._client is None:
                 try:
                     self._client = new_client(self.pip, self.concurrency, self.note)
-                except ClientFault as error:
+                except ClientError as error:
                     raise TransportError(str(error), lasting=True) from None
             return self._client
 
