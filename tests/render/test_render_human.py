@@ -9,6 +9,7 @@ import pytest
 from render_reports import REPORTS
 from rich.cells import cell_len
 
+from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.kernel import KernelResult, KernelStatus
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions, render
@@ -170,6 +171,51 @@ def test_an_incomplete_look_is_said() -> None:
 
 def test_facts_alone_get_no_verdict() -> None:
     assert page("facts").startswith("host: 9 facts, 2 unknown\n")
+
+
+HOST = (
+    Fact("os", FactState.KNOWN, "linux", "sys"),
+    Fact("arch", FactState.KNOWN, "x86_64", "sys"),
+    Fact("host.memory_bytes", FactState.KNOWN, 64 * 10**9, "/proc/meminfo"),
+    Fact("gpu[0].name", FactState.KNOWN, "NVIDIA GeForce RTX 5080", "nvml"),
+    Fact("gpu[0].vendor", FactState.KNOWN, "nvidia", "nvml"),
+    Fact("gpu[0].architecture", FactState.KNOWN, "sm_120", "nvml"),
+    Fact("gpu[0].memory_bytes", FactState.KNOWN, 16 * 10**9, "nvml"),
+    Fact("gpu.count", FactState.KNOWN, 1, "nvml"),
+    Fact("driver.version", FactState.KNOWN, "580.97", "nvml", overridden_by="ENVDOCTOR_FACT_DRIVER_VERSION"),
+    Fact("cuda.toolkits", FactState.KNOWN, ["12.8", "13.0"], "/usr/local"),
+    Fact("tool.gcc.version", FactState.KNOWN, "12.2.0", "gcc"),
+    Fact("tool.gcc.path", FactState.KNOWN, "/usr/bin/gcc", "PATH"),
+    Fact("tool.cmake.version", FactState.ABSENT, None, "PATH"),
+    Fact("tool.cmake.path", FactState.ABSENT, None, "PATH"),
+    Fact("environment.CUDA_HOME", FactState.ABSENT, None, "environment"),
+    Fact("environment.LD_LIBRARY_PATH", FactState.KNOWN, "/opt/lib", "environment"),
+    Fact("rocm.version", FactState.UNKNOWN, None, "rocminfo", reason="it did not end within 5 s"),
+)
+
+
+def test_a_machine_is_told_in_sections_and_what_is_absent_is_folded() -> None:
+    text = render(Report("host", facts=HOST), "human")
+    assert "✔ system\n  system     linux x86_64\n  memory     64.0 GB\n" in text
+    assert "✔ cards\n  gpu[0]     NVIDIA GeForce RTX 5080, sm_120, 16.0 GB\n  driver     580.97\n" in text
+    assert "  CUDA       12.8, 13.0\n" in text
+    assert "  programs   gcc 12.2.0\n" in text
+    assert "  LD_LIBRARY_PATH  /opt/lib\n" in text
+    assert "  driver.version  set by ENVDOCTOR_FACT_DRIVER_VERSION\n" in text
+    assert "? not known\n  rocm.version unknown: it did not end within 5 s\n" in text
+    assert "- not there\n  cmake\n  1 more thing; --verbose lists every fact with its source\n" in text
+    assert "CUDA_HOME" not in text
+    whole = render(Report("host", facts=HOST), "human", options=RenderOptions(verbose=True))
+    assert all(fact.name in whole for fact in HOST)
+    assert "[/proc/meminfo]" in whole
+
+
+def test_a_machine_without_cards_says_so_and_one_that_could_not_be_asked_does_not() -> None:
+    assert "- cards\n  cards      none found\n" in render(Report("host", facts=HOST[:3]), "human")
+    silent = (*HOST[:3], Fact("gpu.count", FactState.UNKNOWN, None, "nvml", reason="it did not answer"))
+    text = render(Report("host", facts=silent), "human")
+    assert "none found\n" not in text.split("toolkits")[0]
+    assert "gpu.count unknown: it did not answer" in text
 
 
 def test_every_kernel_status_is_a_word() -> None:

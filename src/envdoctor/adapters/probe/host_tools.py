@@ -21,6 +21,7 @@ __all__ = ["TOOLS", "library_facts", "parse_cuda_json", "parse_tool_version", "t
 
 # Program to the arguments that make it say its version. `cl` says it when it is called with nothing.
 TOOLS: dict[str, tuple[str, ...]] = {
+    "python": ("--version",),
     "nvcc": ("--version",),
     "gcc": ("-dumpfullversion", "-dumpversion"),
     "g++": ("-dumpfullversion", "-dumpversion"),
@@ -36,6 +37,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "pkg-config": ("--version",),
 }
 _PATTERNS = {
+    "python": r"^Python (\d+(?:\.\d+)+\S*)",
     "nvcc": r"release \d+\.\d+, V(\d+\.\d+\.\d+)|release (\d+\.\d+)",
     "gcc": r"\A\s*(\d+(?:\.\d+)*)\s*$",
     "g++": r"\A\s*(\d+(?:\.\d+)*)\s*$",
@@ -100,6 +102,8 @@ def _tool(machine: Machine, name: str) -> list[Fact]:
     path = machine.which(name)
     if path is None and name == "nvcc":
         path = _nvcc_off_path(machine)
+    if path is None and name == "python":
+        path = machine.which("python3")
     version_fact, path_fact = f"tool.{name}.version", f"tool.{name}.path"
     if path is None:
         return [absent(version_fact, "PATH"), absent(path_fact, "PATH")]

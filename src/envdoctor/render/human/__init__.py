@@ -67,10 +67,16 @@ def _write_headline(page: Page, report: Report) -> None:
 
 
 def _write_facts(page: Page, report: Report) -> None:
-    """Write all facts where they are what was asked for; elsewhere the cards and the driver, and how many there are."""
+    """Write a summary of a machine that was asked for; elsewhere its cards and driver, and how many facts there are."""
     from envdoctor.render.human.hardware import write_facts
 
-    if report.command == "host" or page.verbose or len(report.facts) <= _FEW_FACTS:
+    if report.command == "host" and report.facts:
+        from envdoctor.render.human.host_page import write_host
+
+        write_host(page, report.facts)
+        if not page.verbose:
+            return
+    if page.verbose or len(report.facts) <= _FEW_FACTS:
         write_facts(page, report.facts)
         return
     telling = [fact for fact in report.facts if fact.state is FactState.KNOWN and fact.name.endswith(_TELLING)]
