@@ -245,7 +245,7 @@ def test_lists_loops_and_words_of_powershell(read_files):
     ]
     assert [one.index_url for one in project.requirements][:2] == [None, "https://index.example/cu121"]
     assert [one.no_deps for one in project.requirements][-2:] == [True, True]
-    assert [(one.kind, one.origin.line) for one in project.problems] == [(ReadingProblemKind.MISSING_VARIABLE, 17)]
+    assert [(one.kind, one.origin.line) for one in project.problems] == [(ReadingProblemKind.MISSING_VARIABLE, 16)]
 
 
 def test_lists_and_loops_of_a_shell_script(read_files):
