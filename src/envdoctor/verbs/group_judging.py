@@ -15,7 +15,7 @@ from packaging.version import Version
 from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.conflict import Conflict, GroupOutcome
 from envdoctor.model.project import Group, Project
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import GroupKind, Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.ports import Index
@@ -79,6 +79,9 @@ class _Bench:
                 yield GroupOutcome(group.name, unknown=elsewhere)
             elif group.alone:
                 yield self._alone(group)
+            elif group.name.kind is GroupKind.FILE:
+                # A lock pins everything: it would stand against every other list.
+                yield from self._halved((group,))
             else:
                 together.append(group)
         yield from self._halved(together)

@@ -107,7 +107,7 @@ def sources_of(path: Path) -> Sources | None:
     """Return the project's text files for rules to read; a single requirements file has none."""
     from envdoctor.adapters.project.sources import open_sources
 
-    return open_sources(path) if path.is_dir() else None
+    return open_sources(path) if path.is_dir() or path.suffix.lower() == ".ipynb" else None
 
 
 def load_settings(path: Path) -> Settings:

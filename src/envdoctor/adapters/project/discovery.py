@@ -10,7 +10,7 @@ from pathlib import Path
 
 from envdoctor.adapters.project.draft import ProjectFileError
 
-__all__ = ["Form", "Found", "form_of", "is_list", "is_plain_list", "is_side_list", "look_into"]
+__all__ = ["Form", "Found", "form_of", "is_list", "is_lock", "is_plain_list", "is_side_list", "look_into"]
 
 
 class Form(enum.Enum):
@@ -22,6 +22,8 @@ class Form(enum.Enum):
     PIPFILE = "pipfile"
     PIXI = "pixi.toml"
     PYTHON_VERSION = "python-version"
+    LOCK = "lock"
+    NOTEBOOK = "notebook"
     SETUP_CFG = "setup.cfg"
     SETUP_PY = "setup.py"
     CONDA = "conda"
@@ -36,6 +38,7 @@ _SIDE = re.compile(
     r"(?:^|[^a-z])(dev|devel|test|tests|testing|doc|docs|lint|ci|build|optional|extra|extras)(?:[^a-z]|$)", re.I
 )
 _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
+LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
 _STANDARD = ("requirements.txt", "pyproject.toml", "setup.cfg", "setup.py", "pipfile", "pixi.toml")
 _LOOKED_FOR = (
     "requirements*.txt, pyproject.toml, setup.cfg, setup.py, environment.yml, pixi.toml, Pipfile, install scripts"
@@ -49,7 +52,6 @@ _FOREIGN = frozenset(
         ".html",
         ".htm",
         ".json",
-        ".ipynb",
         ".lock",
         ".xml",
         ".csv",
@@ -81,6 +83,9 @@ class Found:
     other_scripts: tuple[Path, ...]
     images: tuple[Path, ...]
     """Dockerfiles."""
+    locks: tuple[Path, ...]
+    """Locks of uv, Poetry, PDM, and pylock.toml."""
+    notebooks: tuple[Path, ...]
     last_resort: tuple[Path, ...]
     """What is read where nothing else is there: any script, a Dockerfile."""
 
@@ -95,6 +100,10 @@ def form_of(path: Path) -> Form:
         return Form.DOCKERFILE
     if name == ".python-version":
         return Form.PYTHON_VERSION
+    if is_lock(path):
+        return Form.LOCK
+    if suffix == ".ipynb":
+        return Form.NOTEBOOK
     if suffix == ".toml":
         return Form.PYPROJECT
     if suffix in {".yml", ".yaml"}:
@@ -134,12 +143,29 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
         scripts=tuple(chosen_scripts),
         other_scripts=tuple(path for path in installers if path not in chosen_scripts),
         images=tuple(images),
-        last_resort=tuple((_for_system(scripts, environment) or scripts[:1]) or images[:1]),
+        locks=tuple(path for path in entries if is_lock(path)),
+        notebooks=tuple(path for path in entries if path.suffix.lower() == ".ipynb"),
+        last_resort=tuple(_last_resort(entries, scripts, images, environment)),
     )
     if not (found.standard or found.conda or found.chosen or found.scripts or found.last_resort):
         message = f"nothing here describes requirements; looked for {_LOOKED_FOR}"
         raise ProjectFileError(shown, None, message + _no_files(root) + _deeper(root), empty=True)
     return found
+
+
+def _last_resort(
+    entries: list[Path], scripts: list[Path], images: list[Path], environment: Mapping[str, str] | None
+) -> list[Path]:
+    """Return what is read where nothing else says what is needed: a lock, any script, a Dockerfile, a notebook."""
+    locks = [path for path in entries if is_lock(path)]
+    notebooks = [path for path in entries if path.suffix.lower() == ".ipynb"]
+    return locks[:1] or _for_system(scripts, environment) or scripts[:1] or images[:1] or notebooks[:1]
+
+
+def is_lock(path: Path) -> bool:
+    """Return whether a file is a lock by its name."""
+    name = path.name.lower()
+    return name in LOCKS or (name.startswith("pylock.") and name.endswith(".toml"))
 
 
 def _is_constraints(path: Path) -> bool:

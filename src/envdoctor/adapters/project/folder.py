@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from envdoctor.adapters.project.discovery import Found, is_plain_list, is_side_list, look_into
+from envdoctor.adapters.project.discovery import Found, is_lock, is_plain_list, is_side_list, look_into
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError
 from envdoctor.adapters.project.forms import read_one, read_setuptools
 from envdoctor.adapters.project.group_choice import Wanted
 from envdoctor.adapters.project.nested import nested_files
 from envdoctor.adapters.project.pyproject import read_pyproject
+from envdoctor.adapters.project.toml_document import glance
 from envdoctor.model.project import FileLeftOut, LeftOut
 from envdoctor.model.requirement import GroupKind, GroupName
 
@@ -37,6 +38,9 @@ def read_directory(draft: Draft, shown: str) -> None:
         _read_constraints(draft, found)
     for path in (*found.conda, *found.lists, *_named(found, "pipfile", "pixi.toml")):
         _read_apart(draft, found, path)
+    for path in found.locks:
+        if not _of_this_program(path):
+            _read_apart(draft, found, path)
     _name_the_rest(draft, found)
 
 
@@ -109,6 +113,12 @@ def _read_constraints(draft: Draft, found: Found) -> None:
             draft.left_out.append(FileLeftOut(draft.shown(path), reason))
 
 
+def _of_this_program(path: Path) -> bool:
+    """Return whether `envdoctor lock` has written a lock: it is held against the project in another way."""
+    tool = glance(path).get("tool")
+    return isinstance(tool, dict) and "envdoctor" in tool
+
+
 def _read_apart(draft: Draft, found: Found, path: Path) -> None:
     """Read a list that decides nothing: one for tests counts with the main list, one for another machine alone."""
     shown = draft.shown(path)
@@ -124,7 +134,7 @@ def _read_apart(draft: Draft, found: Found, path: Path) -> None:
     group = GroupName(GroupKind.FILE, shown)
     try:
         with draft.reading(group, asked=False):
-            draft.apart[group].alone = not is_side_list(path)
+            draft.apart[group].alone = not is_side_list(path) and not is_lock(path)
             read_one(draft, path, Circumstances(group=group), alone=False)
     except ProjectFileError as error:
         draft.left_out.append(FileLeftOut(shown, LeftOut.UNREADABLE, error.message))
@@ -137,6 +147,7 @@ def _name_the_rest(draft: Draft, found: Found) -> None:
         (found.scripts, script),
         (found.other_scripts, LeftOut.ANOTHER_SYSTEM),
         (found.images, LeftOut.IMAGE),
+        (found.notebooks, LeftOut.NOTEBOOK),
         (nested_files(draft.root, draft.files_read()), LeftOut.NESTED),
     )
     seen = {one.path for one in draft.left_out} | set(draft.files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from envdoctor.adapters.project.discovery import Form, form_of
@@ -29,37 +30,37 @@ def read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: b
     elif form is Form.PYPROJECT:
         if not read_pyproject(draft, path, circumstances, wanted=wanted):
             read_setuptools(draft, path.parent, circumstances, wanted)
-    elif form is Form.SETUP_CFG:
-        from envdoctor.adapters.project.setup_cfg import read_setup_cfg
+    elif form in _WITH_GROUPS:
+        module, name = _WITH_GROUPS[form]
+        getattr(import_module(f"{__package__}.{module}"), name)(draft, path, circumstances, wanted=wanted)
+    elif form in _PLAIN:
+        module, name = _PLAIN[form]
+        getattr(import_module(f"{__package__}.{module}"), name)(draft, path, circumstances)
+    elif form is Form.NOTEBOOK:
+        from envdoctor.adapters.project.notebook import read_notebook
 
-        read_setup_cfg(draft, path, circumstances, wanted=wanted)
-    elif form is Form.SETUP_PY:
-        from envdoctor.adapters.project.setup_py import read_setup_py
-
-        read_setup_py(draft, path, circumstances, wanted=wanted)
-    elif form is Form.CONDA:
-        from envdoctor.adapters.project.conda_environment import read_conda_environment
-
-        read_conda_environment(draft, path, circumstances)
-    elif form is Form.PIPFILE:
-        from envdoctor.adapters.project.poetry import read_pipfile
-
-        read_pipfile(draft, path, circumstances, wanted=wanted)
-    elif form is Form.PIXI:
-        from envdoctor.adapters.project.pixi import read_pixi_file
-
-        read_pixi_file(draft, path, circumstances, wanted=wanted)
+        read_notebook(draft, path, required=alone)
     elif form is Form.PYTHON_VERSION:
         message = "names a Python and no requirement; give the project's folder"
         raise ProjectFileError(draft.shown(path), None, message)
-    elif form is Form.PYTHON_SCRIPT:
-        from envdoctor.adapters.project.script_metadata import read_script
-
-        read_script(draft, path, circumstances)
     else:
         from envdoctor.adapters.project.install_script import read_install_script
 
         read_install_script(draft, path, dockerfile=form is Form.DOCKERFILE, required=alone)
+
+
+# Module and function that read a form; a run imports those of the files that it has.
+_WITH_GROUPS = {
+    Form.SETUP_CFG: ("setup_cfg", "read_setup_cfg"),
+    Form.SETUP_PY: ("setup_py", "read_setup_py"),
+    Form.PIPFILE: ("poetry", "read_pipfile"),
+    Form.PIXI: ("pixi", "read_pixi_file"),
+}
+_PLAIN = {
+    Form.CONDA: ("conda_environment", "read_conda_environment"),
+    Form.LOCK: ("locks", "read_lock_file"),
+    Form.PYTHON_SCRIPT: ("script_metadata", "read_script"),
+}
 
 
 def read_setuptools(draft: Draft, directory: Path, circumstances: Circumstances, wanted: Wanted) -> None:

@@ -28,7 +28,7 @@ from envdoctor.model.project import (
 )
 from envdoctor.model.requirement import RequirementKind
 
-__all__ = ["read_install_script"]
+__all__ = ["read_commands", "read_install_script"]
 
 _DIALECTS = {".bat": Dialect.CMD, ".cmd": Dialect.CMD, ".ps1": Dialect.POWERSHELL}
 _INDEX_KINDS = {
@@ -57,10 +57,21 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     """Read a script's install commands into the draft. Raises ProjectFileError where it must have one and has none."""
     file = draft.load(path)
     dialect = Dialect.POSIX if dockerfile else _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
-    text = _run_lines(file.text) if dockerfile else file.text
     script = _Script(file, dockerfile, path.parent, ScriptVariables(dialect))
     script.stops_on_error = dockerfile or file.text.startswith(("#!/bin/bash -e", "#!/bin/sh -e"))
     before = len(draft.commands)
+    _read(draft, script, _run_lines(file.text) if dockerfile else file.text, dialect)
+    if required and len(draft.commands) == before:
+        raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
+
+
+def read_commands(draft: Draft, file: TextFile) -> None:
+    """Read commands of a shell that stand in a file of another form, such as a notebook; each stops what follows."""
+    script = _Script(file, False, file.path.parent, ScriptVariables(Dialect.POSIX), stops_on_error=True)
+    _read(draft, script, file.text, Dialect.POSIX)
+
+
+def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
     listed = [replace(one, words=script.variables.expanded(one.words)) for one in _assigning(script, text, dialect)]
     for at, command in enumerate(listed):
         _follow(script, draft, command)
@@ -68,8 +79,6 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
         if call is not None:
             following = listed[at + 1 : at + 3]
             _run(draft, script, call, command, following)
-    if required and len(draft.commands) == before:
-        raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
 
 
 def _assigning(script: _Script, text: str, dialect: Dialect) -> Iterator[Command]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from envdoctor.adapters.project.decoding import NotText, decode, impostor
 from envdoctor.model.project import SourceFile
 
-__all__ = ["CheckoutSources", "is_left_alone", "open_sources"]
+__all__ = ["CheckoutSources", "NotebookSources", "is_left_alone", "open_sources"]
 
 _SKIPPED = frozenset(
     {".git", ".hg", ".svn", "site-packages", "dist-packages", "node_modules", "build", "dist", "__pycache__", ".tox",
@@ -19,6 +19,7 @@ _SKIPPED = frozenset(
 )  # fmt: skip
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 _LARGEST = 1024 * 1024
+_LARGEST_NOTEBOOK = 8 * 1024 * 1024
 _MOST_FILES = 20_000
 _DEEPEST = 40
 
@@ -98,6 +99,38 @@ def _matches(parts: list[str], wanted: list[str]) -> bool:
     return bool(parts) and fnmatch(parts[0], wanted[0]) and _matches(parts[1:], wanted[1:])
 
 
-def open_sources(root: Path) -> CheckoutSources:
-    """Open a checkout's text files; nothing is read before it is asked for."""
-    return CheckoutSources(root)
+def open_sources(root: Path) -> CheckoutSources | NotebookSources:
+    """Open a checkout's text files, or the cells of a notebook; nothing is read before it is asked for."""
+    return NotebookSources(root) if root.suffix.lower() == ".ipynb" else CheckoutSources(root)
+
+
+class NotebookSources:
+    """The cells of one notebook as a Python file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def python_files(self) -> Iterator[SourceFile]:
+        """Yield the cells, one file by the notebook's name."""
+        found = self.read(self._path.name)
+        if found is not None:
+            yield found
+
+    def read(self, path: str) -> SourceFile | None:
+        """Return the cells, None for any other path or where they cannot be read."""
+        from envdoctor.adapters.project.notebook import python_of
+
+        if path != self._path.name:
+            return None
+        try:
+            if self._path.stat().st_size > _LARGEST_NOTEBOOK:
+                return None
+            text = python_of(decode(self._path.read_bytes()).text)
+        except (OSError, NotText):
+            return None
+        return SourceFile(path, text) if text is not None else None
+
+    def glob(self, pattern: str) -> Iterator[str]:
+        """Yield the notebook's name where it matches."""
+        if _matches([self._path.name], pattern.replace("\\", "/").strip("/").split("/")):
+            yield self._path.name

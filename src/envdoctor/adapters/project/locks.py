@@ -1,0 +1,149 @@
+"""Lock files of others as input: what they pin for the target, to be held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from packaging.markers import InvalidMarker, Marker
+from packaging.utils import canonicalize_name
+
+from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.specification import parse_pep508
+from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
+from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.requirement import RequirementKind, holds
+
+__all__ = ["read_lock_file"]
+
+_OWN = ("editable", "virtual", "directory")
+"""Sources of uv that are folders of the project itself."""
+
+Entry = Mapping[str, Any]
+
+
+def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> None:
+    """Read what a lock pins for the target into the draft. Raises ProjectFileError for what is no TOML."""
+    document = parse_toml(draft.load(path), circumstances.included_from)
+    table = "packages" if path.name.lower().startswith("pylock.") else "package"
+    value = document.get(table)
+    packages = [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+    if not packages:
+        message = f"`{path.name}` locks no package"
+        draft.problem(ReadingProblemKind.EMPTY, document.origin(), message)
+    python = document.get("requires-python")
+    if draft.reading_apart is None and isinstance(python, str):
+        draft.set_python(python, document.origin("requires-python"))
+    numbers = {id(entry): at for at, entry in enumerate(value if isinstance(value, list) else [])}
+    for entry in _counting(draft, path.name.lower(), packages):
+        _pin(draft, document, table, numbers[id(entry)], entry, circumstances)
+
+
+def _counting(draft: Draft, name: str, packages: Sequence[Entry]) -> Iterable[Entry]:
+    """Return the entries that the target would get: those of the main list."""
+    if name == "uv.lock":
+        return _reached(draft, packages, _roots(packages), _edges_of_uv)
+    if name == "pdm.lock":
+        return [one for one in packages if "default" in one.get("groups", ["default"]) and _holds(draft, one, "marker")]
+    if name == "poetry.lock":
+        return _of_poetry(draft, packages)
+    return [one for one in packages if _holds(draft, one, "marker")]
+
+
+def _of_poetry(draft: Draft, packages: Sequence[Entry]) -> Iterable[Entry]:
+    needed = [one for one in packages if one.get("optional") is not True]
+    if any("groups" in one for one in packages):
+        return [one for one in needed if "main" in one.get("groups", ()) and _holds(draft, one, "markers")]
+    if any("category" in one for one in packages):
+        return [one for one in needed if one.get("category") == "main"]
+    # Releases between say of no package what it is for: it is for the main list where that leads to it.
+    main = {line.name for line in draft.requirements if line.kind is RequirementKind.REQUIRE}
+    roots: list[_Edge] = [(name, "", ()) for name in sorted(main)]
+    return _reached(draft, packages, roots, _edges_of_poetry) if main else needed
+
+
+_Edge = tuple[str, str, tuple[str, ...]]
+"""Name, version where several are locked (else empty), extras."""
+
+
+def _roots(packages: Iterable[Entry]) -> list[_Edge]:
+    """Return the projects that a uv.lock was made for: what they ask for is the main list."""
+    own = [one for one in packages if any(key in one.get("source", {}) for key in _OWN)]
+    return [(canonicalize_name(str(one.get("name"))), "", ()) for one in own]
+
+
+def _reached(draft: Draft, packages: Sequence[Entry], roots: list[_Edge], edges_of: Any) -> list[Entry]:
+    """Return what the roots lead to on the target, in the order of the file."""
+    by_name: dict[str, list[Entry]] = {}
+    for entry in packages:
+        by_name.setdefault(canonicalize_name(str(entry.get("name"))), []).append(entry)
+    found: dict[int, None] = {}
+    seen: set[tuple[int, str]] = set()
+    queue = list(roots)
+    for name, version, extras in queue:
+        for entry in by_name.get(name, ()):
+            if version and str(entry.get("version")) != version:
+                continue
+            if not version and len(by_name[name]) > 1 and not _fits(draft, entry):
+                continue
+            found[id(entry)] = None
+            for extra in ("", *extras):
+                if (id(entry), extra) not in seen:
+                    seen.add((id(entry), extra))
+                    queue += [edge for edge, marker in edges_of(entry, extra) if _marker_holds(draft, marker)]
+    return [entry for entry in packages if id(entry) in found]
+
+
+def _fits(draft: Draft, entry: Entry) -> bool:
+    """Return whether one of the versions of a fork is the target's."""
+    markers = entry.get("resolution-markers")
+    return not isinstance(markers, list) or any(_marker_holds(draft, marker) for marker in markers)
+
+
+def _edges_of_uv(entry: Entry, extra: str) -> Iterator[tuple[_Edge, object]]:
+    lines = entry.get("optional-dependencies", {}).get(extra, ()) if extra else entry.get("dependencies", ())
+    for line in lines if isinstance(lines, list) else ():
+        if isinstance(line, dict):
+            extras = tuple(str(one) for one in line.get("extra", ()))
+            yield (canonicalize_name(str(line.get("name"))), str(line.get("version", "")), extras), line.get("marker")
+
+
+def _edges_of_poetry(entry: Entry, extra: str) -> Iterator[tuple[_Edge, object]]:
+    for name, value in entry.get("dependencies", {}).items() if not extra else ():
+        for one in value if isinstance(value, list) else [value]:
+            table = one if isinstance(one, dict) else {}
+            if table.get("optional") is not True:
+                yield (canonicalize_name(name), "", tuple(table.get("extras", ()))), table.get("markers")
+
+
+def _holds(draft: Draft, entry: Entry, key: str) -> bool:
+    marker = entry.get(key)
+    if isinstance(marker, dict):  # Poetry 2: one marker for each group.
+        marker = marker.get("main")
+    return _marker_holds(draft, marker)
+
+
+def _marker_holds(draft: Draft, marker: object) -> bool:
+    if not isinstance(marker, str) or not marker:
+        return True
+    try:
+        parsed = Marker(marker)
+    except (InvalidMarker, RecursionError):
+        return True
+    environment = {**draft.environment, "extra": ""} if draft.environment is not None else None
+    return holds(parsed, environment, "lock_file") is not False
+
+
+def _pin(draft: Draft, document: TomlDocument, table: str, at: int, entry: Entry, circumstances: Circumstances) -> None:
+    """Keep a pin; what a lock takes from a folder or from version control is no version of an index."""
+    name, version = entry.get("name"), entry.get("version")
+    source = entry.get("source", {})
+    elsewhere = any(key in source for key in (*_OWN, "git", "url", "path")) or source.get("type") in (
+        *("git", "directory", "file", "url"),
+    )
+    elsewhere = elsewhere or any(key in entry for key in ("vcs", "directory", "archive", "git", "path", "url"))
+    if not isinstance(name, str) or not isinstance(version, str) or elsewhere:
+        return
+    origin = document.origin(table, at)
+    draft.add(parse_pep508(f"{name}=={version}", origin), circumstances)

@@ -1,0 +1,206 @@
+"""Locks of uv, Poetry and PDM, pylock.toml, and notebooks as input."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from envdoctor.adapters.project import ProjectFileError
+from envdoctor.adapters.project.sources import open_sources
+from envdoctor.model.project import LeftOut, ReadingProblemKind
+from envdoctor.model.target import Arch, OperatingSystem, Target
+
+LINUX = Target(os=OperatingSystem.LINUX, arch=Arch.X86_64, python=(3, 11)).marker_environment()
+UV = """
+version = 1
+requires-python = ">=3.10"
+[[package]]
+name = "app"
+version = "1"
+source = { editable = "." }
+dependencies = [
+  { name = "requests", extra = ["socks"] },
+  { name = "pywin32", marker = "sys_platform == 'win32'" },
+  { name = "numpy", version = "1.26.4", source = { registry = "x" }, marker = "python_full_version < '3.12'" },
+  { name = "numpy", version = "2.1.0", source = { registry = "x" }, marker = "python_full_version >= '3.12'" },
+]
+[package.dev-dependencies]
+dev = [{ name = "pytest" }]
+[[package]]
+name = "requests"
+version = "2.32.0"
+source = { registry = "x" }
+dependencies = [{ name = "idna" }]
+[package.optional-dependencies]
+socks = [{ name = "pysocks" }]
+[[package]]
+name = "idna"
+version = "3.7"
+source = { registry = "x" }
+[[package]]
+name = "pysocks"
+version = "1.7.1"
+source = { git = "https://git.example/pysocks" }
+[[package]]
+name = "pywin32"
+version = "306"
+source = { registry = "x" }
+[[package]]
+name = "numpy"
+version = "1.26.4"
+source = { registry = "x" }
+[[package]]
+name = "numpy"
+version = "2.1.0"
+source = { registry = "x" }
+[[package]]
+name = "pytest"
+version = "8.0"
+source = { registry = "x" }
+"""
+POETRY = """
+[[package]]
+name = "idna"
+version = "3.7"
+optional = false
+groups = ["main"]
+[[package]]
+name = "pytest"
+version = "8.0"
+optional = false
+groups = ["dev"]
+[[package]]
+name = "pywin32"
+version = "306"
+optional = false
+groups = ["main", "dev"]
+markers = {main = "sys_platform == 'win32'"}
+"""
+POETRY_1_8 = """
+[[package]]
+name = "requests"
+version = "2.32.0"
+optional = false
+[package.dependencies]
+idna = ">=2"
+pysocks = {version = ">=1", optional = true, markers = "extra == 'socks'"}
+[[package]]
+name = "idna"
+version = "3.7"
+optional = false
+[[package]]
+name = "pytest"
+version = "8.0"
+optional = false
+"""
+PDM = """
+[[package]]
+name = "idna"
+version = "3.7"
+groups = ["default"]
+[[package]]
+name = "pywin32"
+version = "306"
+groups = ["default"]
+marker = "sys_platform == 'win32'"
+[[package]]
+name = "pytest"
+version = "8.0"
+groups = ["dev"]
+"""
+PYLOCK = """
+lock-version = "1.0"
+created-by = "somebody"
+[[packages]]
+name = "idna"
+version = "3.7"
+[[packages]]
+name = "pywin32"
+version = "306"
+marker = "sys_platform == 'win32'"
+[[packages]]
+name = "near"
+directory = { path = "." }
+"""
+PYPROJECT = '[project]\nname = "app"\ndependencies = ["requests"]\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "pins"),
+    [
+        ("uv.lock", UV, ["requests==2.32.0", "idna==3.7", "numpy==1.26.4"]),
+        ("poetry.lock", POETRY, ["idna==3.7"]),
+        ("poetry.lock", POETRY_1_8, ["requests==2.32.0", "idna==3.7"]),
+        ("pdm.lock", PDM, ["idna==3.7"]),
+        ("pylock.toml", PYLOCK, ["idna==3.7"]),
+    ],
+)
+def test_what_a_lock_pins_for_the_target_stands_beside_the_list(read_files, name, text, pins):
+    project = read_files({"pyproject.toml": PYPROJECT, name: text}, target_environment=LINUX)
+    assert [one.pep508 for one in project.requirements] == ["requests"]
+    (group,) = project.groups
+    assert (group.name.name, group.alone, [one.pep508 for one in group.requirements]) == (name, False, pins)
+
+
+def test_a_lock_that_is_asked_for_decides(read_files):
+    project = read_files({"uv.lock": UV}, at="uv.lock", target_environment=LINUX)
+    assert [str(one.origin) for one in project.requirements] == ["uv.lock:16", "uv.lock:23", "uv.lock:35"]
+    assert str(project.requires_python) == ">=3.10"
+    alone = read_files({"poetry.lock": POETRY}, at="poetry.lock", target_environment=LINUX)
+    assert [one.name for one in alone.requirements] == ["idna"]
+
+
+def test_a_lock_of_our_own_is_no_list(read_files):
+    text = PYLOCK + '[tool.envdoctor]\nprofile = "x"\n'
+    project = read_files({"pyproject.toml": PYPROJECT, "pylock.toml": text}, target_environment=LINUX)
+    assert not project.groups
+
+
+def test_a_lock_that_is_none(read_files):
+    (problem,) = read_files({"uv.lock": "version = 1\n"}, at="uv.lock").problems
+    assert problem.kind is ReadingProblemKind.EMPTY
+    with pytest.raises(ProjectFileError, match="invalid TOML"):
+        read_files({"uv.lock": "<<<<<<< HEAD\n"}, at="uv.lock")
+
+
+NOTEBOOK = {
+    "cells": [
+        {"cell_type": "markdown", "source": ["!pip install notthis\n"]},
+        {
+            "cell_type": "code",
+            "source": [
+                "%pip install -q torch==2.4.1\n",
+                '!pip install "numpy<2" {extra} && echo ok\n',
+                "import torch\n",
+                "# !pip install old\n",
+            ],
+        },
+        {"cell_type": "code", "source": "%%bash\npip install einops\n"},
+    ],
+    "nbformat": 4,
+}
+
+
+def test_install_lines_of_a_notebook(read_files, tmp_path):
+    text = json.dumps(NOTEBOOK, indent=1)
+    project = read_files({"x.ipynb": text}, at="x.ipynb")
+    assert [one.name for one in project.requirements] == ["torch", "numpy", "einops"]
+    lines = text.splitlines()
+    first = project.requirements[0].origin.line
+    assert "torch==2.4.1" in lines[first - 1]
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.MISSING_VARIABLE]
+    (source,) = open_sources(tmp_path / "x.ipynb").python_files()
+    assert [line for line in source.text.splitlines() if line] == ["import torch", "# !pip install old"]
+
+
+def test_a_notebook_beside_a_list_is_named(read_files):
+    project = read_files({"requirements.txt": "torch\n", "x.ipynb": json.dumps(NOTEBOOK)})
+    assert [(one.path, one.reason) for one in project.left_out] == [("x.ipynb", LeftOut.NOTEBOOK)]
+    assert [one.name for one in read_files({"x.ipynb": json.dumps(NOTEBOOK)}, at="x.ipynb").requirements][0] == "torch"
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"cells": 3}', "not json", '{"cells": []}'])
+def test_what_is_no_notebook_is_refused(read_files, text):
+    with pytest.raises(ProjectFileError):
+        read_files({"x.ipynb": text}, at="x.ipynb")
