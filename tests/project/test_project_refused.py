@@ -116,7 +116,7 @@ def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         read_project(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["README.md", "poetry.lock", "package.json"])
+@pytest.mark.parametrize("name", ["README.md", "Gemfile.lock", "package.json"])
 def test_files_of_another_kind(read_files, name):
     with pytest.raises(ProjectFileError, match="not a file that describes requirements"):
         read_files({name: "x = 1\n"}, at=name)
