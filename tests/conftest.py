@@ -1,11 +1,12 @@
 """What every test holds to: reports in JSON obey the schema, overrides in locks are read back as what they are.
 
-Nothing is kept in the user's folders.
+Nothing is kept in the user's folders, and nothing of their pip's settings counts.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,17 @@ def _overrides(monkeypatch: pytest.MonkeyPatch) -> None:
         return row
 
     monkeypatch.setattr(pylock_writer, "override_row", override_row)
+
+
+@pytest.fixture(autouse=True)
+def _pip_settings(request: pytest.FixtureRequest) -> None:
+    """Leave out the further indexes and links that this machine's pip is told to take: they are not every machine's."""
+    monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+    for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_CONSTRAINT", "PIP_NO_INDEX"):
+        monkeypatch.delenv(name, raising=False)
+    if request.node.get_closest_marker("online") is None:
+        monkeypatch.delenv("PIP_INDEX_URL", raising=False)
+        monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
 
 
 @pytest.fixture(autouse=True)
