@@ -75,3 +75,12 @@ def test_notes_of_the_index_that_a_listing_is_looked_up_in_are_said(
     assert capsys.readouterr().err.count("note: one index is another") == 1
     main(["check", "--installed", str(file), *recorded, "--quiet"])
     assert "one index" not in capsys.readouterr().err
+
+
+def test_a_card_that_a_named_profile_is_not_for_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("six==1.16.0\n", encoding="utf-8")
+    recorded = ["--recorded-index", str(EXAMPLE / "recorded-index")]
+    main(["check", str(tmp_path), "--profile", "xtts-zluda", "--gpu", "RTX 4070", *recorded])
+    assert "note: profile `xtts-zluda` is for zluda, and the card is RTX 4070\n" in capsys.readouterr().err
+    main(["check", str(tmp_path), "--profile", "xtts-zluda", "--gpu", "RX 7900 XTX", *recorded])
+    assert "is for zluda" not in capsys.readouterr().err

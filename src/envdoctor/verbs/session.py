@@ -13,7 +13,7 @@ from envdoctor.model.fact import Facts
 from envdoctor.model.project import GroupChoice
 from envdoctor.ports import Progress, Tell
 from envdoctor.verbs import project_inputs
-from envdoctor.verbs.card_choice import with_card
+from envdoctor.verbs.card_choice import card_against, with_card
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patient import Patient
@@ -81,7 +81,10 @@ def open_session(
     chosen = project_inputs.pick_profile(profile, settings, project)
     if chosen is None:
         read = project_inputs.read(project, None, settings)
-        chosen = project_inputs.recognised_profile(project, read, target_choice, patient, tell=tell)
+        looked_at = patient or Patient(facts=facts)
+        chosen = project_inputs.recognised_profile(project, read, target_choice, looked_at, tell=tell)
+    elif contrary := card_against(chosen.target.backend, facts):
+        tell(f"profile `{chosen.name}` is for {chosen.target.backend.value}, {contrary}")
     target, pythons = project_inputs.pick_target(target_choice, chosen, settings)
     if patient is not None and chosen is None:
         target = fitted(target, patient, target_choice)
