@@ -10,7 +10,7 @@ import typer
 
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import teller
-from envdoctor.cli.output import write_report
+from envdoctor.cli.output import write_page, write_report
 from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageError
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
@@ -90,13 +90,17 @@ def explain(
             verbose=verbose,
             project=project,
         )
-    for part, answer in known.items():
-        if answer.explanation is not None:
-            for line in (
-                *([f"environment {part}:"] if part else []),
-                *explanation_lines(answer, answer.explanation, verbose=verbose),
-            ):
-                typer.echo(line)
+    lines = [
+        line
+        for part, answer in known.items()
+        if answer.explanation is not None
+        for line in (
+            *([f"environment {part}:"] if part else []),
+            *explanation_lines(answer, answer.explanation, verbose=verbose),
+        )
+    ]
+    if lines:
+        write_page("\n".join(lines), color)
 
 
 def _told_apart(words: list[str]) -> tuple[Path, str | None]:

@@ -15,10 +15,12 @@ from envdoctor.cli.streams import write_out
 from envdoctor.model.report import exit_code
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from envdoctor.model.report import Report
     from envdoctor.render import RenderOptions
 
-__all__ = ["place_in_repository", "reading_options", "write_report"]
+__all__ = ["place_in_repository", "reading_options", "write_listing", "write_page", "write_report"]
 
 
 def place_in_repository(project: Path) -> str | None:
@@ -97,6 +99,32 @@ def reading_options(color: Color, *, to_file: bool = False) -> RenderOptions:
     colour = _wants_colour(color)
     width = shutil.get_terminal_size((80, 24)).columns
     return RenderOptions(colour=colour, links=colour and _follows_links(), width=width, unicode=_speaks_unicode())
+
+
+def write_listing(rows: Sequence[tuple[str, ...]], color: Color) -> None:
+    """Write rows in columns: wrapped and coloured for a person, one line each for a pipe."""
+    if _is_looked_at(color):
+        from envdoctor.render.human.pages import listing
+
+        write_out(listing(rows, reading_options(color)))
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    write_out("\n".join(lines) + "\n")
+
+
+def write_page(text: str, color: Color, *, markdown: bool = False) -> None:
+    """Write a text that is no report: wrapped and coloured for a person, as it is for a pipe."""
+    if not _is_looked_at(color):
+        write_out(f"{text.rstrip()}\n")
+        return
+    from envdoctor.render.human import pages
+
+    write_out((pages.document if markdown else pages.outline)(text, reading_options(color)))
+
+
+def _is_looked_at(color: Color) -> bool:
+    return color is Color.ALWAYS or sys.stdout.isatty()
 
 
 def _shown(folder: Path | None) -> str:

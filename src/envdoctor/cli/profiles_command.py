@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from envdoctor.cli import options as opt
 from envdoctor.cli.completion import profile_names
+from envdoctor.cli.output import write_listing, write_page
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.ports import UsageError
 
@@ -22,30 +24,32 @@ def _profiles() -> None:
 
 
 @app.command("list", epilog="Example: `envdoctor profiles list`.")
-def list_profiles() -> None:
+def list_profiles(color: opt.ColorOption = opt.Color.AUTO) -> None:
     """List the shipped profiles with their targets."""
     from envdoctor.profile.catalogue import catalogue
 
-    profiles = catalogue()
-    width = max(len(profile.name) for profile in profiles)
-    for profile in profiles:
+    rows = []
+    for profile in catalogue():
         target = profile.target
         machine = f"{target.os.value} {target.arch.value}, {target.backend.value}"
-        typer.echo(f"{profile.name:<{width}}  {profile.summary} ({machine})")
+        rows.append((profile.name, f"{profile.summary} ({machine})"))
+    write_listing(rows, color)
 
 
 @app.command(epilog="Example: `envdoctor profiles show xtts-zluda`.")
 def show(
     name: Annotated[str, typer.Argument(help="A shipped profile's name or a TOML file.", autocompletion=profile_names)],
+    color: opt.ColorOption = opt.Color.AUTO,
 ) -> None:
     """Show what a profile asks for, sets aside and patches, each with its reason."""
     from envdoctor.profile import ProfileError, load_profile
     from envdoctor.profile.show import show_text
 
     try:
-        typer.echo(show_text(load_profile(name)).rstrip())
+        text = show_text(load_profile(name))
     except ProfileError as error:
         raise UsageError(*str(error).splitlines()) from error
+    write_page(text, color)
 
 
 @app.command(epilog="Example: `envdoctor profiles validate profiles/my-stack.toml`.")

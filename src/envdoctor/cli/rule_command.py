@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from envdoctor.cli import options as opt
 from envdoctor.cli.completion import rule_names
+from envdoctor.cli.output import write_listing, write_page
 from envdoctor.ports import UsageError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -19,15 +21,14 @@ def rule(
         str | None,
         typer.Argument(help="A rule's code or name, or an advisory's code or id.", autocompletion=rule_names),
     ] = None,
+    color: opt.ColorOption = opt.Color.AUTO,
 ) -> None:
     """Show what a rule or advisory does, why it matters, and where the fact comes from; without CODE, list all."""
     from envdoctor.diagnose.documentation import catalogue, documentation
 
     rows = catalogue()
     if code is None:
-        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-        for row in rows:
-            typer.echo(f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:<7}  {row[3]}")
+        write_listing(rows, color)
         return
     text = documentation(code)
     if text is None:
@@ -35,4 +36,4 @@ def rule(
         close = difflib.get_close_matches(code, names, n=1) or difflib.get_close_matches(code.upper(), names, n=1)
         hint = f"; did you mean `{close[0]}`?" if close else "; `envdoctor rule` lists all"
         raise UsageError(f"no rule `{code}`{hint}")
-    typer.echo(text.rstrip())
+    write_page(text, color, markdown=True)

@@ -16,7 +16,7 @@ import typer
 
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import note
-from envdoctor.cli.output import write_report
+from envdoctor.cli.output import write_listing, write_report
 from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
 from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
@@ -103,7 +103,7 @@ def smoke(
     chosen = project_inputs.pick_profile(profile, project_inputs.load_settings(Path()), Path())
     names = _names(chosen, kernels or ())
     if list_kernels:
-        typer.echo("\n".join(_listing(names)))
+        write_listing(_listing(names), color)
         return
     if not math.isfinite(timeout_scale):
         raise UsageError(f"--timeout-scale: `{timeout_scale}` is no factor; give a number such as 5")
@@ -166,16 +166,14 @@ def _backend(name: str | None) -> str | None:
     raise UsageError(f"--backend: no backend `{name}`{hint}")
 
 
-def _listing(names: Sequence[str]) -> list[str]:
+def _listing(names: Sequence[str]) -> list[tuple[str, ...]]:
     from envdoctor.adapters.smoke import kernel_catalogue
 
     entries = [kernel_catalogue.find(name) for name in names]
-    rows = [
+    return [
         (item.name, item.family, item.dtype, f"{item.tolerance:.0e}" if item.tolerance else "exact", item.because)
         for item in entries
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[4]]) for row in rows]
 
 
 def _interpreter(env: Path | None, python: Path | None) -> Path:
