@@ -13,7 +13,7 @@ from apply_world import BASE
 
 from envdoctor.cli.main import main
 from envdoctor.model.finding import Finding, Severity
-from envdoctor.planning.known_errors import known_errors
+from envdoctor.render.plan_text import known_errors
 
 pytestmark = pytest.mark.usefixtures("quiet_machine")
 
@@ -87,7 +87,7 @@ def test_whoever_is_not_asked_is_told_all_the_same(
 
 def test_more_than_a_few_are_counted() -> None:
     many = [Finding("ADV042", "some-id", Severity.ERROR, "x", f"message {number}") for number in range(7)]
-    lines = list(known_errors(many, "what is locked"))
+    lines = list(known_errors(many, "what is locked", "envdoctor check"))
     assert lines[0] == "7 errors are known of what is locked:"
     assert lines[-1] == "  and 2 more; `envdoctor check` lists them"
     assert len(lines) == 7

@@ -21,12 +21,12 @@ from envdoctor.model.profile import (
     SetAttribute,
 )
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.planning.document import plan_document, plan_json
 from envdoctor.planning.fix_refusals import BuildState, EnvironmentState
 from envdoctor.planning.leftovers import brought, leftovers
-from envdoctor.planning.page import plan_text
 from envdoctor.planning.patch_selection import expand_variables, select, stand_ins
 from envdoctor.planning.plan_maker import PlanInput, environment_digest, make_plan
+from envdoctor.render.plan_json import plan_document, plan_json
+from envdoctor.render.plan_text import plan_text
 
 HASH = (("sha256", "0" * 64),)
 

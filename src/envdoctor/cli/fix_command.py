@@ -16,12 +16,17 @@ from envdoctor.cli.messages import teller
 from envdoctor.cli.progress import open_progress
 from envdoctor.cli.streams import stopped_like_ctrl_c
 from envdoctor.ports import UsageError
+from envdoctor.render.plan_json import plan_json
+from envdoctor.render.plan_text import known_lines, plan_of_refusals, plans_text
 from envdoctor.render.reasons import refusals_text
+from envdoctor.verbs.environment_places import default_environment
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.session import Session, open_session
 
 if TYPE_CHECKING:
+    from envdoctor.model.plan import Plan
     from envdoctor.model.report import Report
+    from envdoctor.verbs.treatment import Treatment
     from envdoctor.verbs.treatment_result import Treated
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -89,7 +94,6 @@ def fix(
 ) -> None:
     """Apply the prescription as a transaction that `undo` takes back."""
     from envdoctor.verbs.treatment import Treatment, TreatmentOptions
-    from envdoctor.verbs.treatment_result import known_lines
 
     session = open_session(
         project,
@@ -117,17 +121,17 @@ def fix(
         if treatment.refusals:
             _say(f"error: {refusals_text(treatment.refusals)}")
             if dry_run and options.json:
-                _show(treatment.shown(()), output, to_stdout=True)
+                _show(_shown(treatment, ()), output, to_stdout=True)
             raise typer.Exit(_FAILED if treatment.complete else _COULD_NOT_CHECK)
         refused = any(plan.refusals for plan in plans)
         if dry_run or refused or not yes:
-            _show(treatment.shown(plans), output if dry_run else None, to_stdout=dry_run)
+            _show(_shown(treatment, plans), output if dry_run else None, to_stdout=dry_run)
         if dry_run or refused:
             raise typer.Exit(_FAILED if refused else 0)
         if not yes and any(plan.steps for plan in plans):
             session.progress.close()
             _ask()
-        for line in known_lines(plans, treatment.typed) if yes and not quiet else ():
+        for line in known_lines(plans, treatment.typed.command("check")) if yes and not quiet else ():
             _say(line)
         try:
             with stopped_like_ctrl_c():
@@ -138,6 +142,17 @@ def fix(
                 _say(line)
             raise KeyboardInterrupt(*treatment.in_force()) from None
     raise typer.Exit(code)
+
+
+def _shown(treatment: Treatment, plans: Sequence[Plan]) -> str:
+    """Return the plans as text or JSON; where there is none, the reason takes its place."""
+    options = treatment.options
+    if treatment.refusals:
+        place = options.environment or default_environment(options.project)
+        plans = [plan_of_refusals(str(place), str(options.project), treatment.refusals)]
+    if options.json:
+        return plan_json(plans)
+    return plans_text(plans, treatment.typed.command("check"), verbose=options.verbose)
 
 
 def _ask() -> None:
@@ -180,6 +195,8 @@ def _report(
         for line in result.lines:
             if not quiet or result.failed:
                 _say(line)
+        if result.refusals:
+            _say(f"error: the placement was not applied: {refusals_text(result.refusals)}")
         code = max(code, result.code)
     report = _together([result.report for result in results if result.report is not None])
     if report is not None and (format is not opt.Format.HUMAN or output is not None or report.open_findings):

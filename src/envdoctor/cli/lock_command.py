@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +16,7 @@ from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
 from envdoctor.model.refusal import RefusalKind
 from envdoctor.ports import UsageError
+from envdoctor.render.lock_text import lock_notes
 from envdoctor.render.reasons import refusal_text
 from envdoctor.verbs.next_command import Typed, mirrored_lock, with_whole_commands
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
@@ -125,7 +126,7 @@ def _settled(
     if any(item.kind is RefusalKind.NO_REPAIR for item in clashing):
         raise UsageError(f"--repair: {said}")
     if clashing:
-        error(typed.completed(f"{said}; `envdoctor check` shows what clashes"))
+        error(f"{said}; `{typed.command('check')}` shows what clashes")
         return _FAILED
     if outcome.refusals:
         _say_refusals(outcome.refusals)
@@ -140,11 +141,35 @@ def _settled(
     if not check:
         _write(folder, {name: outcome.files[name] for name in stale})
     if not quiet:
-        for text in outcome.notes:
-            note(typed.completed(text))
+        for text in _notes(outcome, typed):
+            note(text)
         for name in () if check else outcome.files:
             say(f"{'wrote' if name in stale else 'unchanged'} {folder / name}")
     return _checked(stale, folder, again) if check else 0
+
+
+def _notes(outcome: LockOutcome, typed: Typed) -> Iterator[str]:
+    """Yield what a person should know of the lock that is written, or of each environment's."""
+    for part, each in outcome.parts or (("", outcome),):
+        if each.resolution is None:
+            continue
+        notes = lock_notes(
+            with_whole_commands(each.report, typed),
+            each.resolution,
+            each.repair,
+            each.left_open,
+            each.problems,
+            from_lock=each.chosen_before,
+            check=typed.command("check"),
+        )
+        yield from _under(f"environment `{part}`:", notes) if part else notes
+
+
+def _under(heading: str, lines: Iterator[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        if not number:
+            yield heading
+        yield line
 
 
 def _chosen(repair: int | None, upgrade: Sequence[str] | None, *, no_repair: bool) -> list[str]:

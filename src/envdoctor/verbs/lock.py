@@ -15,14 +15,15 @@ from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.lock.still_holds import holds, unchanged
 from envdoctor.lock.unseen import left_open
 from envdoctor.model.override import Override
+from envdoctor.model.project import ReadingProblem
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
+from envdoctor.model.unknown import Unknown
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.verbs.check import CheckRequest, prescribe, report_of
-from envdoctor.verbs.lock_notes import lock_notes
 from envdoctor.verbs.profile_environments import together
 from envdoctor.verbs.project_overrides import overrides_of_project
 from envdoctor.verbs.refused_lock import refusals_of
@@ -58,8 +59,14 @@ class LockOutcome:
     repair: Repair | None = None
     kept: tuple[str, ...] = ()
     """Names of the files on disk that still hold, where only the lock could be asked; ``files`` is empty then."""
-    notes: tuple[str, ...] = ()
-    """What a person should know of the lock that is written."""
+    left_open: tuple[Unknown, ...] = ()
+    """What is not known of what is locked."""
+    problems: tuple[ReadingProblem, ...] = ()
+    """Those of the project's files."""
+    chosen_before: bool = False
+    """The repair is the one that the lock on disk has."""
+    parts: tuple[tuple[str, LockOutcome], ...] = ()
+    """Each environment's own, with its name, where there are several."""
     overrides: tuple[Override, ...] = ()
     """What the lock sets aside: the repair's, and the project's own."""
     resolution: Resolution | None = None
@@ -93,17 +100,12 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
         return LockOutcome(report, {}, refusals=(none,) if none is not None else ())
     resolution = with_hashes(request.project, resolution, result.target)
     resolution, repair = demands_told_apart(resolution, repair)
-    outcome = _written(request, choice, report, resolution, repair, result.target, index_urls)
-    return replace(outcome, notes=_notes(request, choice, outcome, resolution, result.diagnosis))
-
-
-def _notes(
-    request: CheckRequest, choice: LockChoice, outcome: LockOutcome, resolution: Resolution, diagnosis: Diagnosis
-) -> tuple[str, ...]:
-    """Return what is said of a lock that is written."""
-    again = choice == LockChoice() and _chosen(request, choice)
-    problems = request.project.problems if request.project else ()
-    return lock_notes(outcome.report, resolution, outcome.repair, left_open(diagnosis), problems, from_lock=again)
+    return replace(
+        _written(request, choice, report, resolution, repair, result.target, index_urls),
+        left_open=left_open(result.diagnosis),
+        problems=request.project.problems,
+        chosen_before=choice == LockChoice() and _chosen(request, choice),
+    )
 
 
 def _refusals(
@@ -179,7 +181,7 @@ def lock_all(requests: Sequence[CheckRequest], choice: LockChoice, index_urls: M
         {} if refusals else files,
         refusals=refusals,
         kept=() if refusals or files else tuple(name for outcome in outcomes for name in outcome.kept),
-        notes=tuple(_notes_of_all(named)),
+        parts=tuple(named),
     )
 
 
@@ -198,13 +200,6 @@ def _refusals_of_all(named: Sequence[tuple[str, LockOutcome]]) -> Iterator[Refus
         for refusal in outcome.refusals:
             if refusal not in common:
                 yield replace(refusal, environment=part)
-
-
-def _notes_of_all(named: Sequence[tuple[str, LockOutcome]]) -> Iterator[str]:
-    for part, outcome in named:
-        if outcome.notes:
-            yield f"environment `{part}`:"
-            yield from outcome.notes
 
 
 def _written(

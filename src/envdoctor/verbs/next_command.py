@@ -56,12 +56,6 @@ class Typed:
         words += ["--env", str(self.env)] if self.env is not None else []
         return _shell(words, {})
 
-    def completed(self, text: str) -> str:
-        """Return a sentence with its bare commands completed."""
-        text = text.replace("`envdoctor lock`", f"`{self.command('lock')}`")
-        text = text.replace("`envdoctor fix`", f"`{self.treatment('fix')}`")
-        return text.replace("`envdoctor check", f"`{self.command('check')}")
-
     def _profile(self) -> list[str]:
         return ["--profile", self.profile] if self.profile else []
 

@@ -14,9 +14,7 @@ from envdoctor.model.finding import Finding
 from envdoctor.model.plan import PatchFile, Plan, RemoveFile
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
-from envdoctor.planning.document import plan_json
 from envdoctor.planning.plan_maker import environment_digest
-from envdoctor.render.reasons import refusals_text
 from envdoctor.verbs.environment_places import EnvironmentPart, default_environment, parts_of, write_launchers
 from envdoctor.verbs.fix import prepare
 from envdoctor.verbs.fix_request import FixRequest, Prepared
@@ -26,7 +24,6 @@ from envdoctor.verbs.treatment_result import (
     Treated,
     disagreements,
     failure_lines,
-    plans_text,
     with_whole_errors,
     without_known,
 )
@@ -117,22 +114,6 @@ class Treatment:
             if not (isinstance(step, PatchFile | RemoveFile) and step.root == "project" and step.path in earlier)
         )
         return replace(prepared, plan=replace(prepared.plan, steps=steps))
-
-    def shown(self, plans: Sequence[Plan]) -> str:
-        """Return the plans as text or JSON; where there is none, the reason takes its place."""
-        if self.refusals:
-            place = str(self.options.environment or default_environment(self.options.project))
-            plans = [
-                Plan(
-                    (),
-                    place,
-                    str(self.options.project),
-                    refusals=(Refusal(RefusalKind.PLAN, place, refusals_text(self.refusals)),),
-                )
-            ]
-        if self.options.json:
-            return plan_json(list(plans))
-        return plans_text(plans, self.typed, verbose=self.options.verbose)
 
     def apply(self, plans: Sequence[Plan]) -> list[Treated]:
         """Carry the plans out, one after the other; the first that fails is the last."""
@@ -336,13 +317,10 @@ class Treatment:
             lines.append("this differs from what was set before: `envdoctor fix --yes` sets it anew")
             return Treated(tuple(lines), 0, report)
         prepared = without_known(prepare(replace(self._request(part), moved=moved), self.machine))
-        if prepared.plan is None or prepared.plan.refusals:
-            reasons = (
-                [item.message for item in prepared.plan.refusals]
-                if prepared.plan
-                else [refusals_text(prepared.refusals)]
-            )
-            lines += [f"error: the placement was not applied: {reason}" for reason in reasons]
+        if prepared.plan is None:
+            return Treated(tuple(lines), _FAILED, report, prepared.refusals)
+        if prepared.plan.refusals:
+            lines += [f"error: the placement was not applied: {item.message}" for item in prepared.plan.refusals]
             return Treated(tuple(lines), _FAILED, report)
         outcome = self._carried_out(part, replace(prepared.plan, follows=journal))
         if isinstance(outcome, Treated):

@@ -11,10 +11,9 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, Waiver
 from envdoctor.model.override import Override
-from envdoctor.model.plan import Plan, PlannedFile, WriteRecord, WriteVariables
+from envdoctor.model.plan import PlannedFile, WriteRecord, WriteVariables
+from envdoctor.model.refusal import Refusal
 from envdoctor.model.report import Report
-from envdoctor.planning.known_errors import known_errors
-from envdoctor.planning.page import plan_text
 from envdoctor.verbs.fix_request import Prepared
 from envdoctor.verbs.next_command import Typed, with_whole_commands
 
@@ -25,8 +24,6 @@ __all__ = [
     "Treated",
     "disagreements",
     "failure_lines",
-    "known_lines",
-    "plans_text",
     "with_whole_errors",
     "without_known",
 ]
@@ -99,6 +96,8 @@ class Treated:
     lines: tuple[str, ...]
     code: int = 0
     report: Report | None = None
+    refusals: tuple[Refusal, ...] = ()
+    """Why components were not placed where their kernels can run."""
 
     @property
     def failed(self) -> bool:
@@ -130,21 +129,6 @@ def with_whole_errors(prepared: Prepared, typed: Typed) -> Prepared:
         return prepared
     known = with_whole_commands(replace(report, findings=plan.known_errors), typed).findings
     return replace(prepared, plan=replace(plan, known_errors=known))
-
-
-def known_lines(plans: Sequence[Plan], typed: Typed) -> list[str]:
-    """Return what is known to fail of what will be installed, for a person to read before the plans."""
-    lines: list[str] = []
-    for plan in plans:
-        where = f" into `{plan.environment}`" if len(plans) > 1 else ""
-        lines += known_errors(plan.known_errors, f"what will be installed{where}")
-    return [typed.completed(line) for line in lines]
-
-
-def plans_text(plans: Sequence[Plan], typed: Typed, *, verbose: bool) -> str:
-    """Return the plans as text, what is known to fail first."""
-    known = "".join(f"{line}\n" for line in known_lines(plans, typed))
-    return "\n".join([*([known] if known else []), *(plan_text(plan, verbose=verbose) for plan in plans)])
 
 
 def _says(path: Path, content: str) -> bool:

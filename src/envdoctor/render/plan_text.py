@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from envdoctor.model.finding import Finding
 from envdoctor.model.plan import DownloadFiles, InstallFromLock, PatchFile, Plan
+from envdoctor.model.refusal import Refusal, RefusalKind
+from envdoctor.render.reasons import message_of, refusals_text
 
-__all__ = ["plan_text"]
+__all__ = ["known_errors", "known_lines", "plan_of_refusals", "plan_text", "plans_text"]
 
 _PACKAGES_SHOWN = 12
+_ERRORS_SHOWN = 5
+
+
+def known_errors(errors: Sequence[Finding], of_what: str, check: str) -> Iterator[str]:
+    """Yield a line that says how many errors are known, then each with its remedy; nothing where there are none.
+
+    ``check`` is the command that lists all of them.
+    """
+    if not errors:
+        return
+    number = f"{len(errors)} errors are" if len(errors) > 1 else "1 error is"
+    yield f"{number} known of {of_what}:"
+    for item in errors[:_ERRORS_SHOWN]:
+        yield f"  {item.rule} {item.name}: {message_of(item)}"
+        if item.remedy is not None:
+            yield f"    try: {'; '.join((item.remedy.summary, *(f'`{each}`' for each in item.remedy.commands)))}"
+    if len(errors) > _ERRORS_SHOWN:
+        yield f"  and {len(errors) - _ERRORS_SHOWN} more; `{check}` lists them"
+
+
+def known_lines(plans: Sequence[Plan], check: str) -> Iterator[str]:
+    """Yield what is known to fail of what will be installed, for a person to read before the plans."""
+    for plan in plans:
+        where = f" into `{plan.environment}`" if len(plans) > 1 else ""
+        yield from known_errors(plan.known_errors, f"what will be installed{where}", check)
+
+
+def plans_text(plans: Sequence[Plan], check: str, *, verbose: bool) -> str:
+    """Return the plans as text, what is known to fail first."""
+    known = "".join(f"{line}\n" for line in known_lines(plans, check))
+    return "\n".join([*([known] if known else []), *(plan_text(plan, verbose=verbose) for plan in plans)])
+
+
+def plan_of_refusals(environment: str, project: str, refusals: Sequence[Refusal]) -> Plan:
+    """Return a plan that does nothing: where none could be made, the reasons take its place."""
+    return Plan((), environment, project, refusals=(Refusal(RefusalKind.PLAN, environment, refusals_text(refusals)),))
 
 
 def plan_text(plan: Plan, *, diffs: bool = True, verbose: bool = False) -> str:

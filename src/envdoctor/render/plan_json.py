@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from envdoctor.model.finding import Finding
@@ -63,7 +64,7 @@ def _finding(item: Finding) -> dict[str, Any]:
     }
 
 
-def plan_json(plans: list[Plan]) -> str:
+def plan_json(plans: Sequence[Plan]) -> str:
     """Return one document: a plan, or a list of them where a profile has several environments."""
     documents = [plan_document(plan) for plan in plans]
     whole = documents[0] if len(documents) == 1 else {"schema": PLAN_SCHEMA, "plans": documents}

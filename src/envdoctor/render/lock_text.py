@@ -11,7 +11,7 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.unknown import Unknown, UnknownKind
-from envdoctor.planning.known_errors import known_errors
+from envdoctor.render.plan_text import known_errors
 from envdoctor.render.reasons import unknown_text
 
 __all__ = ["lock_notes"]
@@ -26,23 +26,23 @@ def lock_notes(
     left_open: Sequence[Unknown] = (),
     problems: Sequence[ReadingProblem] = (),
     *,
-    from_lock: bool = False,
-) -> tuple[str, ...]:
-    """Return the repair that is locked with what it sets aside, errors that stay open, and what pip refuses.
+    from_lock: bool,
+    check: str,
+) -> Iterator[str]:
+    """Yield the repair that is locked with what it sets aside, errors that stay open, and what pip refuses.
 
     ``report`` already counts as accepted what the lock settles. ``left_open``: what is not known of what is locked.
     ``problems``: those of the project's files. ``from_lock``: the repair is the one that the lock on disk has.
+    ``check``: the command that lists all of it.
     """
-    return (
-        *_repair(repair, report.profile, from_lock=from_lock),
-        *_known(report),
-        *_mended(resolution),
-        *_unknown(left_open),
-        *_left_to_others(problems),
-    )
+    yield from _repair(repair, report.profile, check, from_lock=from_lock)
+    yield from _known(report, check)
+    yield from _mended(resolution)
+    yield from _unknown(left_open, check)
+    yield from _left_to_others(problems, check)
 
 
-def _repair(repair: Repair | None, profile: str | None, *, from_lock: bool) -> Iterator[str]:
+def _repair(repair: Repair | None, profile: str | None, check: str, *, from_lock: bool) -> Iterator[str]:
     if repair is None:
         return
     source = " (the one chosen before)" if from_lock else ""
@@ -52,7 +52,7 @@ def _repair(repair: Repair | None, profile: str | None, *, from_lock: bool) -> I
     lines = [line for override in repair.overrides for line in _aside(override)]
     yield from (f"  {line}" for line in lines[:_MOST])
     if len(lines) > _MOST:
-        yield f"  and {len(lines) - _MOST} more; `envdoctor check --verbose` lists them"
+        yield f"  and {len(lines) - _MOST} more; `{check} --verbose` lists them"
 
 
 def _aside(override: Override) -> Iterator[str]:
@@ -60,13 +60,13 @@ def _aside(override: Override) -> Iterator[str]:
     yield from (f"`{aside}` ({aside.origin}): {instead}" for aside in override.sets_aside)
 
 
-def _known(report: Report) -> Iterator[str]:
+def _known(report: Report, check: str) -> Iterator[str]:
     errors = [item for item in report.open_findings if item.severity is Severity.ERROR]
     warnings = sum(item.severity is Severity.WARNING for item in report.open_findings)
-    yield from known_errors(errors, "what is locked")
+    yield from known_errors(errors, "what is locked", check)
     if warnings:
         number, them = (f"{warnings} warnings are", "them") if warnings > 1 else ("1 warning is", "it")
-        yield f"{number} known of what is locked; `envdoctor check` shows {them}"
+        yield f"{number} known of what is locked; `{check}` shows {them}"
 
 
 def _mended(resolution: Resolution) -> Iterator[str]:
@@ -78,16 +78,16 @@ def _mended(resolution: Resolution) -> Iterator[str]:
         )
 
 
-def _unknown(left_open: Sequence[Unknown]) -> Iterator[str]:
+def _unknown(left_open: Sequence[Unknown], check: str) -> Iterator[str]:
     for unknown in left_open[:_MOST]:
         more = "; what they are is not in the lock" if unknown.kind is UnknownKind.ONLY_A_BUILD else ""
         yield f"not known: {unknown_text(unknown)}{more}"
     if len(left_open) > _MOST:
-        yield f"and {len(left_open) - _MOST} more that is not known; `envdoctor check --verbose` lists it"
+        yield f"and {len(left_open) - _MOST} more that is not known; `{check} --verbose` lists it"
 
 
-def _left_to_others(problems: Sequence[ReadingProblem]) -> Iterator[str]:
+def _left_to_others(problems: Sequence[ReadingProblem], check: str) -> Iterator[str]:
     left = [item for item in problems if item.kind is ReadingProblemKind.UNSUPPORTED]
     yield from (f"not in the lock: {item.message} ({item.origin})" for item in left[:_MOST])
     if len(left) > _MOST:
-        yield f"and {len(left) - _MOST} more that is not in the lock; `envdoctor check --verbose` lists it"
+        yield f"and {len(left) - _MOST} more that is not in the lock; `{check} --verbose` lists it"
