@@ -14,7 +14,8 @@ import pytest
 from envdoctor.adapters.index import AnyIndex, IndexSettings, open_index
 from envdoctor.adapters.index.index_settings import ExtraIndex, IndexSettingsError
 from envdoctor.adapters.index.pip_settings import read_pip_settings
-from envdoctor.adapters.index.project_indexes import ProjectIndexes, with_pips
+from envdoctor.adapters.index.project_indexes import ProjectIndexes, with_machines
+from envdoctor.adapters.index.uv_configuration import read_uv_configuration
 from envdoctor.ports import IndexUnavailable
 
 Open = Callable[..., AnyIndex]
@@ -262,7 +263,7 @@ def test_pips_own_extra_indexes_and_links_count_for_every_project(tmp_path, monk
     monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.chdir(tmp_path)
-    found = with_pips(ProjectIndexes(), read_pip_settings(tmp_path), None)
+    found = with_machines(ProjectIndexes(), None, read_pip_settings(tmp_path), read_uv_configuration())
     assert [(item.url, item.flat) for item in found.extra] == [
         (str(tmp_path / "wheels"), True),
         ("https://a.example/simple", False),
@@ -270,6 +271,6 @@ def test_pips_own_extra_indexes_and_links_count_for_every_project(tmp_path, monk
     ]
     monkeypatch.setenv("PIP_FIND_LINKS", "https://c.example/links.html")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    alone = with_pips(ProjectIndexes(), read_pip_settings(tmp_path), None)
+    alone = with_machines(ProjectIndexes(), None, read_pip_settings(tmp_path), read_uv_configuration())
     assert [(item.url, item.flat) for item in alone.extra] == [("https://c.example/links.html", True)]
     assert alone.no_index

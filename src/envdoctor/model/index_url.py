@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
+from collections.abc import Collection, Mapping
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 __all__ = [
     "INDEX_SCHEMES",
@@ -15,6 +15,7 @@ __all__ = [
     "mirror_variable",
     "url_fault",
     "url_without_secrets",
+    "with_user",
 ]
 
 INDEX_SCHEMES = ("http", "https", "file")
@@ -139,3 +140,13 @@ def index_name(url: str, place: str) -> str:
     parts = urlsplit(bare_url(url))
     text = label_of(url) or (f"{parts.netloc}{parts.path}" if parts.netloc else url)
     return f"{text.rstrip('/') or url} of {place}"
+
+
+def with_user(url: str, beginning: str, name: str, variables: Mapping[str, str]) -> str:
+    """Return a URL with the user and password that two variables have for an index of this name."""
+    beginning += re.sub(r"[^A-Za-z0-9]", "_", name).upper()
+    user, password = variables.get(f"{beginning}_USERNAME", ""), variables.get(f"{beginning}_PASSWORD", "")
+    scheme, mark, rest = url.partition("://")
+    if not mark or "@" in rest.partition("/")[0] or not (user or password):
+        return url
+    return f"{scheme}://{quote(user, safe='')}{':' if password else ''}{quote(password, safe='')}@{rest}"

@@ -14,6 +14,7 @@ from packaging.version import Version
 
 from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.conflict import Conflict, GroupOutcome
+from envdoctor.model.index_url import bare_url
 from envdoctor.model.project import Group, Project
 from envdoctor.model.requirement import GroupKind, Requirement
 from envdoctor.model.resolution import Resolution
@@ -93,7 +94,7 @@ class _Bench:
         own = [option.url for option in group.index_options]
         own += [line.index_url for line in group.requirements if line.index_url]
         others = [url for url in own if url not in urls]
-        return f"its packages come from another index ({others[0]})" if others else ""
+        return f"its packages come from another index ({bare_url(others[0])})" if others else ""
 
     def _halved(self, groups: Sequence[Group]) -> Iterator[GroupOutcome]:
         """Judge all at once, and where that does not hold each half by itself."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.index_url import bare_url
 from envdoctor.model.project import Project
+from envdoctor.model.report import Setting
 from envdoctor.ports import UsageError
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
+    from envdoctor.adapters.index.project_indexes import ProjectIndexes
     from envdoctor.model.profile import Profile
     from envdoctor.ports import Progress
 
-__all__ = ["IndexChoice", "index_urls", "open_ports"]
+__all__ = ["IndexChoice", "index_settings", "index_urls", "open_ports"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +37,18 @@ def open_ports(
     """Return the index for a profile and a project; no request is made yet."""
     from envdoctor.adapters.index.index_settings import IndexSettings, IndexSettingsError
     from envdoctor.adapters.index.opening import open_index
-    from envdoctor.adapters.index.pip_settings import read_pip_settings
-    from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, with_pips
     from envdoctor.ports import IndexUnavailable
 
     if choice.recorded is not None and not choice.recorded.is_dir():
         raise UsageError(f"--recorded-index: `{choice.recorded}` is not a directory")
-    named = with_pips(indexes_of(project) if project else ProjectIndexes(), read_pip_settings(), project)
+    named = _named(project)
     settings = IndexSettings(
         default_url=choice.index_url,
         bound=profile.indexes if profile else (),
         named_default=named.default,
         no_index=named.no_index,
         named_bound=named.bound,
+        private=named.private,
         extra=named.extra,
         offline=choice.offline,
         cache_dir=choice.cache_dir,
@@ -64,29 +66,60 @@ def open_ports(
     return index
 
 
+def _named(project: Project | None) -> ProjectIndexes:
+    """Return the indexes that the project's files and the machine's configuration name."""
+    from envdoctor.adapters.index.pip_settings import read_pip_settings
+    from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, with_machines
+    from envdoctor.adapters.index.uv_configuration import read_uv_configuration
+
+    own = indexes_of(project) if project else ProjectIndexes()
+    return with_machines(own, project, read_pip_settings(), read_uv_configuration())
+
+
 def index_urls(choice: IndexChoice, profile: Profile | None, project: Project | None = None) -> dict[str, str]:
     """Return the URL of each index by its name, without credentials, for a lock to name.
 
     ``default`` is the index that serves what is bound to no other: the project's own where it names one.
     """
     from envdoctor.adapters.index.credentials import split_credentials
-    from envdoctor.adapters.index.index_settings import IndexSettings, IndexSettingsError
-    from envdoctor.adapters.index.opening import default_index_url
-    from envdoctor.adapters.index.pip_settings import read_pip_settings
-    from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, with_pips
-    from envdoctor.ports import IndexUnavailable
 
-    named = with_pips(indexes_of(project) if project else ProjectIndexes(), read_pip_settings(), project)
+    named = _named(project)
     pairs = [(entry.name, entry.url) for entry in named.extra if not entry.flat]
     pairs += [(entry.name, entry.url) for entry in named.bound]
     pairs += [(entry.name, entry.url) for entry in (profile.indexes if profile else ())]
     pairs += [(named.default.name, named.default.url)] if named.default else []
     urls = {name: split_credentials(url)[0] for name, url in pairs}
-    if choice.recorded is None:
-        try:
-            urls["default"] = default_index_url(IndexSettings(choice.index_url, named_default=named.default))
-        except IndexUnavailable as error:
-            raise UsageError(error.unknown) from error
-        except IndexSettingsError as error:
-            raise UsageError(str(error)) from error
-    return urls
+    default = _default(choice, named)
+    return urls if default is None else {**urls, "default": default.value}
+
+
+def _default(choice: IndexChoice, named: ProjectIndexes) -> Setting | None:
+    """Return the default index, without credentials; None where there is none, or a recording answers."""
+    from envdoctor.adapters.index.index_settings import IndexSettings, IndexSettingsError
+    from envdoctor.adapters.index.opening import default_index_place, default_index_url
+    from envdoctor.ports import IndexUnavailable
+
+    settings = IndexSettings(choice.index_url, named_default=named.default, no_index=named.no_index)
+    place = default_index_place(settings)
+    if choice.recorded is not None or not place:
+        return None
+    try:
+        return Setting("default", default_index_url(settings), place)
+    except IndexUnavailable as error:
+        raise UsageError(error.unknown) from error
+    except IndexSettingsError as error:
+        raise UsageError(str(error)) from error
+
+
+def index_settings(choice: IndexChoice, profile: Profile | None, project: Project | None = None) -> tuple[Setting, ...]:
+    """Return the indexes and pages of files that may be asked, each with who names it, without credentials."""
+    if choice.recorded is not None:
+        return (Setting("recorded", str(choice.recorded), "--recorded-index"),)
+    named = _named(project)
+    default = _default(choice, named)
+    rows = [] if default is None else [replace(default, value=bare_url(default.value))]
+    pairs = [(entry.name, entry.url) for entry in named.extra] + [(entry.name, entry.url) for entry in named.bound]
+    rows += [Setting(name, bare_url(url), name.partition(" of ")[2] or "the project") for name, url in pairs]
+    if profile is not None:
+        rows += [Setting(each.name, bare_url(each.url), f"profile {profile.name}") for each in profile.indexes]
+    return tuple(rows)

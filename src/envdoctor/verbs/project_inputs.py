@@ -13,7 +13,7 @@ from envdoctor.model.target import Arch, Target, TargetArch
 from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import Document
 from envdoctor.verbs.card_choice import card_against
-from envdoctor.verbs.index_choice import IndexChoice, index_urls, open_ports
+from envdoctor.verbs.index_choice import IndexChoice, index_settings, index_urls, open_ports
 from envdoctor.verbs.settings import Settings, parse_settings
 from envdoctor.verbs.target_choice import (
     TargetChoice,
@@ -33,6 +33,7 @@ __all__ = [
     "TargetChoice",
     "asked_python",
     "describes_requirements",
+    "index_settings",
     "index_urls",
     "load_settings",
     "open_ports",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from envdoctor.model.index_url import bare_url
 from envdoctor.model.report import FileRead, Scope, Setting
 from envdoctor.model.target import Target
 
@@ -14,12 +13,11 @@ if TYPE_CHECKING:
     from envdoctor.model.conflict import GroupOutcome
     from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project
-    from envdoctor.verbs.index_choice import IndexChoice
     from envdoctor.verbs.patient import Patient
     from envdoctor.verbs.settings import Settings
     from envdoctor.verbs.target_choice import TargetChoice
 
-__all__ = ["index_settings", "scope_of_project", "target_facts", "with_groups"]
+__all__ = ["scope_of_project", "target_facts", "with_groups"]
 
 
 def scope_of_project(
@@ -52,22 +50,6 @@ def _form(path: str) -> str:
         return form_of(Path(path)).value
     except ProjectFileError:
         return "text"
-
-
-def index_settings(choice: IndexChoice, profile: Profile | None, urls: Mapping[str, str]) -> tuple[Setting, ...]:
-    """Return the indexes that may be asked, each with who names it; ``urls`` are by the name that the index bears."""
-    if choice.recorded is not None:
-        return (Setting("recorded", str(choice.recorded), "--recorded-index"),)
-    bound = {index.name for index in profile.indexes} if profile is not None else set()
-
-    def origin(name: str) -> str:
-        if name == "default":
-            return "--index-url" if choice.index_url else "what pip would use"
-        if profile is not None and name in bound:
-            return f"profile {profile.name}"
-        return name.partition(" of ")[2] or "the project"
-
-    return tuple(Setting(name, bare_url(url), origin(name)) for name, url in urls.items())
 
 
 def target_facts(

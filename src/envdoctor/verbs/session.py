@@ -19,7 +19,7 @@ from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_index import as_the_project_says, left_to_conda
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
-from envdoctor.verbs.scope import index_settings, scope_of_project, target_facts
+from envdoctor.verbs.scope import scope_of_project, target_facts
 from envdoctor.verbs.target_choice import fitted
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def open_session(
     scope = scope_of_project(
         read,
         patient,
-        index_settings(index_choice, chosen, urls),
+        project_inputs.index_settings(index_choice, chosen, read),
         target_facts(target, target_choice, settings, chosen, patient, python_origin),
     )
     request = CheckRequest(

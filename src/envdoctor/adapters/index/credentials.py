@@ -1,4 +1,4 @@
-"""Credentials for indexes: from a URL or netrc, kept in memory, never shown and never stored."""
+"""Credentials for indexes: from a URL, netrc or the keyring, kept in memory, never shown and never stored."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import base64
 import netrc
 import os
 import re
+import shutil
+import subprocess
+import threading
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -13,6 +16,7 @@ from envdoctor.adapters.user_folders import home
 
 __all__ = ["Credentials", "origin_of", "split_credentials", "without_credentials"]
 
+_SECONDS = 15
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -41,7 +45,10 @@ def without_credentials(text: str) -> str:
 class Credentials:
     """Which ``Authorization`` goes to which origin, and to no other."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keyring: bool = True) -> None:
+        self._keyring = keyring
+        self._users: dict[str, tuple[str, str]] = {}
+        self._lock = threading.Lock()
         self._known: dict[str, str | None] = {}
         self._netrc: netrc.netrc | None = None
         self._netrc_read = False
@@ -49,16 +56,32 @@ class Credentials:
     def take(self, url: str) -> str:
         """Remember a URL's credentials for its origin; return the URL without them."""
         clean, pair = split_credentials(url)
-        if pair is not None:
+        if pair is not None and pair[0] and not pair[1]:
+            self._users[origin_of(clean)] = clean, pair[0]
+        elif pair is not None:
             self._known[origin_of(clean)] = _basic(*pair)
         return clean
 
     def authorization(self, url: str) -> str | None:
         """Return the header value for a request to this URL, None where nothing is known."""
         origin = origin_of(url)
-        if origin not in self._known:
-            self._known[origin] = self._from_netrc(urlsplit(url).hostname or "")
-        return self._known[origin]
+        with self._lock:
+            if origin not in self._known:
+                host = urlsplit(url).hostname or ""
+                self._known[origin] = self._from_keyring(origin) or self._from_netrc(host) or self._of_user(origin)
+            return self._known[origin]
+
+    def _from_keyring(self, origin: str) -> str | None:
+        """Return what the keyring has for a user whom the URL names without a password, as pip and uv ask for it."""
+        if not self._keyring or origin not in self._users:
+            return None
+        url, user = self._users[origin]
+        found = next(filter(None, (_password(place, user) for place in (url, urlsplit(url).netloc))), None)
+        return _basic(user, found) if found else None
+
+    def _of_user(self, origin: str) -> str | None:
+        """Return what goes with such a user where nothing else is known: it may be a token."""
+        return _basic(self._users[origin][1], "") if origin in self._users else None
 
     def _from_netrc(self, host: str) -> str | None:
         if not self._netrc_read:
@@ -70,6 +93,21 @@ class Credentials:
 
 def _basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
+
+
+def _password(place: str, user: str) -> str | None:
+    """Ask the keyring's own command; None where it is not there, knows nothing, or waits for somebody."""
+    found = shutil.which("keyring")
+    if found is None:
+        return None
+    try:
+        done = subprocess.run(  # noqa: S603 - what is on PATH by this name, as pip and uv do
+            [found, "get", place, user], capture_output=True, text=True, timeout=_SECONDS, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return None
+    return done.stdout.strip() or None if done.returncode == 0 else None
 
 
 def _read_netrc() -> netrc.netrc | None:

@@ -47,10 +47,12 @@ class ExtraIndex:
 
 @dataclass(frozen=True, slots=True)
 class NamedDefault:
-    """An ``--index-url`` of a project's own file."""
+    """An ``--index-url`` of a project's own file, or of uv's configuration."""
 
     name: str
     url: str
+    alone: bool = False
+    """No other index stands in where it is out of reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class IndexSettings:
     """The project's files do without a default index (``--no-index``); ``default_url`` wins over it."""
     named_bound: tuple[BoundIndex, ...] = ()
     """Indexes of which the project's own steps install; ``bound`` wins over them."""
+    private: frozenset[NormalizedName] = frozenset()
+    """Projects that no other index is asked for, although theirs is out of reach."""
     extra: tuple[ExtraIndex, ...] = ()
     offline: bool = False
     cache_dir: Path | None = None

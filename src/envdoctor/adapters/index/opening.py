@@ -32,7 +32,7 @@ from envdoctor.model.index_url import bare_url, index_fault, label_of
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, Progress
 
-__all__ = ["AnyIndex", "as_url", "checked", "default_index_url", "open_index", "refuse_proxies"]
+__all__ = ["AnyIndex", "as_url", "checked", "default_index_place", "default_index_url", "open_index", "refuse_proxies"]
 
 
 def checked(url: str | None, source: str) -> str | None:
@@ -109,6 +109,22 @@ def default_index_url(settings: IndexSettings) -> str:
     return split_credentials(_default_url(settings, read_pip_settings(settings.prefix)))[0]
 
 
+def default_index_place(settings: IndexSettings) -> str:
+    """Return who names the default index: an option, a variable, a configuration file, or pip itself.
+
+    Empty where there is none.
+    """
+    if settings.default_url:
+        return "--index-url"
+    if os.environ.get("ENVDOCTOR_INDEX_URL"):
+        return "ENVDOCTOR_INDEX_URL"
+    if settings.no_index:
+        return ""
+    if settings.named_default is not None:
+        return settings.named_default.name.partition(" of ")[2]
+    return read_pip_settings(settings.prefix).places.get("index-url", "pip's own default")
+
+
 def _default_url(settings: IndexSettings, pip: PipSettings) -> str:
     named = settings.named_default.url if settings.named_default else None
     url = _users_url(settings) or named or _pips_url(pip) or builtin_index_url()
@@ -134,7 +150,7 @@ def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
     pip = read_pip_settings(settings.prefix)
     early: list[str] = [f"pip's configuration {text}" for text in pip.unreadable]
     cache = Cache((settings.cache_dir or Path(cache_folder())) if settings.use_cache else None, early.append)
-    credentials = Credentials()
+    credentials = Credentials(keyring=pip.keyring)
     patience = patience_of(settings)
     transport = Transport(pip, credentials, min(settings.timeout, patience), settings.concurrency, patience)
     maker = _SourceMaker(settings, transport, cache, credentials)
@@ -152,7 +168,7 @@ def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
     extra = tuple(
         (maker.source(named.name, named.url, flat=named.flat), frozenset(named.labels)) for named in settings.extra
     )
-    sources = Sources(default, bound, extra, fallback, otherwise)
+    sources = Sources(default, bound, extra, fallback, otherwise, settings.private)
     live = LiveIndex(settings, sources, transport, cache, progress)
     for each in sources.every:
         each.fetched = live.fetched
@@ -172,12 +188,13 @@ def _defaults(
     users, named = _users_url(settings), settings.named_default
     if users:
         asked = f"index {named.name}" if named else "no index at all (`--no-index`)"
-        if named or settings.no_index:
+        if (named and not named.alone) or settings.no_index:
             notes.append(f"the project's own files ask for {asked}; the index that you gave is taken in its place")
         return maker.page_source("default", users, patient=True), None
     if settings.no_index:
         return None, None
-    usual = _default_url(replace(settings, named_default=None), pip) if named is None or _any_index(pip) else ""
+    beside = named is None or (not named.alone and _any_index(pip))
+    usual = _default_url(replace(settings, named_default=None), pip) if beside else ""
     fallback = maker.page_source("default", usual, patient=True) if usual else None
     if named is None:
         return fallback, None

@@ -6,8 +6,8 @@ import configparser
 import os
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -61,7 +61,17 @@ def _fault(url: str) -> str | None:
     return fault
 
 
-_KEYS = ("index-url", "cert", "client-cert", "proxy", "trusted-host", "extra-index-url", "find-links", "no-index")
+_KEYS = (
+    "index-url",
+    "cert",
+    "client-cert",
+    "proxy",
+    "trusted-host",
+    "extra-index-url",
+    "find-links",
+    "no-index",
+    "keyring-provider",
+)
 _YES = frozenset({"1", "true", "yes", "on"})
 _CONSTANT = re.compile(r"^PyPI\s*=\s*PackageIndex\(\s*[\"'](https?://[^\"']+)[\"']", re.MULTILINE)
 _MODULE = "pip/_internal/models/index.py"
@@ -69,7 +79,7 @@ _MODULE = "pip/_internal/models/index.py"
 
 @dataclass(frozen=True, slots=True)
 class PipSettings:
-    """The options of pip that concern an index."""
+    """The options that concern an index, of pip, or of uv by pip's names."""
 
     index_url: str | None = None
     cert: str | None = None
@@ -79,13 +89,17 @@ class PipSettings:
     extra_index_urls: tuple[str, ...] = ()
     find_links: tuple[str, ...] = ()
     no_index: bool = False
+    keyring: bool = True
+    """Whether the keyring may be asked for a user's password."""
     unreadable: tuple[str, ...] = ()
     """Configuration files that are there and could not be read, each with the reason."""
+    places: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """By option: the file or the variable that sets it."""
 
 
 def read_pip_settings(prefix: Path | None = None) -> PipSettings:
     """Read pip's files and ``PIP_*`` variables as ``pip install`` would. Never raises."""
-    values: dict[tuple[str, str], str] = {}
+    values: dict[tuple[str, str], tuple[str, str]] = {}
     unreadable: list[str] = []
     for path in _files(prefix or Path(sys.prefix)):
         parser = configparser.RawConfigParser()
@@ -98,13 +112,15 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
             continue
         for section in ("global", "install"):
             if parser.has_section(section):
-                values.update({(section, key.replace("_", "-")): text for key, text in parser.items(section)})
+                options = parser.items(section)
+                values.update({(section, key.replace("_", "-")): (text, str(path)) for key, text in options})
     # A command's own section outranks [global] of whichever file; a variable outranks both.
-    found = {key: values.get(("install", key), values.get(("global", key))) for key in _KEYS}
+    settled = {key: values.get(("install", key), values.get(("global", key))) for key in _KEYS}
     for key in _KEYS:
-        variable = os.environ.get("PIP_" + key.upper().replace("-", "_"))
-        if variable:
-            found[key] = variable
+        variable = "PIP_" + key.upper().replace("-", "_")
+        if os.environ.get(variable):
+            settled[key] = os.environ[variable], variable
+    found = {key: value[0] if value else None for key, value in settled.items()}
     return PipSettings(
         index_url=(found["index-url"] or "").strip() or None,
         cert=found["cert"],
@@ -114,7 +130,9 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
         extra_index_urls=tuple((found["extra-index-url"] or "").split()),
         find_links=tuple((found["find-links"] or "").split()),
         no_index=(found["no-index"] or "").strip().lower() in _YES,
+        keyring=(found["keyring-provider"] or os.environ.get("UV_KEYRING_PROVIDER")) != "disabled",
         unreadable=tuple(unreadable),
+        places={key: value[1] for key, value in settled.items() if value},
     )
 
 

@@ -12,11 +12,12 @@ from packaging.utils import NormalizedName
 from envdoctor.adapters.index.index_settings import ExtraIndex, NamedDefault
 from envdoctor.adapters.index.pip_settings import PipSettings
 from envdoctor.model.index_url import index_name, label_of
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.profile import BoundIndex
 from envdoctor.model.project import IndexOption, IndexOptionKind, Project
 from envdoctor.model.requirement import Requirement, RequirementKind
 
-__all__ = ["ProjectIndexes", "indexes_of", "with_pips"]
+__all__ = ["ProjectIndexes", "indexes_of", "with_machines"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class ProjectIndexes:
     no_index: bool = False
     bound: tuple[BoundIndex, ...] = ()
     extra: tuple[ExtraIndex, ...] = ()
+    private: frozenset[NormalizedName] = frozenset()
+    """Projects that a manager's own table gives to an index that is no copy of a public one with builds for cards."""
     notes: tuple[str, ...] = ()
 
 
@@ -63,23 +66,30 @@ def indexes_of(project: Project) -> ProjectIndexes:
         everywhere.no_index,
         tuple(bound),
         tuple(everywhere.extra.values()),
+        frozenset(item.name for item in _asked(project) if item.index_url and _is_private(item)),
         tuple(everywhere.notes),
     )
 
 
-def with_pips(named: ProjectIndexes, pip: PipSettings, project: Project | None) -> ProjectIndexes:
-    """Return the indexes of a project with those that pip's configuration and ``PIP_*`` variables add to any project.
+def with_machines(named: ProjectIndexes, project: Project | None, pip: PipSettings, uv: PipSettings) -> ProjectIndexes:
+    """Return the indexes of a project with those that pip and uv are told to ask for whatever project.
 
-    A path there is relative to where one stands.
+    A path there is relative to where one stands. uv's default index counts where neither project nor pip names one.
     """
     labels = tuple(sorted(_labels(project.requirements))) if project is not None else ()
-    extra = {item.url: item for item in named.extra}
-    links = [(str(Path(url).absolute()) if "://" not in url else url, True) for url in pip.find_links]
-    if not (named.no_index or pip.no_index):
-        links += [(url, False) for url in pip.extra_index_urls]
-    for url, flat in links:
-        extra.setdefault(url, ExtraIndex(index_name(url, "pip's configuration"), url, labels, flat))
-    return replace(named, extra=tuple(extra.values()), no_index=named.no_index or pip.no_index)
+    no_index = named.no_index or pip.no_index or uv.no_index
+    extra = {item.url: item for item in named.extra if item.flat or not no_index}
+    for tool in (pip, uv):
+        for option, urls in (("find-links", tool.find_links), ("extra-index-url", tool.extra_index_urls)):
+            for url in urls if option == "find-links" or not no_index else ():
+                place = tool.places.get(url) or tool.places.get(option, "")
+                located = str(Path(url).absolute()) if "://" not in url else url
+                extra.setdefault(url, ExtraIndex(index_name(url, place), located, labels, option == "find-links"))
+    default = named.default
+    if default is None and uv.index_url and not pip.index_url:
+        default = NamedDefault(index_name(uv.index_url, uv.places["index-url"]), uv.index_url, alone=True)
+    notes = (*named.notes, *(f"uv's configuration {text}" for text in uv.unreadable))
+    return replace(named, default=default, extra=tuple(extra.values()), no_index=no_index, notes=notes)
 
 
 class _Everywhere:
@@ -110,8 +120,7 @@ class _Everywhere:
 
     def _beside(self, option: IndexOption) -> bool:
         """Return whether a manager's own table names an index that can only be meant beside the default one."""
-        managed = PurePosixPath(option.origin.path).suffix == ".toml" or option.origin.path.endswith("Pipfile")
-        return managed and (self.default is not None or label_of(option.url) is not None)
+        return _of_manager(option.origin.path) and (self.default is not None or label_of(option.url) is not None)
 
     def _default(self, option: IndexOption) -> None:
         name = index_name(option.url, str(option.origin))
@@ -135,6 +144,16 @@ class _Everywhere:
 
 def _asked(project: Project) -> Iterable[Requirement]:
     return (item for item in project.requirements if item.kind is RequirementKind.REQUIRE)
+
+
+def _is_private(item: Requirement) -> bool:
+    """Return whether a table of uv, PDM, Poetry or Pipenv places a line on an index whose names are nobody else's."""
+    path = item.origin.path if isinstance(item.origin, FileOrigin) else ""
+    return _of_manager(path) and label_of(item.index_url or "") is None
+
+
+def _of_manager(path: str) -> bool:
+    return PurePosixPath(path).suffix == ".toml" or path.endswith("Pipfile")
 
 
 def _covers_all(project: Project, option: IndexOption) -> bool:

@@ -49,6 +49,8 @@ class Sources(NamedTuple):
 
     otherwise: tuple[Source, ...] = ()
     """Asked for projects that none of the others has: what comes from an index may need more of it."""
+    private: frozenset[NormalizedName] = frozenset()
+    """Projects that no other index is asked for, although theirs is out of reach."""
 
     @property
     def every(self) -> tuple[Source, ...]:
@@ -157,6 +159,8 @@ class Router:
         try:
             return self._read(source, name)
         except IndexUnavailable as error:
+            if name in self._sources.private:
+                raise
             return self._replaced(source, label, error, partial(self._from_default, name), everything=True)
 
     def _replaced(

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatch
 from typing import Any
 
 from packaging.markers import Marker
 
 from envdoctor.adapters.project.draft import Circumstances, Draft
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
+from envdoctor.adapters.project.requirement_lines import expand
 from envdoctor.adapters.project.requirements_file import read_requirement_text
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument
+from envdoctor.model.index_url import bare_url
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import FileOption, IndexOptionKind, ReadingProblem
+from envdoctor.model.project import FileOption, IndexOptionKind, ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind
 
-__all__ = ["read_hatch", "read_pdm"]
+__all__ = ["expanded_url", "read_hatch", "read_pdm"]
 
 _PDM = ("tool", "pdm")
 _NOWHERE = Marker("python_version < '0'")
@@ -48,14 +51,40 @@ def _line(draft: Draft, document: TomlDocument, text: str, origin: FileOrigin, c
 
 
 def _sources(draft: Draft, document: TomlDocument) -> None:
+    """Read where packages come from; a source that names packages serves those alone."""
     entries = document.get(*_PDM, "source")
     for at, entry in enumerate(entries if isinstance(entries, list) else []):
         url = entry.get("url") if isinstance(entry, dict) else None
-        if isinstance(url, str):
-            # PDM's word for the index that pip would ask; another one under that name takes its place.
-            first = entry.get("name") == _DEFAULT
-            kind = IndexOptionKind.INDEX_URL if first else IndexOptionKind.EXTRA_INDEX_URL
-            draft.add_index(kind, url, document.origin(*_PDM, "source", at))
+        if not isinstance(url, str):
+            continue
+        origin = document.origin(*_PDM, "source", at)
+        url = expanded_url(draft, url, origin)
+        patterns = [text for text in entry.get("include_packages") or () if isinstance(text, str)]
+        if patterns:
+            _bind(draft, url, patterns)
+            continue
+        # PDM's word for the index that pip would ask; another one under that name takes its place.
+        first = entry.get("name") == _DEFAULT
+        kind = IndexOptionKind.INDEX_URL if first else IndexOptionKind.EXTRA_INDEX_URL
+        draft.add_index(IndexOptionKind.FIND_LINKS if entry.get("type") == "find_links" else kind, url, origin)
+
+
+def _bind(draft: Draft, url: str, patterns: Sequence[str]) -> None:
+    """Give the lines that a source's patterns match that source, those of groups too."""
+    for lines in (draft.requirements, *(apart.requirements for apart in draft.apart.values())):
+        lines[:] = [
+            replace(line, index_url=url) if any(fnmatch(line.name, one.lower()) for one in patterns) else line
+            for line in lines
+        ]
+
+
+def expanded_url(draft: Draft, url: str, origin: FileOrigin) -> str:
+    """Return a URL with the variables that PDM and Pipenv put into it."""
+    text, missing = expand(url, draft.variables)
+    if missing:
+        message = f"{', '.join(f'`{name}`' for name in missing)} is not set here, so the index cannot be asked as it is"
+        draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, bare_url(url))
+    return text
 
 
 def _overrides(draft: Draft, document: TomlDocument) -> None:

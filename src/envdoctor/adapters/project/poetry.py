@@ -13,8 +13,10 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.project.draft import Circumstances, Draft
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.limits import beyond_limits
+from envdoctor.adapters.project.managers import expanded_url
 from envdoctor.adapters.project.poetry_versions import Alternatives, poetry_specifier, python_marker
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
+from envdoctor.model.index_url import with_user
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import IndexOptionKind, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, Requirement
@@ -78,12 +80,13 @@ def _sources(draft: Draft, document: TomlDocument) -> dict[str, str]:
     for at, entry in enumerate(value if isinstance(value, list) else []):
         if not isinstance(entry, dict) or not isinstance(entry.get("url"), str):
             continue
-        urls[str(entry.get("name"))] = entry["url"]
+        name = str(entry.get("name"))
+        urls[name] = url = with_user(entry["url"], "POETRY_HTTP_BASIC_", name, draft.variables)
         priority = str(entry.get("priority", "primary")).lower()
         if priority != "explicit":
             first = priority in {"primary", "default"} and not entry.get("secondary")
             kind = IndexOptionKind.INDEX_URL if first else IndexOptionKind.EXTRA_INDEX_URL
-            draft.add_index(kind, entry["url"], document.origin("tool", "poetry", "source", at))
+            draft.add_index(kind, url, document.origin("tool", "poetry", "source", at))
     return urls
 
 
@@ -249,6 +252,7 @@ def _pipfile_sources(draft: Draft, document: TomlDocument) -> dict[str, str]:
     for at, entry in enumerate(value if isinstance(value, list) else []):
         if isinstance(entry, dict) and isinstance(entry.get("url"), str):
             kind = IndexOptionKind.INDEX_URL if not urls else IndexOptionKind.EXTRA_INDEX_URL
-            urls[str(entry.get("name"))] = entry["url"]
-            draft.add_index(kind, entry["url"], document.origin("source", at))
+            origin = document.origin("source", at)
+            urls[str(entry.get("name"))] = url = expanded_url(draft, entry["url"], origin)
+            draft.add_index(kind, url, origin)
     return urls

@@ -20,6 +20,7 @@ from envdoctor.adapters.project.limits import bounded
 from envdoctor.adapters.project.local_places import settle_local_places
 from envdoctor.adapters.project.pyproject import read_pyproject
 from envdoctor.adapters.project.python_version import read_python_version
+from envdoctor.adapters.project.uv_settings import read_uv_file
 from envdoctor.adapters.project.uv_workspace import workspace_root
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, GroupChoice, Project, ReadingProblemKind
@@ -71,6 +72,7 @@ def read_project(
         _read_named(draft, files)
     else:
         read_directory(draft, str(path))
+    read_uv_file(draft)
     _read_local_projects(draft)
     _check_groups(draft, str(path))
     read_python_version(draft)

@@ -1,20 +1,31 @@
-"""What ``[tool.uv]`` adds to the standard tables: overrides, constraints and indexes."""
+"""What ``[tool.uv]`` and ``uv.toml`` add to the standard tables: overrides, constraints and indexes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError
 from envdoctor.adapters.project.specification import parse_pep508
-from envdoctor.adapters.project.toml_document import TomlDocument
-from envdoctor.model.project import FileOption, IndexOptionKind, ReadingProblem
+from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
+from envdoctor.model.index_url import with_user
+from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, ReadingProblem
 from envdoctor.model.requirement import GroupKind, GroupName, RequirementKind
 
-__all__ = ["check_conflicts", "indexes", "read_uv"]
+__all__ = ["UV_FILE", "check_conflicts", "index_url_of", "indexes", "read_uv", "read_uv_file"]
+
+UV_FILE = "uv.toml"
+_TABLE = ("tool", "uv")
+
+
+def read_uv_file(draft: Draft) -> None:
+    """Read the indexes of the ``uv.toml`` beside the project, which stand in the place of those of ``[tool.uv]``."""
+    if (draft.root / UV_FILE).is_file():
+        _indexes(draft, parse_toml(draft.load(draft.root / UV_FILE)), ())
 
 
 def read_uv(draft: Draft, document: TomlDocument) -> None:
-    """Read constraints, overrides and indexes; an ``explicit`` index serves only the sources that name it."""
+    """Read constraints, overrides and indexes."""
     path = ("tool", "uv", "constraint-dependencies")
     for at, text in document.strings(draft, *path):
         draft.add(parse_pep508(text, document.origin(*path, at)), Circumstances(kind=RequirementKind.CONSTRAINT))
@@ -26,11 +37,36 @@ def read_uv(draft: Draft, document: TomlDocument) -> None:
         else:
             draft.overrides.append(read)
     _files_that_may_be_used(draft, document)
-    for at, entry in enumerate(indexes(document)):
-        url = entry.get("url")
-        if isinstance(url, str) and not entry.get("explicit"):
+    if not (document.file.path.parent / UV_FILE).is_file():
+        _indexes(draft, document, _TABLE)
+
+
+def _indexes(draft: Draft, document: TomlDocument, base: tuple[str, ...]) -> None:
+    """Read indexes by uv's words and by pip's; an ``explicit`` one serves only the sources that name it."""
+    for at, entry in enumerate(indexes(document, *base)):
+        url = index_url_of(entry, draft.variables)
+        if url is not None and not entry.get("explicit"):
             kind = IndexOptionKind.INDEX_URL if entry.get("default") else IndexOptionKind.EXTRA_INDEX_URL
-            draft.add_index(kind, url, document.origin("tool", "uv", "index", at))
+            kind = IndexOptionKind.FIND_LINKS if entry.get("format") == "flat" else kind
+            draft.add_index(kind, url, document.origin(*base, "index", at))
+    for table in (base, (*base, "pip")):
+        url = document.get(*table, IndexOptionKind.INDEX_URL.value)
+        if isinstance(url, str):
+            draft.add_index(IndexOptionKind.INDEX_URL, url, document.origin(*table, IndexOptionKind.INDEX_URL.value))
+        for kind in (IndexOptionKind.EXTRA_INDEX_URL, IndexOptionKind.FIND_LINKS):
+            for at, text in document.strings(draft, *table, kind.value):
+                draft.add_index(kind, text, document.origin(*table, kind.value, at))
+        if document.get(*table, IndexOptionKind.NO_INDEX.value) is True:
+            origin = document.origin(*table, IndexOptionKind.NO_INDEX.value)
+            draft.keep_index(IndexOption(IndexOptionKind.NO_INDEX, "", origin))
+
+
+def index_url_of(entry: Mapping[str, Any], variables: Mapping[str, str]) -> str | None:
+    """Return the URL of an entry, with user and password of ``UV_INDEX_<NAME>_USERNAME`` and ``_PASSWORD``."""
+    url, name = entry.get("url"), entry.get("name")
+    if not isinstance(url, str) or not isinstance(name, str):
+        return url if isinstance(url, str) else None
+    return with_user(url, "UV_INDEX_", name, variables)
 
 
 def _files_that_may_be_used(draft: Draft, document: TomlDocument) -> None:
@@ -62,7 +98,7 @@ def check_conflicts(draft: Draft, document: TomlDocument) -> None:
             raise ProjectFileError(origin.path, origin.line, f"{names} exclude each other here: ask for one of them")
 
 
-def indexes(document: TomlDocument) -> list[dict[str, Any]]:
-    """Return the entries of ``[[tool.uv.index]]``."""
-    value = document.get("tool", "uv", "index")
+def indexes(document: TomlDocument, *base: str) -> list[dict[str, Any]]:
+    """Return the entries of ``[[tool.uv.index]]``, or of ``[[index]]`` in ``uv.toml``."""
+    value = document.get(*base, "index")
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

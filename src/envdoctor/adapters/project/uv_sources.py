@@ -11,8 +11,8 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
 from envdoctor.adapters.project.limits import beyond_limits
-from envdoctor.adapters.project.toml_document import TomlDocument
-from envdoctor.adapters.project.uv_settings import indexes
+from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
+from envdoctor.adapters.project.uv_settings import UV_FILE, index_url_of, indexes
 from envdoctor.adapters.project.uv_workspace import Workspace, workspace_of
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
@@ -50,9 +50,10 @@ class _Sources:
         for document in reversed(documents):
             for key, value in document.table(draft, "tool", "uv", "sources").items():
                 self.known[canonicalize_name(key)] = document, _entries(draft, document, key, value)
-            for entry in indexes(document):
-                if isinstance(entry.get("name"), str) and isinstance(entry.get("url"), str):
-                    self._urls[entry["name"]] = entry["url"]
+            for entry in _indexes_for(draft, document):
+                url = index_url_of(entry, draft.variables)
+                if isinstance(entry.get("name"), str) and url is not None:
+                    self._urls[entry["name"]] = url
         for name in workspace.members if workspace is not None else ():
             self.known.setdefault(name, (documents[0], [{"workspace": True}]))
 
@@ -87,6 +88,12 @@ class _Sources:
         self._draft.local_projects.append(
             LocalProject(folder, extras, requirement.origin, standing, str(requirement), apart)
         )
+
+
+def _indexes_for(draft: Draft, document: TomlDocument) -> list[dict[str, Any]]:
+    """Return the indexes that sources of a document may name: a ``uv.toml`` beside it speaks in its place."""
+    path = document.file.path.parent / UV_FILE
+    return indexes(parse_toml(draft.load(path))) if path.is_file() else indexes(document, "tool", "uv")
 
 
 def _place(source: Mapping[str, Any], document: TomlDocument) -> str | None:

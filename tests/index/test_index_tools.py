@@ -1,0 +1,164 @@
+"""Indexes that uv's configuration and variables name, passwords of the keyring, and names that stay on one index."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from index_samples import versions
+
+from envdoctor.adapters.index import AnyIndex
+from envdoctor.adapters.index.credentials import Credentials
+from envdoctor.adapters.index.index_settings import ExtraIndex
+from envdoctor.adapters.index.pip_settings import PipSettings, read_pip_settings
+from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, with_machines
+from envdoctor.adapters.index.uv_configuration import read_uv_configuration
+from envdoctor.adapters.project import read_project
+from envdoctor.model.profile import BoundIndex
+from envdoctor.ports import IndexUnavailable
+from envdoctor.verbs.index_choice import IndexChoice, index_settings
+
+Open = Callable[..., AnyIndex]
+
+
+@pytest.fixture(autouse=True)
+def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("UV_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_NO_INDEX"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_NO_INDEX", "UV_CONFIG_FILE", "UV_KEYRING_PROVIDER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+
+
+def test_variables_of_uv_name_indexes_with_their_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://main.example/simple")
+    monkeypatch.setenv("UV_INDEX", "our-own=https://a.example/simple https://b.example/simple?x")
+    monkeypatch.setenv("UV_FIND_LINKS", "https://c.example/files,/srv/wheels")
+    monkeypatch.setenv("UV_INDEX_OUR_OWN_USERNAME", "me")
+    monkeypatch.setenv("UV_INDEX_OUR_OWN_PASSWORD", "p/w")
+    found = read_uv_configuration()
+    assert found.index_url == "https://main.example/simple"
+    assert found.extra_index_urls == ("https://me:p%2Fw@a.example/simple", "https://b.example/simple?x")
+    assert found.find_links == ("https://c.example/files", "/srv/wheels")
+    assert found.places["https://c.example/files"] == "UV_FIND_LINKS"
+
+
+def test_files_of_uv_are_read_and_a_bad_one_is_told_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "config" / "uv"
+    folder.mkdir(parents=True)
+    (folder / "uv.toml").write_text(
+        'index-url = "https://main.example/simple"\nextra-index-url = ["https://a.example/simple"]\n'
+        '[[index]]\nname = "apart"\nurl = "https://no.example/simple"\nexplicit = true\n'
+        '[[index]]\nurl = "https://flat.example/files"\nformat = "flat"\n',
+        encoding="utf-8",
+    )
+    found = read_uv_configuration()
+    assert (found.index_url, found.extra_index_urls) == ("https://main.example/simple", ("https://a.example/simple",))
+    assert found.find_links == ("https://flat.example/files",)
+    assert found.places["index-url"] == str(folder / "uv.toml")
+    (folder / "uv.toml").write_text("index-url = \n", encoding="utf-8")
+    (text,) = read_uv_configuration().unreadable
+    assert text.startswith(f"{folder / 'uv.toml'}, line 1: ")
+    monkeypatch.setenv("UV_NO_CONFIG", "1")
+    assert read_uv_configuration() == PipSettings()
+
+
+def test_the_default_index_of_uv_counts_where_nobody_else_names_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UV_INDEX_URL", "https://uv.example/simple")
+    named = with_machines(ProjectIndexes(), None, PipSettings(), read_uv_configuration())
+    assert named.default is not None
+    assert (named.default.url, named.default.alone) == ("https://uv.example/simple", True)
+    pips = PipSettings(index_url="https://pip.example/simple")
+    assert with_machines(ProjectIndexes(), None, pips, read_uv_configuration()).default is None
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "row"),
+    [
+        ("UV_INDEX", "x=https://me:hidden@a.example/simple", ("https://a.example/simple", "UV_INDEX")),
+        ("PIP_EXTRA_INDEX_URL", "https://me:hidden@a.example/s", ("https://a.example/s", "PIP_EXTRA_INDEX_URL")),
+        ("PIP_INDEX_URL", "https://me:hidden@a.example/s", ("https://a.example/s", "PIP_INDEX_URL")),
+        ("UV_DEFAULT_INDEX", "https://me:hidden@a.example/s", ("https://a.example/s", "UV_DEFAULT_INDEX")),
+        ("PIP_FIND_LINKS", "https://a.example/f.html", ("https://a.example/f.html", "PIP_FIND_LINKS")),
+    ],
+)
+def test_the_scope_names_each_index_and_its_place(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, row: tuple[str, str]
+) -> None:
+    monkeypatch.setenv(variable, value)
+    rows = [(one.value, one.origin) for one in index_settings(IndexChoice(), None)]
+    assert row in rows
+    assert "hidden" not in str(rows)
+    assert len(rows) == len(set(rows))
+
+
+def test_no_index_leaves_none_but_links(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", "https://a.example/f.html")
+    assert [one.value for one in index_settings(IndexChoice(), None)] == ["https://a.example/f.html"]
+    assert read_pip_settings(tmp_path).no_index
+
+
+def test_a_name_that_a_source_places_is_asked_nowhere_else(server, opened: Open, tmp_path: Path) -> None:
+    server.page("our-kit", [server.wheel("our_kit-9.0-py3-none-any.whl")])
+    server.page("six", [server.wheel("six-1.0-py3-none-any.whl")])
+    closed = "http://127.0.0.1:9/simple"
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "x"\nversion = "1"\ndependencies = ["our-kit", "six"]\n'
+        '[tool.uv.sources]\nour-kit = {index = "ours"}\n'
+        f'[[tool.uv.index]]\nname = "ours"\nurl = "{closed}"\nexplicit = true\n',
+        encoding="utf-8",
+    )
+    named = indexes_of(read_project(tmp_path))
+    index = opened(named_bound=named.bound, private=named.private)
+    with pytest.raises(IndexUnavailable):
+        index.page("our-kit")
+    assert server.count("our-kit") == 0
+    assert versions(index.page("six")) == ["1.0"]
+    again = opened(named_bound=(BoundIndex("mirror", closed, ("six",)),))
+    assert versions(again.page("six")) == ["1.0"], "what a command takes from a mirror is no private name"
+
+
+def _keyring(folder: Path, answer: str) -> None:
+    folder.mkdir(exist_ok=True)
+    program = folder / "keyring"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {folder}/asked\n{answer}\n', encoding="utf-8")
+    program.chmod(0o755)
+
+
+def test_the_keyring_knows_the_password_of_a_user_in_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _keyring(tmp_path / "bin", "echo hidden")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    credentials = Credentials()
+    clean = credentials.take("https://oauth2accesstoken@index.example/simple/")
+    expected = "Basic " + base64.b64encode(b"oauth2accesstoken:hidden").decode()
+    assert credentials.authorization(clean + "demo/") == expected
+    assert credentials.authorization(clean) == expected
+    asked = (tmp_path / "bin" / "asked").read_text(encoding="utf-8").splitlines()
+    assert asked == ["get https://index.example/simple/ oauth2accesstoken"]
+
+
+@pytest.mark.parametrize(("answer", "used"), [("exit 1", True), ("echo hidden", False)])
+def test_without_the_keyring_a_user_alone_may_be_a_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, used: bool
+) -> None:
+    _keyring(tmp_path / "bin", answer)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("PIP_KEYRING_PROVIDER", "auto" if used else "disabled")
+    credentials = Credentials(keyring=read_pip_settings(tmp_path).keyring)
+    clean = credentials.take("https://token@index.example/simple/")
+    assert credentials.authorization(clean) == "Basic " + base64.b64encode(b"token:").decode()
+    assert (tmp_path / "bin" / "asked").is_file() is used
+
+
+def test_an_extra_index_of_a_project_is_not_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "https://a.example/simple"
+    monkeypatch.setenv("UV_INDEX", url)
+    named = ProjectIndexes(extra=(ExtraIndex("a of requirements.txt:1", url),))
+    found = with_machines(named, None, PipSettings(), read_uv_configuration())
+    assert [item.name for item in found.extra] == ["a of requirements.txt:1"]
