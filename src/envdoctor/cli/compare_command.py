@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from envdoctor.cli.messages import printable
 from envdoctor.ports import UsageError
-from envdoctor.verbs.patient import PatientChoice, open_patient
 
 if TYPE_CHECKING:
-    from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.verbs.compare import Change
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -34,59 +32,21 @@ def compare(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what hardly matters, too.")] = False,
 ) -> None:
     """Say what differs between two reports or two environments, and what of it matters."""
-    from envdoctor.verbs.compare import between_environments, between_reports
+    from envdoctor.verbs.compare import between_environments, between_reports, read_environment, read_report
 
-    one, other = _report(before), _report(after)
+    one, other = read_report(before), read_report(after)
     if (one is None) != (other is None):
         report, other_one = (before, after) if other is None else (after, before)
         raise UsageError(f"`{report}` is a report and `{other_one}` is none: give two reports, or two environments")
     if one is not None and other is not None:
         changes = between_reports(one, other)
     else:
-        changes = between_environments(_environment(before), _environment(after))
+        changes = between_environments(read_environment(before), read_environment(after))
     if as_json:
         typer.echo(json.dumps({"schema": "envdoctor.comparison/1", "changes": [asdict(item) for item in changes]}))
         return
     for line in _lines(changes, verbose=verbose):
         typer.echo(printable(line))
-
-
-def _report(path: Path) -> Mapping[str, Any] | None:
-    """Return a report's document, None where the path is something else. Raises UsageError."""
-    from envdoctor.verbs.compare import is_report, shape_fault
-
-    if not path.exists():
-        raise UsageError(f"`{path}`: there is no such file or directory")
-    if not path.is_file():
-        return None
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"`{path}`: it cannot be read: {error.strerror or error}") from error
-    if path.suffix != ".json" and not content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        return None
-    try:
-        document = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise UsageError(f"`{path}` is not JSON: {reason}") from error
-    if not is_report(document):
-        return None
-    fault = shape_fault(document)
-    if fault is not None:
-        raise UsageError(f"`{path}`: {fault}")
-    report: Mapping[str, Any] = document
-    return report
-
-
-def _environment(path: Path) -> InstalledEnvironment:
-    listing = path.is_file() and path.suffix.lower() in (".txt", ".json", ".log", ".lst", "")
-    program = path.is_file() and path.name.lower().startswith("python")
-    choice = PatientChoice(installed=path) if listing and not program else PatientChoice(env=path)
-    environment = open_patient(replace(choice, imports=False, machine=False)).environment
-    if environment is None:
-        raise UsageError(f"`{path}` is neither an environment nor a listing of one")
-    return environment
 
 
 def _lines(changes: Sequence[Change], *, verbose: bool) -> Iterator[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from envdoctor.adapters.written_files import write_together
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import error, note, say, teller
 from envdoctor.cli.output import write_report
@@ -121,6 +120,8 @@ def _settled(
     outcome: LockOutcome, typed: Typed, folder: Path, chosen: Sequence[str], *, check: bool, quiet: bool
 ) -> int:
     """Write the files, or compare them, or say why there are none; return the exit code."""
+    from envdoctor.verbs.lock import stale_files, write_files
+
     clashing = [item for item in outcome.refusals if item.kind in (RefusalKind.CONFLICT, RefusalKind.NO_REPAIR)]
     said = "; ".join(map(refusal_text, clashing))
     if any(item.kind is RefusalKind.NO_REPAIR for item in clashing):
@@ -137,9 +138,9 @@ def _settled(
     again = typed.command("lock", *chosen)
     if outcome.kept:
         return _kept(outcome.kept, folder, again, quiet=quiet)
-    stale = _stale(folder, outcome.files)
+    stale = stale_files(folder, outcome.files)
     if not check:
-        _write(folder, {name: outcome.files[name] for name in stale})
+        write_files(folder, {name: outcome.files[name] for name in stale})
     if not quiet:
         for text in _notes(outcome, typed):
             note(text)
@@ -212,18 +213,6 @@ def _say_refusals(refusals: Sequence[Refusal]) -> None:
         error(f"and {more} more")
 
 
-def _stale(folder: Path, files: Mapping[str, str]) -> list[str]:
-    stale = []
-    for name, text in files.items():
-        try:
-            same = (folder / name).read_text(encoding="utf-8") == text
-        except (OSError, UnicodeDecodeError):
-            same = False
-        if not same:
-            stale.append(name)
-    return stale
-
-
 def _checked(stale: list[str], folder: Path, again: str) -> int:
     for name in stale:
         state = "is not what would be written now" if (folder / name).exists() else "is missing"
@@ -231,11 +220,3 @@ def _checked(stale: list[str], folder: Path, again: str) -> int:
     if stale:
         say(f"next: {again}")
     return _FAILED if stale else 0
-
-
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise UsageError(f"cannot write into `{folder}`: {fault.strerror or fault}") from fault
-    write_together({folder / name: text for name, text in files.items()})

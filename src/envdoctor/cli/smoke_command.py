@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-import os
-import shutil
-import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,12 +13,8 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.messages import note
 from envdoctor.cli.output import write_listing, write_report
 from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
-from envdoctor.model.profile import Profile
-from envdoctor.model.report import Report
-from envdoctor.model.target import Backend, Target
 from envdoctor.ports import UsageError
 from envdoctor.verbs import project_inputs
-from envdoctor.verbs.project_inputs import TargetChoice
 
 if TYPE_CHECKING:
     from envdoctor.verbs.smoke import SmokeRunner
@@ -37,7 +28,6 @@ _EPILOG = (
     "Exit codes: 0 all passed; 1 a kernel failed; 2 usage; 3 not everything could be asked."
 )
 _ACTIVITY = "kernels"
-_STAND_IN = "cpu-as:"
 
 
 def _scale(value: float) -> float:
@@ -99,22 +89,23 @@ def smoke(
 ) -> None:
     """Run small GPU kernels in an environment, compare them with a reference, and say what can run where."""
     from envdoctor.verbs import smoke as verb
+    from envdoctor.verbs import smoke_inputs
 
     chosen = project_inputs.pick_profile(profile, project_inputs.load_settings(Path()), Path())
-    names = _names(chosen, kernels or ())
+    names = smoke_inputs.choose_kernels(chosen, kernels or ())
     if list_kernels:
-        write_listing(_listing(names), color)
+        write_listing(smoke_inputs.list_kernels(names), color)
         return
     if not math.isfinite(timeout_scale):
         raise UsageError(f"--timeout-scale: `{timeout_scale}` is no factor; give a number such as 5")
-    wanted_backend = _backend(backend)
-    interpreter = _interpreter(env, python)
+    wanted_backend = smoke_inputs.choose_backend(backend)
+    interpreter = smoke_inputs.find_interpreter(env, python)
     progress = open_progress(quiet=quiet)
     try:
         report = verb.smoke(
             _runner(interpreter, names, progress),
             profile=chosen,
-            target=_target(chosen, interpreter),
+            target=smoke_inputs.choose_target(chosen, interpreter),
             backend=wanted_backend,
             kernels=kernels or (),
             all_devices=all_devices,
@@ -130,84 +121,16 @@ def smoke(
 
         for line in differing(env, chosen, report):
             note(line)
-    code = write_report(_measured(report), format=format, output=output, fail_on=fail_on, color=color, verbose=verbose)
+    report = smoke_inputs.with_found_backend(report)
+    code = write_report(
+        report,
+        format=format,
+        output=output,
+        fail_on=fail_on,
+        color=color,
+        verbose=verbose,
+    )
     raise typer.Exit(code)
-
-
-def _names(profile: Profile | None, asked: Sequence[str]) -> tuple[str, ...]:
-    """Return the kernels that will run. Raises UsageError with close names for those that do not exist."""
-    from envdoctor.adapters.smoke import kernel_catalogue
-    from envdoctor.verbs.smoke import UnknownKernel, chosen_kernels
-
-    try:
-        return chosen_kernels(kernel_catalogue.names(), profile, asked)
-    except UnknownKernel as error:
-        where = "--kernel" if asked or profile is None else f"profile `{profile.name}`"
-        faults = [f"{where}: no kernel `{name}`{_close(name, kernel_catalogue.names())}" for name in error.names]
-        raise UsageError(*faults) from error
-
-
-def _close(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name.lower(), known, n=3)
-    listed = " or ".join(f"`{item}`" for item in close)
-    return f"; did you mean {listed}?" if close else "; `envdoctor smoke --list` names them"
-
-
-def _backend(name: str | None) -> str | None:
-    known = ("auto", *(item.value for item in Backend if item is not Backend.UNKNOWN))
-    if name is None:
-        return None
-    # `cpu-as:NAME` lets a CPU play a device's part; it is for tests of this program.
-    plain = name.lower().removeprefix(_STAND_IN)
-    if plain in known:
-        return name.lower()
-    close = difflib.get_close_matches(plain, known, n=1)
-    hint = f"; did you mean `{close[0]}`?" if close else f"; there are {', '.join(known)}"
-    raise UsageError(f"--backend: no backend `{name}`{hint}")
-
-
-def _listing(names: Sequence[str]) -> list[tuple[str, ...]]:
-    from envdoctor.adapters.smoke import kernel_catalogue
-
-    entries = [kernel_catalogue.find(name) for name in names]
-    return [
-        (item.name, item.family, item.dtype, f"{item.tolerance:.0e}" if item.tolerance else "exact", item.because)
-        for item in entries
-    ]
-
-
-def _interpreter(env: Path | None, python: Path | None) -> Path:
-    """Return the interpreter to ask: as typed, else the active environment's, else the one on PATH, else this one."""
-    from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, find_layout
-
-    if env is not None and python is not None:
-        raise UsageError("`--env` and `--python` exclude each other")
-    typed = env or python
-    active = next((os.environ[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if os.environ.get(name)), None)
-    path = typed or (Path(active) if active else None)
-    if path is None:
-        return Path(shutil.which("python") or shutil.which("python3") or sys.executable)
-    try:
-        layout = find_layout(path)
-    except EnvironmentNotFound as error:
-        raise UsageError(str(error)) from error
-    if layout.executable is None or not layout.runnable:
-        raise UsageError(f"`{path}` has no Python that can be started here; kernels need one")
-    return layout.executable.absolute()
-
-
-def _target(profile: Profile | None, interpreter: Path) -> Target:
-    """Return the target: the profile's, else this machine with the interpreter's Python."""
-    from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, find_layout
-
-    target, _ = project_inputs.pick_target(TargetChoice(), profile, project_inputs.load_settings(Path()))
-    if profile is not None:
-        return target
-    try:
-        python = find_layout(interpreter).python
-    except EnvironmentNotFound:
-        python = None
-    return replace(target, python=python, python_full=None) if python else target
 
 
 def _runner(interpreter: Path, names: Sequence[str], progress: SilentProgress | StderrProgress) -> SmokeRunner:
@@ -222,11 +145,3 @@ def _runner(interpreter: Path, names: Sequence[str], progress: SilentProgress | 
 
     progress.start(_ACTIVITY, len(names))
     return ChildRunner(interpreter, finished)
-
-
-def _measured(report: Report) -> Report:
-    """Return the report with the target's backend as it was found."""
-    found = next((fact.value for fact in report.facts if fact.name == "smoke.backend"), None)
-    if report.target is None or report.profile is not None or found not in {item.value for item in Backend}:
-        return report
-    return replace(report, target=replace(report.target, backend=Backend(found), probed=True))

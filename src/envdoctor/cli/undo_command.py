@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from envdoctor.cli import options as opt
-from envdoctor.ports import UsageError
-from envdoctor.verbs.environment_places import default_environment, treated_here, typed_environment
 
 if TYPE_CHECKING:
     from envdoctor.adapters.apply.restore import Restored
@@ -54,58 +52,14 @@ def undo(
     quiet: opt.QuietOption = False,
 ) -> None:
     """Take the last fix back, or a chosen one with all that came after it."""
-    found = {str(path): _entries(path) for path in _environments(env)}
+    from envdoctor.verbs.undo import choose_fixes, find_fixes
+
+    found = find_fixes(env)
     if list_:
         _list(found, as_json=as_json)
         raise typer.Exit(0)
-    chosen = [_chosen(name, entries, fix) for name, entries in _meant(found, fix).items()]
-    # The last that was treated goes first: what all of them patch, the first had patched.
-    chosen.sort(key=lambda item: item[1], reverse=True)
+    chosen = choose_fixes(found, fix)
     raise typer.Exit(max([_take_back(path, ids, project, quiet=quiet) for path, ids in chosen]))
-
-
-def _meant(found: Mapping[str, list[FixEntry]], fix: str | None) -> Mapping[str, list[FixEntry]]:
-    """Return the environments that are taken back: those of the last fix, or the one that has the fix asked for."""
-    from envdoctor.verbs.undo import treated_together
-
-    if fix is None:
-        names = treated_together(found)
-    else:
-        names = tuple(name for name, entries in found.items() if any(entry.id.startswith(fix) for entry in entries))
-    return {name: found[name] for name in names or list(found)[:1]}
-
-
-def _chosen(name: str, entries: list[FixEntry], fix: str | None) -> tuple[Path, tuple[str, ...]]:
-    from envdoctor.verbs.undo import NothingToUndo, to_take_back
-
-    try:
-        return Path(name), to_take_back(entries, fix)
-    except NothingToUndo as error:
-        raise UsageError(f"`{name}`: {error}") from error
-
-
-def _environments(env: Path | None) -> list[Path]:
-    if env is not None:
-        return [typed_environment(env)]
-    return treated_here(Path.cwd()) or [default_environment(Path.cwd())]
-
-
-def _entries(environment: Path) -> list[FixEntry]:
-    from envdoctor.adapters.apply.journal import list_journals
-    from envdoctor.verbs.undo import FixEntry
-
-    return [
-        FixEntry(
-            id=record.id,
-            state="open" if record.state == "empty" else record.state,
-            time=str(record.begin.get("time", "")),
-            profile=record.begin.get("profile"),
-            summary=tuple(record.begin.get("summary", ())),
-            follows=record.begin.get("follows"),
-            group=str(record.begin.get("group") or ""),
-        )
-        for record in list_journals(environment)
-    ]
 
 
 def _list(found: Mapping[str, list[FixEntry]], *, as_json: bool) -> None:

@@ -1,16 +1,19 @@
-"""Whether a JSON document is a report that can be compared: of this schema, and of the shape that it promises."""
+"""``compare``: what differs between two reports or two environments, and what of it matters."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from envdoctor.diagnose.environment_differences import Weight, compare_environments
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.report import SCHEMA
+from envdoctor.ports import UsageError
 
-__all__ = ["Change", "between_environments", "between_reports", "is_report", "shape_fault"]
+__all__ = ["Change", "between_environments", "between_reports", "read_environment", "read_report"]
 
 _FAMILY = SCHEMA.partition("/")[0] + "/"
 _ROWS = {
@@ -22,12 +25,51 @@ _ROWS = {
 """The lists that are compared, with the strings that each of their rows has."""
 
 
-def is_report(document: object) -> bool:
+def read_report(path: Path) -> Mapping[str, Any] | None:
+    """Return a report's document, None where the path is something else. Raises UsageError."""
+    if not path.exists():
+        raise UsageError(f"`{path}`: there is no such file or directory")
+    if not path.is_file():
+        return None
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"`{path}`: it cannot be read: {error.strerror or error}") from error
+    if path.suffix != ".json" and not content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        return None
+    try:
+        document = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise UsageError(f"`{path}` is not JSON: {reason}") from error
+    if not _is_report(document):
+        return None
+    fault = _shape_fault(document)
+    if fault is not None:
+        raise UsageError(f"`{path}`: {fault}")
+    report: Mapping[str, Any] = document
+    return report
+
+
+def read_environment(path: Path) -> InstalledEnvironment:
+    """Return an environment, or the listing of one. Raises UsageError."""
+    from envdoctor.verbs.patient import PatientChoice, open_patient
+
+    listing = path.is_file() and path.suffix.lower() in (".txt", ".json", ".log", ".lst", "")
+    program = path.is_file() and path.name.lower().startswith("python")
+    choice = PatientChoice(installed=path) if listing and not program else PatientChoice(env=path)
+    environment = open_patient(replace(choice, imports=False, machine=False)).environment
+    if environment is None:
+        raise UsageError(f"`{path}` is neither an environment nor a listing of one")
+    return environment
+
+
+def _is_report(document: object) -> bool:
     """Return whether a document says that it is a report, of whatever schema number."""
     return isinstance(document, Mapping) and str(document.get("schema", "")).startswith(_FAMILY)
 
 
-def shape_fault(document: Mapping[str, Any]) -> str | None:
+def _shape_fault(document: Mapping[str, Any]) -> str | None:
     """Return what is wrong with a report, by key path; None where it can be compared."""
     if document["schema"] != SCHEMA:
         return f"schema: `{document['schema']}` is not the schema that this envdoctor reads, `{SCHEMA}`"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor import __version__
@@ -22,6 +23,7 @@ from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.model.unknown import Unknown
+from envdoctor.ports import UsageError
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.verbs.check import CheckRequest, prescribe, report_of
 from envdoctor.verbs.profile_environments import together
@@ -33,7 +35,7 @@ from envdoctor.verbs.waivers import accepted_by_lock
 if TYPE_CHECKING:
     from packaging.pylock import Pylock
 
-__all__ = ["LockChoice", "LockOutcome", "lock", "lock_all"]
+__all__ = ["LockChoice", "LockOutcome", "lock", "lock_all", "stale_files", "write_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +235,27 @@ def _written(
     settled = accepted_by_lock(report.findings, report.conflicts, locked_project(document, lock_name))
     report = replace(report, findings=settled)
     return LockOutcome(report, files, repair=repair, overrides=overrides, resolution=resolution, document=document)
+
+
+def stale_files(folder: Path, files: Mapping[str, str]) -> list[str]:
+    """Return the names of files that are missing on disk, or not what would be written now."""
+    stale = []
+    for name, text in files.items():
+        try:
+            same = (folder / name).read_text(encoding="utf-8") == text
+        except (OSError, UnicodeDecodeError):
+            same = False
+        if not same:
+            stale.append(name)
+    return stale
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write the files into a folder, which is made where there is none. Raises UsageError."""
+    from envdoctor.adapters.written_files import write_together
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write into `{folder}`: {error.strerror or error}") from error
+    write_together({folder / name: text for name, text in files.items()})

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["FixEntry", "NothingToUndo", "to_take_back", "treated_together"]
+from envdoctor.ports import UsageError
+from envdoctor.verbs.environment_places import default_environment, treated_here, typed_environment
+
+__all__ = ["FixEntry", "NothingToUndo", "choose_fixes", "find_fixes", "to_take_back", "treated_together"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,53 @@ class FixEntry:
     """The fix that this one completes (a placement after its kernels were run)."""
     group: str = ""
     """What the fixes of several environments by one command have in common."""
+
+
+def find_fixes(env: Path | None) -> dict[str, list[FixEntry]]:
+    """Return the fixes of the environment that was typed, else of those that a fix has treated here; oldest first."""
+    if env is not None:
+        environments = [typed_environment(env)]
+    else:
+        environments = treated_here(Path.cwd()) or [default_environment(Path.cwd())]
+    return {str(path): _entries(path) for path in environments}
+
+
+def _entries(environment: Path) -> list[FixEntry]:
+    from envdoctor.adapters.apply.journal import list_journals
+
+    return [
+        FixEntry(
+            id=record.id,
+            state="open" if record.state == "empty" else record.state,
+            time=str(record.begin.get("time", "")),
+            profile=record.begin.get("profile"),
+            summary=tuple(record.begin.get("summary", ())),
+            follows=record.begin.get("follows"),
+            group=str(record.begin.get("group") or ""),
+        )
+        for record in list_journals(environment)
+    ]
+
+
+def choose_fixes(found: Mapping[str, Sequence[FixEntry]], fix: str | None) -> list[tuple[Path, tuple[str, ...]]]:
+    """Return the environments that are taken back, with the fixes that go: the last one, or the one asked for.
+
+    Raises UsageError where there is none.
+    """
+    if fix is None:
+        names = treated_together(found)
+    else:
+        names = tuple(name for name, entries in found.items() if any(entry.id.startswith(fix) for entry in entries))
+    chosen = [(Path(name), _chosen(name, found[name], fix)) for name in names or list(found)[:1]]
+    # The last that was treated goes first: what all of them patch, the first had patched.
+    return sorted(chosen, key=lambda item: item[1], reverse=True)
+
+
+def _chosen(name: str, entries: Sequence[FixEntry], fix: str | None) -> tuple[str, ...]:
+    try:
+        return to_take_back(entries, fix)
+    except NothingToUndo as error:
+        raise UsageError(f"`{name}`: {error}") from error
 
 
 class NothingToUndo(Exception):

@@ -1,0 +1,115 @@
+"""What ``smoke`` works with: kernels, backend, interpreter and target, as typed or as found."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from envdoctor.model.profile import Profile
+from envdoctor.model.report import Report
+from envdoctor.model.target import Backend, Target
+from envdoctor.ports import UsageError
+from envdoctor.verbs import project_inputs
+from envdoctor.verbs.project_inputs import TargetChoice
+from envdoctor.verbs.smoke import UnknownKernel, chosen_kernels
+
+__all__ = [
+    "choose_backend",
+    "choose_kernels",
+    "choose_target",
+    "find_interpreter",
+    "list_kernels",
+    "with_found_backend",
+]
+
+_STAND_IN = "cpu-as:"
+
+
+def choose_kernels(profile: Profile | None, asked: Sequence[str]) -> tuple[str, ...]:
+    """Return the kernels that will run. Raises UsageError with close names for those that do not exist."""
+    from envdoctor.adapters.smoke import kernel_catalogue
+
+    try:
+        return chosen_kernels(kernel_catalogue.names(), profile, asked)
+    except UnknownKernel as error:
+        where = "--kernel" if asked or profile is None else f"profile `{profile.name}`"
+        faults = [f"{where}: no kernel `{name}`{_close(name, kernel_catalogue.names())}" for name in error.names]
+        raise UsageError(*faults) from error
+
+
+def _close(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name.lower(), known, n=3)
+    listed = " or ".join(f"`{item}`" for item in close)
+    return f"; did you mean {listed}?" if close else "; `envdoctor smoke --list` names them"
+
+
+def choose_backend(name: str | None) -> str | None:
+    """Return the backend as typed. Raises UsageError with close names for one that does not exist."""
+    known = ("auto", *(item.value for item in Backend if item is not Backend.UNKNOWN))
+    if name is None:
+        return None
+    # `cpu-as:NAME` lets a CPU play a device's part; it is for tests of this program.
+    plain = name.lower().removeprefix(_STAND_IN)
+    if plain in known:
+        return name.lower()
+    close = difflib.get_close_matches(plain, known, n=1)
+    hint = f"; did you mean `{close[0]}`?" if close else f"; there are {', '.join(known)}"
+    raise UsageError(f"--backend: no backend `{name}`{hint}")
+
+
+def list_kernels(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return a row for each kernel: name, family, type, tolerance, and the reason for that."""
+    from envdoctor.adapters.smoke import kernel_catalogue
+
+    entries = [kernel_catalogue.find(name) for name in names]
+    return [
+        (item.name, item.family, item.dtype, f"{item.tolerance:.0e}" if item.tolerance else "exact", item.because)
+        for item in entries
+    ]
+
+
+def find_interpreter(env: Path | None, python: Path | None) -> Path:
+    """Return the interpreter to ask: as typed, else the active environment's, else the one on PATH, else this one."""
+    from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, find_layout
+
+    if env is not None and python is not None:
+        raise UsageError("`--env` and `--python` exclude each other")
+    typed = env or python
+    active = next((os.environ[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if os.environ.get(name)), None)
+    path = typed or (Path(active) if active else None)
+    if path is None:
+        return Path(shutil.which("python") or shutil.which("python3") or sys.executable)
+    try:
+        layout = find_layout(path)
+    except EnvironmentNotFound as error:
+        raise UsageError(str(error)) from error
+    if layout.executable is None or not layout.runnable:
+        raise UsageError(f"`{path}` has no Python that can be started here; kernels need one")
+    return layout.executable.absolute()
+
+
+def choose_target(profile: Profile | None, interpreter: Path) -> Target:
+    """Return the target: the profile's, else this machine with the interpreter's Python."""
+    from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, find_layout
+
+    target, _ = project_inputs.pick_target(TargetChoice(), profile, project_inputs.load_settings(Path()))
+    if profile is not None:
+        return target
+    try:
+        python = find_layout(interpreter).python
+    except EnvironmentNotFound:
+        python = None
+    return replace(target, python=python, python_full=None) if python else target
+
+
+def with_found_backend(report: Report) -> Report:
+    """Return the report with the target's backend as it was found."""
+    found = next((fact.value for fact in report.facts if fact.name == "smoke.backend"), None)
+    if report.target is None or report.profile is not None or found not in {item.value for item in Backend}:
+        return report
+    return replace(report, target=replace(report.target, backend=Backend(found), probed=True))
