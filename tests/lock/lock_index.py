@@ -59,22 +59,31 @@ class LoopbackIndex:
             return refused or 404, "text/plain", b""
         return 200, kind, body
 
-    def wheel(self, name: str, version: str, requires: tuple[str, ...] = (), *, hashed: bool = True) -> str:
+    def wheel(
+        self,
+        name: str,
+        version: str,
+        requires: tuple[str, ...] = (),
+        *,
+        hashed: bool = True,
+        tag: str = "py3-none-any",
+        metadata: str = "",
+    ) -> str:
         """Serve a wheel and return its sha256."""
         about = f"{name}-{version}.dist-info"
         lines = [f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}"]
         lines += [f"Requires-Dist: {line}" for line in requires]
         members = {
             f"{name}.py": "",
-            f"{about}/METADATA": "\n".join(lines) + "\n",
-            f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            f"{about}/METADATA": metadata or "\n".join(lines) + "\n",
+            f"{about}/WHEEL": f"Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: {tag}\n",
             f"{about}/RECORD": "",
         }
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
             for member, text in members.items():
                 archive.writestr(member, text)
-        return self._serve(name, f"{name}-{version}-py3-none-any.whl", stream.getvalue(), hashed=hashed)
+        return self._serve(name, f"{name}-{version}-{tag}.whl", stream.getvalue(), hashed=hashed)
 
     def sdist(self, name: str, version: str, setup: str) -> str:
         """Serve an sdist that says nothing but through its setup.py; return its sha256."""
@@ -88,8 +97,12 @@ class LoopbackIndex:
                 archive.addfile(entry, io.BytesIO(text.encode()))
         return self._serve(name, f"{root}.tar.gz", stream.getvalue(), hashed=True)
 
+    @staticmethod
+    def digest(body: bytes) -> str:
+        return hashlib.sha256(body).hexdigest()
+
     def _serve(self, name: str, filename: str, body: bytes, *, hashed: bool) -> str:
-        digest = hashlib.sha256(body).hexdigest()
+        digest = self.digest(body)
         self.files[filename] = body
         entry: dict[str, object] = {
             "filename": filename,

@@ -11,8 +11,12 @@ import jsonschema
 import pytest
 from render_reports import REPORTS
 
+from envdoctor.model.candidate import BuildRisk, FileKind, RejectionKind
 from envdoctor.model.fact import Fact, FactState
+from envdoctor.model.finding import Applicability, Severity
+from envdoctor.model.kernel import KernelStatus
 from envdoctor.model.report import Report
+from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.render import RenderOptions, render
 from envdoctor.render.json_document import report_dict, report_schema
 
@@ -27,6 +31,27 @@ def contract_example() -> dict[str, Any]:
 
 def test_the_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(report_schema())
+
+
+NAMED_VALUES = {
+    ("target", "os"): OperatingSystem,
+    ("target", "arch"): Arch,
+    ("target", "backend"): Backend,
+    ("rejection", "kind"): RejectionKind,
+    ("package", "source"): FileKind,
+    ("package", "build_risk"): BuildRisk,
+    ("remedy", "applicability"): Applicability,
+    ("finding", "severity"): Severity,
+    ("fact", "state"): FactState,
+    ("kernel", "status"): KernelStatus,
+}
+
+
+@pytest.mark.parametrize("place", NAMED_VALUES, ids=".".join)
+def test_the_schema_names_every_value_that_can_be_written(place: tuple[str, str]) -> None:
+    definition, key = place
+    named = report_schema()["$defs"][definition]["properties"][key]["enum"]
+    assert set(named) - {None} == {item.value for item in NAMED_VALUES[place]}
 
 
 @pytest.mark.parametrize("name", REPORTS)

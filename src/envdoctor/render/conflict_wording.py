@@ -110,7 +110,7 @@ def rejection_lines(clash: Clash) -> list[str]:
     for item in clash.rejections:
         subject = item.filename or f"{item.project} {item.version or ''}".rstrip()
         # A tag that the file's name already shows would make a group of every file.
-        told = not item.detail or item.detail in subject
+        told = not item.detail or item.detail in subject or item.detail == _REJECTIONS[item.kind]
         reason = _REJECTIONS[item.kind] if told else f"{_REJECTIONS[item.kind]}: {item.detail}"
         groups.setdefault(reason, []).append(subject)
     return [f"{names[0]}{_and_more(names)}: {reason}" for reason, names in groups.items()]
