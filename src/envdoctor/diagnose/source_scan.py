@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class SourceScan:
         self._imports: dict[str, tuple[ImportSite, ...]] = {}
         self._everything: str | None = None
         self._prose: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._trees: dict[str, ast.Module | None] = {}
 
     @property
     def by_path(self) -> dict[str, SourceFile]:
@@ -139,26 +140,25 @@ class SourceScan:
 
     def _only_under_guard(self, path: str) -> bool:
         stem = path.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
-        sites = [
-            site
-            for other in self.by_path
-            if other != path
-            for site in self.imports(other)
-            if site.module.rpartition(".")[2] == stem or stem in site.names
-        ]
-        own = [
-            site for site in sites if site.module.startswith(".") or site.module.partition(".")[0] in self._own_names
-        ]
-        return bool(own) and all(site.indented for site in own)
+        sites = [site for site in self._importers.get(stem, ()) if site.path != path]
+        return bool(sites) and all(site.indented for site in sites)
 
-    @property
-    def _own_names(self) -> frozenset[str]:
-        return frozenset(path.removesuffix(".py").partition("/")[0] for path in self.by_path)
+    @cached_property
+    def _importers(self) -> dict[str, list[ImportSite]]:
+        """The project's imports of its own modules, by the last part of the module's name, and by what they take."""
+        own = frozenset(path.removesuffix(".py").partition("/")[0] for path in self.by_path)
+        found: dict[str, list[ImportSite]] = {}
+        for path in self.by_path:
+            for site in self.imports(path):
+                if site.module.startswith(".") or site.module.partition(".")[0] in own:
+                    for name in {site.module.rpartition(".")[2], *site.names}:
+                        found.setdefault(name, []).append(site)
+        return found
 
     def _is_prose(self, item: SourceFile, line: int) -> bool:
         """Return whether a line stands in a docstring; the file is parsed once, and only where something was found."""
         if item.path not in self._prose:
-            self._prose[item.path] = _docstring_lines(item.text)
+            self._prose[item.path] = _docstring_lines(self._tree(item))
         return any(first <= line <= last for first, last in self._prose[item.path])
 
     def imports(self, path: str) -> tuple[ImportSite, ...]:
@@ -171,13 +171,17 @@ class SourceScan:
     def top_level_imports(self, path: str) -> list[ImportSite]:
         """Return the imports that running the module always reaches, unguarded; the file is parsed."""
         item = self.by_path.get(path)
-        if item is None:
-            return []
-        try:
-            tree = ast.parse(item.text)
-        except (SyntaxError, ValueError, RecursionError):
-            return []
-        return list(_unguarded(tree.body, path))
+        tree = self._tree(item) if item is not None else None
+        return list(_unguarded(tree.body, path)) if tree is not None else []
+
+    def _tree(self, item: SourceFile) -> ast.Module | None:
+        """Return a file's syntax, None where it has none; parsed once, however many rules ask."""
+        if item.path not in self._trees:
+            try:
+                self._trees[item.path] = ast.parse(item.text)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                self._trees[item.path] = None
+        return self._trees[item.path]
 
     def unguarded(self, module: str) -> list[ImportSite]:
         """Return the unguarded top-level imports of ``module`` or of what is inside it, over the whole project.
@@ -211,16 +215,22 @@ def _is_aside(path: str) -> bool:
     return not _TESTS.isdisjoint(folders) or path.rpartition("/")[2].startswith(("test_", "conftest"))
 
 
-def _docstring_lines(text: str) -> tuple[tuple[int, int], ...]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
+def _docstring_lines(tree: ast.Module | None) -> tuple[tuple[int, int], ...]:
     return tuple(
         (node.lineno, node.end_lineno or node.lineno)
-        for node in ast.walk(tree)
+        for node in _statements(tree.body if tree is not None else [])
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     )
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield all statements, without a look at the expressions in them: those are nine tenths of a tree."""
+    for node in body:
+        yield node
+        for part in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(node, part, []))
+        for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield from _statements(inner.body)
 
 
 def _inside(imported: str, module: str) -> bool:

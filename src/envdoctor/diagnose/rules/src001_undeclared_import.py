@@ -26,6 +26,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.diagnose.module_owners import ModuleOwners
@@ -64,6 +65,7 @@ _DROPPED = {
     "parser": (3, 10),
     "symbol": (3, 10),
 }
+_SHOWN = 5
 _ADDED = {"tomllib": (3, 11), "zoneinfo": (3, 9), "graphlib": (3, 9)}
 
 
@@ -96,7 +98,8 @@ def _suspects(examination: Examination, scan: SourceScan, owners: ModuleOwners) 
 
 def _confirmed(scan: SourceScan, sites: list[ImportSite]) -> list[ImportSite]:
     """Return the sites that are real, unguarded import statements: the files are parsed only now."""
-    return [site for site in sites if any(site.line == real.line for real in scan.top_level_imports(site.path))]
+    real = (site for site in sites if any(site.line == item.line for item in scan.top_level_imports(site.path)))
+    return list(islice(real, _SHOWN))
 
 
 def _in_a_group(examination: Examination) -> set[str]:
@@ -196,7 +199,7 @@ def _finding(module: str, project: str, sites: list[ImportSite]) -> Finding:
         severity=RULE.severity,
         subject=project,
         message=f"`{module}` is imported at {where}, but nothing that is required provides it",
-        evidence=tuple(Evidence(f"import {site.module}", f"{site.path}:{site.line}") for site in sites[:5]),
+        evidence=tuple(Evidence(f"import {site.module}", f"{site.path}:{site.line}") for site in sites),
         remedy=Remedy(f"add `{project}` to the requirements", Applicability.UNSAFE),
         location=where,
     )
