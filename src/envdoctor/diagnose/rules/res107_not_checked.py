@@ -67,6 +67,19 @@ def _subject(unknown: Unknown) -> str:
     return f"{unknown.demand} ({unknown.origin})" if unknown.origin else unknown.demand
 
 
+def _way_on(unknown: Unknown) -> str:
+    """Return what would tell it: to ask again brings nothing of what no index says."""
+    name, version = unknown.subject.name, unknown.subject.version
+    if unknown.kind is UnknownKind.ONLY_A_BUILD:
+        wheel = f"pip wheel --no-deps {name}=={version}" if version else f"pip wheel --no-deps {name}"
+        return f"build it once, `{wheel}`, and read what the wheel asks for; or write beside it what it needs"
+    if unknown.kind is UnknownKind.DIRECT_REFERENCE:
+        return "a direct reference is not fetched here: install it, and let `envdoctor check --env DIR` look again"
+    if unknown.kind is UnknownKind.SEARCH_GIVEN_UP:
+        return "pin what you know, or bound it below: the search then has less to try"
+    return "run the same again where the index can be reached, without `--offline` if it was given"
+
+
 def _finding(subject: str, *unknowns: Unknown) -> Finding:
     return Finding(
         rule=RULE.code,
@@ -76,7 +89,7 @@ def _finding(subject: str, *unknowns: Unknown) -> Finding:
         subject_kind=unknowns[0].subject.kind if len(unknowns) == 1 else SubjectKind.INDEX,
         message="",
         evidence=name_rows([_subject(item) for item in unknowns]) if len(unknowns) > 1 else (),
-        remedy=Remedy("run the same again where the index can be reached, without `--offline` if it was given"),
+        remedy=Remedy(_way_on(unknowns[0])),
         unknowns=unknowns,
     )
 
