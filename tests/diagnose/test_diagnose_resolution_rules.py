@@ -254,6 +254,7 @@ def test_a_family_whose_files_are_apart_is_fine() -> None:
         (("ctranslate2==4.6.0", "torch==2.1.1"), 1),
         (("ctranslate2==4.8.5", "torch==2.1.1"), 0),
         (("ctranslate2==4.4.0", "torch==2.1.1"), 0),
+        (("nvidia-cutlass-dsl-libs-cu12==4.6", "nvidia-cudnn-cu13==9.24", "nvidia-cutlass-dsl-libs-cu13==4.6"), 0),
     ],
 )
 def test_cuda_mismatch(pins, count: int) -> None:

@@ -38,7 +38,11 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.diagnose.package_view import Scene
 
-_NVIDIA = re.compile(r"nvidia-.+-cu(\d{2})")
+# What a process loads. Others of NVIDIA's packages bring files for several CUDA releases side by side.
+_NVIDIA = re.compile(
+    r"nvidia-(?:cublas|cuda-(?:runtime|nvrtc|cupti)|cudnn|cufft|curand|cusolver|cusparse|cusparselt|nccl|nvjitlink|"
+    r"nvtx|nvshmem)-cu(\d{2})"
+)
 
 
 def _finding(packages: Sequence[str], message: str, evidence: tuple[Evidence, ...], remedy: str) -> Finding:
