@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.smoke.bisection import bisect
-from envdoctor.adapters.smoke.supervisor import Item, Run, Supervisor
-from envdoctor.model.unknown import Subject, SubjectKind
+from envdoctor.adapters.smoke import kernel_catalogue
+from envdoctor.adapters.smoke.bisection import MOST_KERNELS, bisect
+from envdoctor.adapters.smoke.supervisor import OUT_OF_TIME, Item, Run, Supervisor
+from envdoctor.model.unknown import Subject, SubjectKind, UnknownKind
 
 STUB = Path(__file__).with_name("smoke_stub.py")
 NAMES = ("gemm-float32", "conv1d", "stft", "attention")
@@ -125,6 +126,27 @@ def test_the_cheapest_setting_that_passes_is_found() -> None:
     found, children = bisect(supervisor, outcomes, base=(), own=(), backend="cuda")
     assert found == {"conv1d": "tf32-off", "gemm-float16": "cublaslt-off"}
     assert children == 2
+
+
+def test_what_has_helped_one_is_tried_on_all_the_others() -> None:
+    names = [entry.name for entry in kernel_catalogue.ENTRIES.values() if "cudnn-off" in entry.remedies]
+    assert len(names) > MOST_KERNELS
+    supervisor = Supervisor(
+        Path(sys.executable), options={"plant": dict.fromkeys(names, "wrong@cudnn-off")}, script=STUB
+    )
+    outcomes = {name: {"status": "crashed"} for name in names}
+    found, _ = bisect(supervisor, outcomes, base=(), own=(), backend="cuda")
+    assert found == dict.fromkeys(names, "cudnn-off")
+
+
+def test_all_of_it_ends_at_its_time_limit_and_nobody_is_blamed() -> None:
+    begin = time.monotonic()
+    run = supervise({"stft": "hang"}, deadline=begin + 4)
+    assert {run.outcomes[name]["status"] for name in ("gemm-float32", "conv1d")} == {"passed"}
+    for name in ("stft", "attention"):
+        assert (run.outcomes[name]["status"], run.outcomes[name]["note"]) == ("skipped", OUT_OF_TIME)
+        assert run.outcomes[name]["unknown"].kind is UnknownKind.NOT_RUN
+    assert time.monotonic() - begin < 60
 
 
 def test_a_setting_in_use_is_not_tried_again(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -80,6 +81,15 @@ def smoke(
             callback=_scale,
         ),
     ] = 1.0,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            help="For all of it; what there is no time left for is skipped, and the report says so. 0.1 to 86400.",
+            callback=opt.seconds,
+        ),
+    ] = 600.0,
     format: opt.FormatOption = opt.Format.HUMAN,  # noqa: A002
     output: opt.OutputOption = None,
     color: opt.ColorOption = opt.Color.AUTO,
@@ -103,7 +113,7 @@ def smoke(
     progress = open_progress(quiet=quiet)
     try:
         report = verb.smoke(
-            _runner(interpreter, names, progress),
+            _runner(interpreter, names, progress, time_limit),
             profile=chosen,
             target=smoke_inputs.choose_target(chosen, interpreter),
             backend=wanted_backend,
@@ -111,6 +121,7 @@ def smoke(
             all_devices=all_devices,
             bisect=not no_bisect,
             timeout_scale=timeout_scale,
+            time_limit_s=time_limit,
         )
     except OSError as error:
         raise UsageError(f"`{interpreter}` does not start: {error.strerror or error}") from error
@@ -133,15 +144,21 @@ def smoke(
     raise typer.Exit(code)
 
 
-def _runner(interpreter: Path, names: Sequence[str], progress: SilentProgress | StderrProgress) -> SmokeRunner:
+def _runner(
+    interpreter: Path, names: Sequence[str], progress: SilentProgress | StderrProgress, time_limit: float
+) -> SmokeRunner:
     from envdoctor.adapters.smoke.runner import ChildRunner
 
-    awaited = set(names)
+    awaited, deadline = set(names), time.monotonic() + time_limit
 
     def finished(kernel: str, _: str) -> None:
         # A kernel is tried again under other settings; those trials are no further units.
-        progress.advance(_ACTIVITY, 1 if kernel in awaited else 0, kernel)
+        progress.advance(_ACTIVITY, 1 if kernel in awaited else 0, f"{kernel}, {_left(deadline)}")
         awaited.discard(kernel)
 
     progress.start(_ACTIVITY, len(names))
     return ChildRunner(interpreter, finished)
+
+
+def _left(deadline: float) -> str:
+    return f"at most {max(0, round(deadline - time.monotonic()))} s left"

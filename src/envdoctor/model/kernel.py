@@ -98,6 +98,8 @@ class SmokeRequest:
     """Whether a failing kernel is tried again under other settings."""
     timeout_scale: float = 1.0
     """Factor on every kernel's time limit."""
+    time_limit_s: float = 600.0
+    """Seconds for all of it, trials and the all-reduce included; what there is no time left for is skipped."""
     plant: Mapping[str, str] = field(default_factory=dict)
     """Faults for tests, by kernel; they act only where ``ENVDOCTOR_PLANT=1``."""
 

@@ -64,6 +64,7 @@ def smoke(
     environment: Mapping[str, str] | None = None,
     bisect: bool = True,
     timeout_scale: float = 1.0,
+    time_limit_s: float = 600.0,
 ) -> Report:
     """Run kernels and say what they mean.
 
@@ -80,6 +81,7 @@ def smoke(
         all_devices=all_devices,
         bisect=bisect,
         timeout_scale=timeout_scale,
+        time_limit_s=time_limit_s,
     )
     return _report(runner.run(request), profile, target, begin)
 

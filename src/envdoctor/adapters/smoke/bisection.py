@@ -18,7 +18,7 @@ ENVIRONMENT: Mapping[str, Mapping[str, str]] = {
 
 GPU_ONLY = frozenset({"cudnn-off", "tf32-off", *ENVIRONMENT})
 MOST_KERNELS = 12
-"""Where more fail than these, no setting of one operation is the cause."""
+"""So many are traced; on those after them only what has helped one of these is tried."""
 _RETRIED = ("wrong-answer", "crashed", "timed-out", "unsupported")
 
 
@@ -36,7 +36,8 @@ def bisect(
     Switches are tried in one child for all kernels; variables need a child each, and only for kernels that no
     switch helps, or a dearer one.
     """
-    failed = [name for name, outcome in outcomes.items() if _worth_trying(name, outcome)][:MOST_KERNELS]
+    open_ones = [name for name, outcome in outcomes.items() if _worth_trying(name, outcome)]
+    failed, rest = open_ones[:MOST_KERNELS], open_ones[MOST_KERNELS:]
     wanted = {name: _remedies(name, (*base, *own), backend) for name in failed}
     switches = [
         Item(name, (*base, s), group=name, force=True) for name in failed for s in wanted[name] if s not in ENVIRONMENT
@@ -50,8 +51,37 @@ def bisect(
         children += _try(
             supervisor, [Item(name, (*base, setting), force=True) for name in open_names], variables, passed
         )
+    cures = list(dict.fromkeys(min(found, key=wanted[name].index) for name, found in passed.items() if found))
+    children += _cure(supervisor, rest, cures, base, own, backend, passed, wanted)
     best = {name: min(found, key=wanted[name].index) for name, found in passed.items() if found}
     return best, children
+
+
+def _cure(
+    supervisor: Supervisor,
+    names: Sequence[str],
+    cures: Sequence[str],
+    base: tuple[str, ...],
+    own: Sequence[str],
+    backend: str,
+    passed: dict[str, list[str]],
+    wanted: dict[str, tuple[str, ...]],
+) -> int:
+    """Try on further kernels what has helped others, and nothing else; return how many children it took."""
+    for name in names:
+        wanted[name], passed[name] = _remedies(name, (*base, *own), backend), []
+    switches = [
+        Item(name, (*base, cure), group=name, force=True)
+        for name in names
+        for cure in cures
+        if cure in wanted[name] and cure not in ENVIRONMENT
+    ]
+    children = _try(supervisor, switches, {}, passed)
+    for cure in (cure for cure in cures if cure in ENVIRONMENT):
+        open_names = [name for name in names if cure in wanted[name] and not passed[name]]
+        items = [Item(name, (*base, cure), force=True) for name in open_names]
+        children += _try(supervisor, items, ENVIRONMENT[cure], passed)
+    return children
 
 
 def _worth_trying(name: str, outcome: Mapping[str, Any]) -> bool:

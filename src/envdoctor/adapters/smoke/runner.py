@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Any
 from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.bisection import ENVIRONMENT, bisect
 from envdoctor.adapters.smoke.collective import all_reduce
-from envdoctor.adapters.smoke.supervisor import Item, Run, Supervisor
+from envdoctor.adapters.smoke.supervisor import OUT_OF_TIME, Item, Run, Supervisor
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, SmokeRequest
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
 __all__ = ["ChildRunner", "rate_limit"]
 
@@ -72,6 +74,7 @@ class ChildRunner:
     def __init__(self, interpreter: Path, finished: Callable[[str, str], None] = lambda _kernel, _status: None) -> None:
         self._interpreter = interpreter
         self._finished = finished
+        self._deadline = math.inf
 
     def known(self) -> tuple[str, ...]:
         """Return the names of all kernels and workloads."""
@@ -83,6 +86,7 @@ class ChildRunner:
         for name in names:
             kernel_catalogue.find(name)
         begin = time.perf_counter()
+        self._deadline = time.monotonic() + request.time_limit_s
         single = [name for name in names if name != "all-reduce"]
         first = self._one_device(request, single, 0)
         results, children, run = list(first[0]), first[1], first[2]
@@ -132,6 +136,7 @@ class ChildRunner:
             options={"backend": request.backend, "device": index, "plant": dict(request.plant)},
             environment=dict(request.environment),
             timeout_scale=request.timeout_scale * scale,
+            deadline=self._deadline,
             finished=lambda key, status: self._finished(key.partition("@")[0], status),
         )
 
@@ -144,12 +149,17 @@ class ChildRunner:
         else:
             note = "there is one device" if run.device else "no device was opened"
             return _result("all-reduce", {"status": "skipped", "note": note}, run, None)
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            unknown = Unknown(UnknownKind.NOT_RUN, Subject(SubjectKind.KERNEL, "all-reduce"))
+            return _result("all-reduce", {"status": "skipped", "note": OUT_OF_TIME, "unknown": unknown}, run, None)
         outcome = all_reduce(
             self._interpreter,
             ranks=ranks,
             nccl=nccl,
             environment=_variables(request),
             timeout_scale=request.timeout_scale,
+            longest_s=left,
         )
         self._finished("all-reduce", outcome["status"])
         return _result("all-reduce", outcome, run, None)

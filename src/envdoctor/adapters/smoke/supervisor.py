@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 import time
@@ -22,6 +23,7 @@ HELLO_S = 60.0
 """Seconds for the interpreter to start, and between a result and the next start."""
 FIRST_EXTRA_S = 60.0
 """More for the first kernel of a child: libraries load with it."""
+OUT_OF_TIME = "there was no time left for it; `--time-limit` gives more"
 CONSECUTIVE_DEATHS = 6
 """Children that may die one after the other without a kernel that finished in between."""
 
@@ -74,6 +76,8 @@ class _Life:
     progressed: bool = False
     ended: bool = False
     timed_out: bool = False
+    cut_short: bool = False
+    """The time for all was over, not the kernel's own."""
     first: bool = True
     stage_failed: str | None = None
 
@@ -88,6 +92,7 @@ class Supervisor:
         options: Mapping[str, Any] | None = None,
         environment: Mapping[str, str] | None = None,
         timeout_scale: float = 1.0,
+        deadline: float = math.inf,
         finished: Callable[[str, str], None] = lambda _kernel, _status: None,
         script: Path | None = None,
     ) -> None:
@@ -96,6 +101,8 @@ class Supervisor:
         # Waiting OpenMP threads that spin double the time on a busy machine.
         self._environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, **(environment or {})}
         self._scale = timeout_scale
+        self._deadline = deadline
+        """When all must be over, as ``time.monotonic`` counts."""
         self._finished = finished
         self._script = script
 
@@ -112,6 +119,10 @@ class Supervisor:
     def _all(self, pending: list[Item], run: Run, script: Path, environment: dict[str, str], directory: Path) -> None:
         deaths = 0
         while pending or not run.children:
+            if self._left() <= 0:
+                run.children = run.children or 1
+                _skip(pending, run, OUT_OF_TIME, Subject(SubjectKind.KERNEL))
+                return
             plan = {**self._options, "items": [item.as_plan() for item in pending]}
             command = [str(self._interpreter), "-u", str(script)]
             run.children += 1
@@ -134,12 +145,16 @@ class Supervisor:
                 _skip(pending, run, note, Subject(SubjectKind.DEVICE))
             pending[:] = _remaining(pending, run)
 
+    def _left(self) -> float:
+        return self._deadline - time.monotonic()
+
     def _watch(self, child: Child, run: Run, life: _Life) -> None:
         while True:
             try:
-                event = child.event(life.limit)
+                event = child.event(min(life.limit, max(0.0, self._left())))
             except TimeoutError:
                 life.timed_out = True
+                life.cut_short = self._left() <= 0
                 return
             if event is None:
                 return
@@ -182,6 +197,8 @@ class Supervisor:
             note = f"no answer after {life.limit:.0f} s{held}"
         else:
             note = describe_exit(code if code is not None else 0) + (f": {words}" if words else "") + held
+        if life.cut_short:
+            return  # Nobody knows whether it would have passed.
         culprit = life.in_flight or ("hello" if not run.hello else None)
         if culprit is None:
             return
