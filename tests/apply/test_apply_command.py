@@ -260,7 +260,7 @@ def test_a_dry_run_over_a_fix_that_was_cut_short_changes_nothing_and_the_next_fi
     assert "was cut short" in refusals[0]["message"]
     assert (environment / "pyvenv.cfg").exists()
     assert fix("--yes") == 0
-    assert "the state of before it was brought back" in capsys.readouterr().err
+    assert "the environment was put back as it was" in capsys.readouterr().err
     assert len(list((environment / ".envdoctor/journal").iterdir())) == 1
 
 

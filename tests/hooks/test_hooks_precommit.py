@@ -128,7 +128,7 @@ def test_hooks_refuse_a_commit_that_adds_a_conflict_and_let_the_mended_one_pass(
     said = refused.stdout + refused.stderr
     assert refused.returncode == 1
     assert "envdoctor check" in said
-    assert "these cannot hold together" in said
+    assert "these cannot be installed together" in said
     assert "idna==2.0" in said
     assert "requirements.txt:1" in said
     assert "requests==2.32.3" in said

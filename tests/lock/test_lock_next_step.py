@@ -146,7 +146,7 @@ def test_a_project_that_wants_another_python_is_to_be_checked_for_that_one(
         ("--find-links https://${NO_SUCH_VARIABLE}.example/\nalpha\n", "RES006"),
     ],
 )
-def test_what_only_a_person_can_correct_is_to_be_checked_again(
+def test_what_only_a_person_can_correct_gets_no_command(
     capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, lines: str, rule: str
 ) -> None:
     (project / "requirements.txt").write_text(lines, encoding="utf-8")
@@ -154,9 +154,21 @@ def test_what_only_a_person_can_correct_is_to_be_checked_again(
     main(["check", *options, "--format", "json"])
     report = json.loads(capsys.readouterr().out)
     assert rule in {item["rule"] for item in report["findings"]}
-    assert report["next_command"] == f"envdoctor check {shlex.join(options)}"
-    (project / "requirements.txt").write_text("alpha\n", encoding="utf-8")
-    assert typed_again(report["next_command"], project).returncode == 0
+    assert report["next_command"] is None
+
+
+def test_a_conflict_without_a_way_out_is_to_be_explained(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    (project / "requirements.txt").write_text("alpha\nnowhere==1\n", encoding="utf-8")
+    options = [str(project), "--target-os", "linux", "--target-python", "3.11"]
+    assert main(["check", *options, "--format", "json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    if report["resolution"] is None:
+        assert report["next_command"] == f"envdoctor explain {project} C1 {shlex.join(options[1:])}"
+        assert "nowhere" in typed_again(report["next_command"], project).stdout
+    else:
+        assert not report["next_command"].startswith("envdoctor check")
 
 
 def test_nothing_is_proposed_where_no_command_helps(

@@ -125,7 +125,7 @@ def test_tables_that_are_none(read_files, text, key):
 def test_a_project_that_asks_for_nothing_says_so(read_files, name, text):
     (problem,) = read_files({name: text}).problems
     assert problem.kind is Kind.EMPTY
-    assert f"asks for nothing: `{name}`" in problem.message
+    assert f"no requirements found in `{name}`" in problem.message
 
 
 def test_a_project_that_says_that_it_has_no_requirements(read_files):

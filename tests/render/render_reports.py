@@ -63,7 +63,7 @@ def conflict_finding(conflict: Conflict) -> Finding:
     if len(conflict.core) == 1:
         rule, name, message = "RES101", "not-for-target", f"{members} cannot be met on this target"
     else:
-        rule, name, message = "RES001", "conflicting-requirements", f"{members} cannot hold together"
+        rule, name, message = "RES001", "conflicting-requirements", f"{members} cannot be installed together"
     remedy = Remedy("choose a version, or a Python, for which there is a file")
     about = conflict.clash.package
     return Finding(rule, name, Severity.ERROR, about, message, remedy=remedy, location=place, conflict=conflict.id)

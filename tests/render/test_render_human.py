@@ -50,19 +50,19 @@ def test_the_page_ends_with_the_command_to_type_next(name: str) -> None:
 def test_a_conflict_names_its_members_places_and_chains() -> None:
     text = page("xtts", width=100)
     assert "faster-whisper==1.0.1         requirements.txt:4" in text
-    tree = text[text.index("they disagree on tokenizers") :].splitlines()[1:7]
+    tree = text[text.index("they need different versions of tokenizers") :].splitlines()[1:7]
     assert tree == [
         "  ├── faster-whisper==1.0.1",
-        "  │   └── wants tokenizers<0.16,>=0.13, says faster-whisper 1.0.1",
+        "  │   └── faster-whisper 1.0.1 depends on tokenizers<0.16,>=0.13",
         "  └── coqui-tts[languages]==0.24.2",
         "      └── transformers",
-        "          └── wants tokenizers<0.20,>=0.19, says transformers 4.42.4; none of the 5 versions",
+        "          └── transformers 4.42.4 depends on tokenizers<0.20,>=0.19; none of the 5 versions",
         "              considered fits",
     ]
 
 
 def test_a_wide_terminal_widens_tables_and_trees_and_no_running_text() -> None:
-    tree = next(line for line in page("xtts", width=200).splitlines() if "wants tokenizers<0.20" in line)
+    tree = next(line for line in page("xtts", width=200).splitlines() if "tokenizers<0.20" in line and "└" in line)
     assert tree.endswith("none of the 5 versions considered fits")
     long = replace(REPORTS["diffrhythm2"].findings[0], message="word " * 60, conflict="")
     text = render(replace(REPORTS["diffrhythm2"], findings=(long,)), "human", options=RenderOptions(width=200))
@@ -106,7 +106,7 @@ def test_a_finding_about_the_same_package_is_not_taken_for_the_conflict() -> Non
 
 
 def test_a_member_at_which_no_chain_starts_says_what_it_does() -> None:
-    assert "  and torch==2.1.1 rules out every other way\n" in page("xtts")
+    assert "  and torch==2.1.1 leaves no other version\n" in page("xtts")
 
 
 def test_a_conflict_without_a_repair_says_what_to_try() -> None:

@@ -54,7 +54,7 @@ def test_each_is_judged_with_the_main_list_and_decides_nothing() -> None:
     }
     assert found["cli"].message == (
         "the extra `cli` cannot be installed here: `click>=8` (requirements.txt:1) and `click<8` (requirements.txt:2) "
-        "disagree about `click`"
+        "need different versions of `click`"
     )
 
 

@@ -58,7 +58,7 @@ def explain(
     quiet: opt.QuietOption = False,
     verbose: opt.VerboseOption = False,
 ) -> None:
-    """Say why a package has its version and who wanted another, or why requirements cannot hold together."""
+    """Say why a package has its version and who wanted another, or why requirements cannot be installed together."""
     from envdoctor.render.explanation_text import explanation_lines
     from envdoctor.verbs.explain import explain_topic
     from envdoctor.verbs.profile_environments import together
@@ -87,7 +87,8 @@ def explain(
             output=None,
             fail_on=opt.FailOn.NEVER,
             color=color,
-            verbose=verbose,
+            # Of one conflict everything is told: the chains, every reason and version.
+            verbose=verbose or topic is not None,
             project=project,
         )
     lines = [

@@ -37,7 +37,7 @@ _EPILOG = (
     "Examples: `envdoctor fix --profile xtts-zluda --dry-run` shows every step, every patch as a diff, and what is "
     "downloaded; `envdoctor fix --profile xtts-zluda` does it after one question (`--yes`: without) and `envdoctor "
     "undo` takes all of it back. The environment is `.venv` of the project unless `--env` names another; it is made "
-    "where there is none. Whatever goes wrong, and whenever, the state of before is brought back."
+    "where there is none. Whatever goes wrong, and whenever, the environment is put back as it was."
 )
 
 

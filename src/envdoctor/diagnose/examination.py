@@ -61,7 +61,7 @@ class Examination:
     strict_core: tuple[str, ...] = ()
     """Requirement lines that cannot hold together for a tool that refuses versions with invalid metadata (pip 24.1)."""
     override_failure: tuple[Requirement, ...] = ()
-    """Requirements that cannot hold together even with the overrides of the profile and the lock."""
+    """Requirements that cannot be installed together even with the overrides of the profile and the lock."""
     groups: tuple[GroupOutcome, ...] = ()
     """What came out for extras, groups and files that nobody asked for."""
     environment: InstalledEnvironment | None = None

@@ -1,4 +1,4 @@
-"""Requirements that cannot hold together."""
+"""Requirements that cannot be installed together."""
 
 from __future__ import annotations
 

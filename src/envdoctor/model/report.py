@@ -141,7 +141,7 @@ class Report:
 
     @property
     def unresolved(self) -> bool:
-        """Whether requirements cannot hold together and no repair is in use, in any environment."""
+        """Whether requirements cannot be installed together and no repair is in use, in any environment."""
         if self.parts:
             return any(part.unresolved for part in self.parts)
         return bool(self.conflicts) and self.resolution is None

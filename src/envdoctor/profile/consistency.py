@@ -154,7 +154,7 @@ def _placements(merged: Merged, *, complete: bool) -> Iterator[Fault]:
     for entry in merged.entries("placement"):
         for number, kernel in enumerate(entry.table.get("needs", ())):
             if complete and kernel not in kernels:
-                message = f"`{kernel}` is not in `smoke.kernels`, so nothing would prove it"
+                message = f"`{kernel}` is not in `smoke.kernels`, so nothing would test it"
                 yield Fault(f"{entry.key_path}.needs[{number}]", f"{message}{did_you_mean(kernel, kernels)}")
     for entry in merged.entries("patch"):
         component = entry.table.get("component")

@@ -88,7 +88,7 @@ def bystanders(conflict: Conflict) -> list[str]:
 def chain(conflict: Conflict, side: ClashSide) -> list[str]:
     """Return the way from what a person wrote down to the demand, one entry a step.
 
-    ``coqui-tts==0.24.2``, ``transformers``, ``wants tokenizers<0.20, says transformers 4.42.4``. Where a person made
+    ``coqui-tts==0.24.2``, ``transformers``, ``transformers 4.42.4 depends on tokenizers<0.20``. Where a person made
     the demand, it stands alone; the members of a core are listed with their places elsewhere.
     """
     origin = side.requirement.origin
@@ -100,8 +100,8 @@ def chain(conflict: Conflict, side: ClashSide) -> list[str]:
     count = len(side.versions_considered)
     others = f"; none of the {count} versions considered fits" if count > 1 else ""
     if origin.coupling:
-        return [top, *names[1:], f"needs {side.requirement}, the binaries of {origin} do{others}"]
-    return [top, *names[1:], f"wants {side.requirement}, says {origin}{others}"]
+        return [top, *names[1:], f"the binaries of {origin} need {side.requirement}{others}"]
+    return [top, *names[1:], f"{origin} depends on {side.requirement}{others}"]
 
 
 def rejection_lines(clash: Clash) -> list[str]:

@@ -69,13 +69,13 @@ def _of_conflict(report: Report, conflict: Conflict) -> Entry:
     finding = restated(report, conflict)
     members = joined([placed(item) for item in conflict.core])
     clash = conflict.clash
-    several = f"cannot hold together: they disagree on {clash.package}"
-    verb = several if len(conflict.core) > 1 else "cannot be met on the target"
+    several = f"cannot be installed together: they need different versions of {clash.package}"
+    verb = several if len(conflict.core) > 1 else "cannot be installed on the target"
     environment = conflict.id.rpartition(":")[0]
     where = f"environment `{environment}`: " if environment else ""
     chains = [" > ".join(chain(conflict, side)) for side in clash.sides]
     others = bystanders(conflict) if len(conflict.core) > 1 else []
-    chains += [f"{joined(others)} rules out every other way"] if others else []
+    chains += [f"{joined(others)} leaves no other version"] if others else []
     available = f"this target can have {clash.package} {versions(clash.available[::-1])}" if clash.available else ""
     in_files = [item for item in conflict.core if isinstance(item.origin, FileOrigin)]
     location = in_files[0].origin if in_files else None

@@ -151,12 +151,12 @@ def _conflict(conflict: Conflict) -> str:
     members = _list(f"{_code(str(item))} <span>{_text(str(item.origin))}</span>" for item in conflict.core)
     clash = conflict.clash
     alone = len(conflict.core) == 1
-    title = "cannot be met on the target" if alone else "cannot hold together"
+    title = "cannot be installed on the target" if alone else "cannot be installed together"
     ways = [chain(conflict, side) for side in clash.sides]
     tree = _list(_branch(way) for way in ways) if any(len(way) > 1 for way in ways) or len(ways) > 1 else ""
-    lead = f"<p>They disagree on {_code(clash.package)}:</p>" if tree and not alone else ""
+    lead = f"<p>They need different versions of {_code(clash.package)}:</p>" if tree and not alone else ""
     others = [] if alone else bystanders(conflict)
-    reasons = [f"{joined([_code(item) for item in others])} rules out every other way"] if others else []
+    reasons = [f"{joined([_code(item) for item in others])} leaves no other version"] if others else []
     reasons += [_text(reason) for reason in rejection_lines(clash)]
     if clash.available:
         reasons.append(f"this target can have {_code(clash.package)} {_text(versions(clash.available[::-1]))}")

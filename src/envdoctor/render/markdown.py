@@ -119,13 +119,13 @@ def _conflicts(report: Report) -> list[str]:
 
 def _conflict(conflict: Conflict) -> str:
     members = joined([f"{_code(str(item))} ({_text(str(item.origin))})" for item in conflict.core])
-    several = f"cannot hold together: they disagree on {_code(conflict.clash.package)}"
-    verb = several if len(conflict.core) > 1 else "cannot be met on the target"
+    several = f"cannot be installed together: they need different versions of {_code(conflict.clash.package)}"
+    verb = several if len(conflict.core) > 1 else "cannot be installed on the target"
     lines = [f"- **{_escape(conflict.id)}** {members} {verb}"]
     steps = [chain(conflict, side) for side in conflict.clash.sides]
     lines += [f"  - {' → '.join(_text(step) for step in way)}" for way in steps if len(way) > 1]
     others = bystanders(conflict) if len(conflict.core) > 1 else []
-    lines += [f"  - {joined([_code(item) for item in others])} rules out every other way"] if others else []
+    lines += [f"  - {joined([_code(item) for item in others])} leaves no other version"] if others else []
     lines += [f"  - {_text(reason)}" for reason in rejection_lines(conflict.clash)]
     if conflict.clash.available:
         package, available = conflict.clash.package, versions(conflict.clash.available[::-1])

@@ -1,4 +1,4 @@
-"""What cannot hold together for a tool that refuses invalid metadata, although mended it can.
+"""What cannot be installed together for a tool that refuses invalid metadata, although mended it can.
 
 pip 24.1 and later ignore such versions, and then call innocent packages conflicting; uv and older pip read them.
 """

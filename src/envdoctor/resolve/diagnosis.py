@@ -59,7 +59,7 @@ class Diagnosis:
     strict_core: tuple[Requirement, ...] = ()
     """Lines that cannot hold together for a tool that refuses invalid metadata; empty where nothing was mended."""
     profile_failure: tuple[Requirement, ...] = ()
-    """Requirements that cannot hold together even with the profile's overrides; empty where those work."""
+    """Requirements that cannot be installed together even with the profile's overrides; empty where those work."""
     graph: DependencyGraph | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -71,7 +71,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Unsatisfiable:
-    """No resolution: the requirements, as the profile overrides them, cannot hold together."""
+    """No resolution: the requirements, as the profile overrides them, cannot be installed together."""
 
     core: tuple[str, ...]
 

@@ -122,7 +122,7 @@ class Offers:
         self.search = RepairSearch(resolver.graph, resolver.solver, resolver.lines, agreed, resolver.preferred)
         self.truncated = False
         self.profile_failure: tuple[Requirement, ...] = ()
-        """Lines that cannot hold together even with the profile's overrides."""
+        """Lines that cannot be installed together even with the profile's overrides."""
 
     def all(self) -> list[Offer]:
         """Return every offer, best first, with ids; the requirements as they stand are an offer without a repair."""

@@ -1,4 +1,4 @@
-"""``explain``: why a package has its version, who wanted another, why requirements cannot hold together."""
+"""``explain``: why a package has its version, who wanted another, why requirements cannot be installed together."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def _file_names(request: CheckRequest) -> tuple[str, str, str]:
 def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None, Repair | None, Refusal | None]:
     if choice.none:
         if diagnosis.conflicts:
-            message = "the requirements cannot hold together as they stand, and `--no-repair` allows no other"
+            message = "the requirements cannot be installed together as they stand, and `--no-repair` allows no other"
             return None, None, Refusal(RefusalKind.CONFLICT, message=message)
         return diagnosis.resolution, None, None
     if choice.repair is not None:

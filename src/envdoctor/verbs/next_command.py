@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Command
 from envdoctor.model.project import GroupChoice
-from envdoctor.model.unknown import UnknownKind
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.target_choice import TargetChoice, host_target
 
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from envdoctor.model.target import Target
 
 __all__ = ["Typed", "after_check", "after_checks", "mirrored_lock", "with_whole_commands"]
-
-
-_UNREAD = frozenset({"RES002", "RES006"})
-"""Rules about what could not be read of a file: a warning of theirs keeps a lock from being written, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +98,15 @@ def after_check(
     """Return the command to type after ``check``: what fills the cache where that was missing, else a lock that works.
 
     Where the lock on disk has these versions, it is what treats this machine, if it is the target. Where the project
-    wants another Python, it is the check for that one; where a person must first correct what no command can, the same
-    check, once that is done. None where nothing is to be done, or nothing helps.
+    wants another Python, it is the check for that one; where conflicts have no way out, what explains the first. None
+    where nothing is to be done, or a person must first correct what no command can.
     """
     if typed.index.offline and not report.complete:
         return replace(typed, index=replace(typed.index, offline=False)).command("check")
     if report.verdict.value == "healthy":
         return None
     if report.resolution is None or refusals:
-        return _for_admitted_python(report, typed) or mirrored_lock(typed, refusals) or _checked_again(report, typed)
+        return _for_admitted_python(report, typed) or mirrored_lock(typed, refusals) or _explained(report, typed)
     if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:
         return typed.treatment("fix") if _is_here(report.target) else None
     return typed.command("lock")
@@ -138,16 +133,12 @@ def _for_admitted_python(report: Report, typed: Typed) -> str | None:
     return None
 
 
-def _checked_again(report: Report, typed: Typed) -> str | None:
-    """Return the same check, where a file of the project is to be corrected or an index was not reached."""
-    for finding in report.open_findings:
-        severities = ("error", "warning") if finding.rule in _UNREAD else ("error",)
-        in_a_file = finding.location is not None and finding.severity.value in severities
-        # What is not fetched now will not be fetched the next time.
-        unreached = any(item.kind is not UnknownKind.DIRECT_REFERENCE for item in finding.unknowns)
-        if in_a_file or (finding.rule == "RES107" and unreached):
-            return typed.command("check")
-    return None
+def _explained(report: Report, typed: Typed) -> str | None:
+    """Return what says more of the first conflict, where none of the repairs does away with all of them.
+
+    What a person must correct in a file is said beside it: the check that was just typed is never what comes next.
+    """
+    return typed.command("explain", report.conflicts[0].id) if report.conflicts else None
 
 
 def _is_here(target: Target | None) -> bool:

@@ -84,8 +84,8 @@ class Treatment:
             if self._cut_short(part.environment):
                 if dry_run:
                     message = (
-                        f"a fix of `{part.environment}` was cut short; `{self._undo(part)}` brings the state of before "
-                        "back, and so does the next `fix`"
+                        f"a fix of `{part.environment}` was cut short; `{self._undo(part)}` puts it back "
+                        "as it was, and so does the next `fix`"
                     )
                     self.refusals = (Refusal(RefusalKind.ENVIRONMENT, message=message),)
                     return []
@@ -180,7 +180,7 @@ class Treatment:
         try:
             with hold_environment(environment, wait_s=_WAIT_S, say=self.say):
                 for name, restored in recover(environment, self.options.project):
-                    self.say(f"note: the fix {name} was cut short; the state of before it was brought back")
+                    self.say(f"note: the fix {name} was cut short; the environment was put back as it was")
                     for problem in restored.problems:
                         self.say(f"warning: {problem}")
         except (Busy, OutOfReach) as error:
@@ -232,8 +232,7 @@ class Treatment:
     def left_open(self) -> list[str]:
         """Return where a fix was cut short and not taken back, with what to do about it."""
         return [
-            f"warning: the fix of `{part.environment}` was cut short; `{self._undo(part)}` brings the state of before "
-            "back"
+            f"warning: the fix of `{part.environment}` was cut short; `{self._undo(part)}` puts it back as it was"
             for part, _ in self.parts
             if self._cut_short(part.environment)
         ]
@@ -262,7 +261,7 @@ class Treatment:
         if not self._cut_short(part.environment):
             return f"{error.strerror or error}{place}; nothing was changed"
         once = " once there is room" if error.errno == errno.ENOSPC else ""
-        return f"{error.strerror or error}{place}; `{self._undo(part)}` brings the state of before back{once}"
+        return f"{error.strerror or error}{place}; `{self._undo(part)}` puts the environment back as it was{once}"
 
     def _changed(self, plan: Plan) -> str | None:
         """Return what has changed since the plan was made."""

@@ -77,7 +77,7 @@ def found_without_bounds(
 ) -> tuple[Finding, ...]:
     """Return, as notes, what the profile's constraints alone keep away: all else of the profile holds here.
 
-    Where the project's lines cannot hold together, nothing else would say what those constraints are good for.
+    Where the project's lines cannot be installed together, nothing else would say what those constraints are good for.
     """
     bounds = {item.requirement for item in profile.requires if item.requirement.kind is RequirementKind.CONSTRAINT}
     if not bounds:

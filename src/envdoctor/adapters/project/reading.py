@@ -251,4 +251,4 @@ def _note_nothing(draft: Draft) -> None:
     if draft.requirements or draft.problems or draft.commands or draft.asks_for_none or not draft.files:
         return
     names = ", ".join(f"`{name}`" for name in dict.fromkeys(draft.files))
-    draft.problem(ReadingProblemKind.EMPTY, FileOrigin(draft.files[0]), f"the project asks for nothing: {names}")
+    draft.problem(ReadingProblemKind.EMPTY, FileOrigin(draft.files[0]), f"no requirements found in {names}")

@@ -62,7 +62,7 @@ def conflicts_in(failure: ResolverFailure, first: int) -> tuple[Conflict, ...]:
 
 
 def is_disputed(failure: ResolverFailure) -> bool:
-    """Return whether the demands that it names cannot hold together."""
+    """Return whether the demands that it names cannot be installed together."""
     return bool(_disputed(failure))
 
 

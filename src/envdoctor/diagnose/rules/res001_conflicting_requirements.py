@@ -1,8 +1,8 @@
-"""Requirements that people wrote cannot hold together.
+"""Requirements that people wrote cannot be installed together.
 
 ## What it does
 
-Reports each minimal set of requirements that people wrote and that cannot hold together.
+Reports each minimal set of requirements that people wrote and that cannot be installed together.
 
 ## Why is this bad
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from envdoctor.model.repair import Repair
 
 
-_APART = "let go of one of these requirements, or give them separate environments"
+_APART = "change or remove one of these requirements, or use separate environments"
 
 
 def _side(side: ClashSide) -> str:
@@ -67,7 +67,8 @@ def _find(examination: Examination) -> Iterator[Finding]:
             name=RULE.name,
             severity=RULE.severity,
             subject=package,
-            message=f"{', '.join(names[:-1])} and {names[-1]} cannot hold together: they disagree about `{package}`",
+            message=f"{', '.join(names[:-1])} and {names[-1]} cannot be installed together: "
+            f"they need different versions of `{package}`",
             evidence=(Evidence(sides, conflict.id),),
             remedy=repair_remedy(repair) if repair else Remedy(_APART),
             location=next((line for item in conflict.core if (line := line_of(item))), None),
@@ -80,7 +81,7 @@ RULE = Rule(
     code="RES001",
     name="conflicting-requirements",
     severity=Severity.ERROR,
-    summary="Requirements that people wrote cannot hold together",
+    summary="Requirements that people wrote cannot be installed together",
     find=_find,
     documentation=__doc__ or "",
     needs=frozenset({"conflicts"}),

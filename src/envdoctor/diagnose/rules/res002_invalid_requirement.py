@@ -78,7 +78,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         if problem.kind is not ReadingProblemKind.INVALID_REQUIREMENT:
             continue
         meant = ", ".join(f"`{item}`" for item in problem.suggestions)
-        summary = f"ask which was meant: {meant}; it is not guessed" if meant else "correct the line; it is not guessed"
+        summary = f"write {'one of ' if len(problem.suggestions) > 1 else ''}{meant}" if meant else "correct the line"
         stands = f" of the {problem.group}" if problem.group else ""
         yield Finding(
             rule=RULE.code,

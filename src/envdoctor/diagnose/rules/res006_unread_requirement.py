@@ -4,7 +4,7 @@
 
 Reports what could not be read of a project's files. An error is what pip refuses too: a missing `-r` file, an unknown
 option, an index URL that is none. A warning is what only a download or running code would tell, a file outside the
-checkout, an unset variable, an option that pip ignores, and a project that asks for nothing. In an extra, group or list
+checkout, an unset variable, an option that pip ignores, and a project without requirements. In an extra, group or list
 that nobody asked for, all of it is one step milder.
 
 ## Why is this bad

@@ -1,4 +1,4 @@
-"""Overrides with which the requirements still cannot hold together.
+"""Overrides with which the requirements still cannot be installed together.
 
 ## What it does
 
@@ -47,7 +47,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         name=RULE.name,
         severity=RULE.severity,
         subject=lines[0].name,
-        message=f"with {whose}, {named}{more} still cannot {'hold together' if many else 'be met'}",
+        message=f"with {whose}, {named}{more} still cannot be installed{' together' if many else ''}",
         evidence=tuple(Evidence(str(line), str(line.origin)) for line in lines),
         remedy=Remedy("override what these lines are tied to as well: binaries that belong together move together"),
         location=places[0] if places else None,
@@ -58,7 +58,7 @@ RULE = Rule(
     code="RES014",
     name="overrides-do-not-hold",
     severity=Severity.ERROR,
-    summary="Overrides with which the requirements still cannot hold together",
+    summary="Overrides with which the requirements still cannot be installed together",
     find=_find,
     documentation=__doc__ or "",
     needs=frozenset({"override_failure"}),

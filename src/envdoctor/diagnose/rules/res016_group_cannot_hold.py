@@ -50,11 +50,11 @@ def _finding(examination: Examination, outcome: GroupOutcome, conflict: Conflict
     lines = [f"`{item}` ({item.origin})" for item in conflict.core]
     package = conflict.clash.package
     if len(lines) == 1:
-        why = f"{lines[0]} cannot be met on {examination.target or 'this target'}"
+        why = f"{lines[0]} cannot be installed on {examination.target or 'this target'}"
         if conflict.clash.available:
             why += f"; `{package}` could be {', '.join(conflict.clash.available[:5])}"
     else:
-        why = f"{', '.join(lines[:-1])} and {lines[-1]} disagree about `{package}`"
+        why = f"{', '.join(lines[:-1])} and {lines[-1]} need different versions of `{package}`"
     own = [item for item in conflict.core if item.group == outcome.name]
     other = f"; it holds on {outcome.elsewhere}" if outcome.elsewhere else ""
     return Finding(

@@ -80,6 +80,15 @@ def _forced(item: WalkedBack) -> str:
     return ", ".join(demands[:_MOST]) + more if demands else "other requirements"
 
 
+def _remedy(item: WalkedBack) -> str:
+    """Return what to do: change the line of a person that pins it, else pin it."""
+    lines = [f"`{wanted}` ({wanted.origin})" for wanted in item.forced_by if written_by_a_person(wanted.origin)]
+    if lines:
+        return f"a newer `{item.name}` needs another version in {' or '.join(lines[:_MOST])}"
+    pin = f"{item.name}=={item.version}"
+    return f"pin `{pin}` if that version is right; a newer one needs another version of what pins it"
+
+
 def _find(examination: Examination) -> Iterator[Finding]:
     resolution = examination.resolution
     for item in resolution.walked_back if resolution else ():
@@ -95,9 +104,9 @@ def _find(examination: Examination) -> Iterator[Finding]:
             name=RULE.name,
             severity=severity,
             subject=item.name,
-            message=f"`{item.name}` had to go back to {item.version} from {item.newest}; forced by {_forced(item)}",
+            message=f"`{item.name}` is {item.version} and not {item.newest}, the newest: pinned by {_forced(item)}",
             evidence=(Evidence(f"newest for the target: {item.newest}", str(chain)),),
-            remedy=Remedy(f"say which `{item.name}` is meant, or let go of what holds it back"),
+            remedy=Remedy(_remedy(item)),
             location=chain.location,
         )
 

@@ -1,4 +1,4 @@
-"""What cannot hold together, and the smallest repairs."""
+"""What cannot be installed together, and the smallest repairs."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ def _write_conflict(page: Page, report: Report, conflict: Conflict) -> None:
     finding = restated(report, conflict)
     accepted = finding is not None and finding.waived is not None
     alone = len(conflict.core) == 1
-    title = "this cannot be met on the target" if alone else "these cannot hold together"
+    title = "this cannot be installed on the target" if alone else "these cannot be installed together"
     kind = ("accepted conflict", "dim") if accepted else ("conflict", "error")
     page.line(kind, " ", (conflict.id, "strong"), f": {title}")
     page.columns([((str(item), "code"), page.place(item.origin)) for item in conflict.core], 4)
     if len(conflict.clash.sides) > 1 or conflict.clash.sides[0].via:
-        says = "they disagree on " if not alone else "it leads to "
+        says = "they need different versions of " if not alone else "it leads to "
         page.tree(
             (says, (conflict.clash.package, "strong")), [chain(conflict, side) for side in conflict.clash.sides], 2
         )
     others = bystanders(conflict)
     if others and not alone:
-        page.line(f"and {joined(others)} {'rules' if len(others) == 1 else 'rule'} out every other way", first="  ")
+        page.line(f"and {joined(others)} {'leaves' if len(others) == 1 else 'leave'} no other version", first="  ")
     _write_availability(page, conflict.clash)
     advice = remedy_text(report, conflict)
     if advice:
