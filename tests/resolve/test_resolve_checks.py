@@ -189,7 +189,7 @@ def test_hitting_sets() -> None:
     assert {frozenset(found) for found in minimal.sets} == {frozenset("bd"), frozenset("acd")}
     ordered = list(cheapest_hitting_sets(family, lambda _element: (0,), 3))
     assert ordered[0] == frozenset("bd")
-    kept = list(cheapest_hitting_sets(family, lambda _element: (0,), 3, forbidden={"b"}))
+    kept = list(cheapest_hitting_sets(family, lambda _element: (0,), 3, allowed=lambda element: element != "b"))
     assert kept == [frozenset("acd")]
 
 

@@ -139,15 +139,10 @@ def test_a_broken_cheap_repair_comes_after_a_dearer_one_that_works() -> None:
         *("fastapi==0.95.1", "fsspec==2023.4.0", "gradio==4.16.0", "gradio-client==0.1.3"),
         judge=_gradio_3_fails,
     )
-    assert [_pins(repair) for repair in found.repairs[:5]] == [
+    assert [_pins(repair) for repair in found.repairs] == [
         ["fastapi==0.100", "fsspec==2023.5.0", "gradio-client==0.8.1"],
-        ["fsspec==2023.5.0", "gradio-client==0.8.1", "pydantic==2.0"],
-        ["fastapi==0.100", "gradio-client==0.8.1", "fsspec==2023.4.0"],
-        ["gradio-client==0.8.1", "pydantic==2.0", "fsspec==2023.4.0"],
         ["gradio==3.28.3"],
     ]
-    # Behind it are only repairs that give gradio 4 an older series of something than it asks for.
-    assert all("is older than gradio 4.16.0 asks for" in repair.cautions[0] for repair in found.repairs[5:])
     assert found.resolution is not None
     assert found.resolution.repair == "R1"
 

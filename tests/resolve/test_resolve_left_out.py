@@ -102,10 +102,12 @@ def test_a_demand_that_no_index_can_meet_is_never_left_out_without_a_word() -> N
     found = _diagnose("app", table=table)
     assert found.conflicts
     assert found.missing == ("gone",)
-    for repair in found.repairs:
-        left_out = [o for o in repair.overrides if o.leaves_out]
-        assert [str(aside.origin) for o in left_out for aside in o.sets_aside] == ["app 1"]
-        assert any("`gone`" in caution and "no index" in caution for caution in repair.cautions)
+    without_gone, without_app = found.repairs
+    left_out = [o for o in without_gone.overrides if o.leaves_out]
+    assert [str(aside.origin) for o in left_out for aside in o.sets_aside] == ["app 1"]
+    assert any("`gone`" in caution and "no index" in caution for caution in without_gone.cautions)
+    assert _overrides(without_app) == [('app ; python_version < "0"', ["app (requirements.txt:1)"], "")]
+    assert without_app.cautions == ("`app` is left out: what imports it will not run",)
 
 
 def test_a_profiles_override_for_other_targets_leaves_the_package_out_and_says_so() -> None:

@@ -120,7 +120,7 @@ def test_what_a_repair_drags_along_is_its_fault() -> None:
     }
     judge = _fails("core==1")
     found = _diagnose(table, "app==2", "lib==1", judge=judge)
-    assert [_pins(repair) for repair in found.repairs] == [["lib==2"], ["app==2"], ["app==1"]]
+    assert [_pins(repair) for repair in found.repairs] == [["lib==2"], ["app==1"]]
     assert "known to fail: core==1 fails (ADV1)" in found.repairs[-1].cautions
     assert not found.repairs[0].cautions
 
@@ -137,7 +137,8 @@ def test_many_failures_are_counted_by_their_rules() -> None:
     table = {"app": {"1": {}, "2": {}}, "lib": {"1": ["app<2"]}}
     known = [breakage(f"ADV{n}", f"reason {n}", "app") for n in range(5)]
     found = _diagnose(table, "app==2", "lib==1", judge=lambda _resolution: known)
-    said = [caution for caution in found.repairs[0].cautions if caution.startswith("known")]
+    older = next(repair for repair in found.repairs if _pins(repair) == ["app==1"])
+    said = [caution for caution in older.cautions if caution.startswith("known")]
     assert said == [
         "known to fail: reason 0 (ADV0)",
         "known to fail: reason 1 (ADV1)",
@@ -148,23 +149,85 @@ def test_many_failures_are_counted_by_their_rules() -> None:
 
 OLDER = [
     (("app>=3", "lib"), {"1": ["app<3"]}, "`app` 2 is older than requirements.txt:1 asks for (`app>=3`)"),
-    (("app==2", "lib"), {"1": ["app>=3"]}, "`app` 2 is older than lib 1 asks for (`app>=3`)"),
-    (("app==2", "lib"), {"1": ["app~=3.0"]}, "`app` 2 is older than lib 1 asks for (`app~=3.0`)"),
-    (("app==2", "lib"), {"1": ["app==3.*"]}, "`app` 2 is older than lib 1 asks for (`app==3.*`)"),
+    (("old", "lib"), {"1": ["app>=3"]}, "`app` 2 is older than lib 1 asks for (`app>=3`)"),
+    (("old", "lib"), {"1": ["app~=3.0"]}, "`app` 2 is older than lib 1 asks for (`app~=3.0`)"),
+    (("old", "lib"), {"1": ["app==3.*"]}, "`app` 2 is older than lib 1 asks for (`app==3.*`)"),
 ]
 
 
 @pytest.mark.parametrize(("lines", "lib", "caution"), OLDER)
 def test_a_lower_bound_that_is_set_aside_is_said(lines: tuple[str, ...], lib: Any, caution: str) -> None:
-    table = {"app": {"2": {}, "3.0": {}}, "lib": lib}
+    table = {"app": {"2": {}, "3.0": {}}, "lib": lib, "old": {"1": ["app<3"]}}
     found = _diagnose(table, *lines)
     assert [caution] in [list(repair.cautions) for repair in found.repairs]
 
 
-def test_an_upper_bound_that_is_set_aside_is_no_caution_and_comes_first() -> None:
+def test_an_upper_bound_that_is_set_aside_comes_first_and_nobody_vouches_for_it() -> None:
     table = {"app": {"2": {}, "3": {}}, "lib": {"1": ["app<3"]}, "more": {"1": ["app>=3"]}}
     found = _diagnose(table, "lib", "more")
-    assert [(_pins(repair), len(repair.cautions)) for repair in found.repairs] == [(["app==3"], 0), (["app==2"], 1)]
+    assert [(_pins(repair), list(repair.cautions)) for repair in found.repairs] == [
+        (["app==3"], ["`app` 3 is not what lib 1 asks for (`app<3`), and may fail"]),
+        (['lib ; python_version < "0"'], ["`lib` is left out: what imports it will not run"]),
+        (['more ; python_version < "0"'], ["`more` is left out: what imports it will not run"]),
+        (["app==2"], ["`app` 2 is older than more 1 asks for (`app>=3`)"]),
+    ]
+
+
+def test_what_a_distribution_asks_for_is_not_overruled_where_a_line_of_people_can_give() -> None:
+    table = {"app": {"2": {}, "3": {}}, "lib": {"1": ["app<3"]}, "more": {"1": ["app>=3"]}}
+    found = _diagnose(table, "lib", "app==3")
+    assert [_pins(repair) for repair in found.repairs] == [["app==2"]]
+
+
+def test_independent_conflicts_get_a_repair_each_and_not_every_combination() -> None:
+    table = {
+        **{name: {"1": {}, "2": {}} for name in ("a", "b", "c")},
+        **{f"uses-{name}": {"1": [f"{name}==1"], "2": [f"{name}==2"]} for name in ("a", "b", "c")},
+    }
+    found = _diagnose(table, "a==2", "b==2", "c==2", *(f"uses-{name}==1" for name in ("a", "b", "c")))
+    assert [_pins(repair) for repair in found.repairs] == [
+        ["uses-a==2", "uses-b==2", "uses-c==2"],
+        ["a==1", "uses-b==2", "uses-c==2"],
+        ["b==1", "uses-a==2", "uses-c==2"],
+        ["c==1", "uses-a==2", "uses-b==2"],
+    ]
+
+
+def test_a_build_label_gives_way_before_a_version() -> None:
+    table = {"torch": {"2.5.1": {}, "2.5.1+cu121": {"tags": ["cp311-cp311-win_amd64"]}, "2.9.0": {}}}
+    found = _diagnose(table, "torch==2.5.1+cu121")
+    assert [_pins(repair) for repair in found.repairs] == [["torch==2.5.1"]]
+
+
+def test_a_dearer_repair_goes_before_one_that_needs_a_build_others_do_without() -> None:
+    table = {
+        "web": {"1": ["core<2"], "2": ["core>=2"]},
+        "orm": {"1": ["core<2"], "2": ["core>=2"]},
+        "core": {"1": {}, "2": {}},
+        "settings": {"0.2": ["hard<2"], "2": ["core>=2"]},
+        "hard": {"1": {"wheel": False}, "2": {}},
+    }
+    found = _diagnose(table, "web==1", "orm==1", "core>=2", "settings", build_risk=_builds)
+    assert [_pins(repair) for repair in found.repairs] == [["web==2", "orm==2"], ["core==1"]]
+    assert "`hard` 1 has no wheel for this target and needs a compiler" in found.repairs[1].cautions
+
+
+def test_what_fails_beside_a_repair_is_left_out_or_held_back_where_that_helps() -> None:
+    table = {
+        "ui": {"3": {}, "4": ["web>=2", "io>=2", "schema"]},
+        "web": {"1": {}, "2": {}},
+        "io": {"1": {}, "2": {}},
+        "schema": {"2.10": {}, "2.14": {}},
+        "slider": {"1": {}},
+    }
+    judge = _fails("ui==3 slider==1", "ui==4 schema==2.14")
+    found = _diagnose(table, "ui==4", "web==1", "io==1", "slider", judge=judge)
+    assert [(_pins(repair), repair.cost) for repair in found.repairs] == [
+        (["web==2", "io==2", "schema==2.10"], 3),
+        (["ui==3", 'slider ; python_version < "0"'], 2),
+        (["ui==3"], 1),
+    ]
+    assert found.repairs[0].overrides[2].because == "2.14 is known to fail: ui==4 schema==2.14 fails"
 
 
 def test_among_equals_the_one_that_needs_no_compiler_comes_first_and_the_other_says_it() -> None:
@@ -176,9 +239,10 @@ def test_among_equals_the_one_that_needs_no_compiler_comes_first_and_the_other_s
         "easy": {"1": {"wheel": False}},
     }
     found = _diagnose(table, "first", "second", build_risk=_builds)
-    assert [_pins(repair) for repair in found.repairs] == [["shared==2"], ["shared==1"]]
-    assert not found.repairs[0].cautions
-    assert "`hard` 1 has no wheel for this target and needs a compiler" in found.repairs[1].cautions
+    overruling = [repair for repair in found.repairs if _pins(repair)[0].startswith("shared")]
+    assert [_pins(repair) for repair in overruling] == [["shared==2"], ["shared==1"]]
+    assert not any("compiler" in caution for caution in overruling[0].cautions)
+    assert "`hard` 1 has no wheel for this target and needs a compiler" in overruling[1].cautions
 
 
 def test_what_every_repair_must_build_is_no_caution() -> None:

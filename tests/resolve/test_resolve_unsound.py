@@ -60,19 +60,23 @@ def test_a_repair_that_passes_is_used_before_one_that_does_not() -> None:
     class WrongOnce(PubGrub):
         def solve(self, demands: Sequence[Demand], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
             outcome = super().solve(demands, view, prefer)
-            if isinstance(outcome, Solved) and view.relaxed:
+            if isinstance(outcome, Solved) and outcome.positions.get("lib") == 1 and "extra" not in outcome.positions:
                 return Solved({**outcome.positions, "extra": 0})
             return outcome
 
-    table: Mapping[str, Mapping[str, Any]] = {"app": {"1": ["lib==1"]}, "lib": {"1": {}, "2": {}}, "extra": {"1": {}}}
-    honest = diagnose(Manifest(read("app", "lib==2"), LINUX), MemoryIndex(table))
-    found = diagnose(Manifest(read("app", "lib==2"), LINUX), MemoryIndex(table), solver=WrongOnce())
+    table: Mapping[str, Mapping[str, Any]] = {
+        "app": {"1": ["lib==1"], "2": ["lib==2"]},
+        "lib": {"1": {}, "2": {}},
+        "extra": {"1": {}},
+    }
+    honest = diagnose(Manifest(read("app==1", "lib==2"), LINUX), MemoryIndex(table))
+    found = diagnose(Manifest(read("app==1", "lib==2"), LINUX), MemoryIndex(table), solver=WrongOnce())
     assert len(honest.repairs) == len(found.repairs) == 2
     assert not found.unknowns
     assert found.resolution is not None
     assert found.resolution.get("extra") is None
     chosen = diagnose(
-        Manifest(read("app", "lib==2"), LINUX),
+        Manifest(read("app==1", "lib==2"), LINUX),
         MemoryIndex(table),
         solver=WrongOnce(),
         repair=_other(found.resolution.repair),

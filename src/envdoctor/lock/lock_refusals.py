@@ -19,6 +19,7 @@ from envdoctor.model.target import Target
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 from envdoctor.resolve.diagnosis import Diagnosis
+from envdoctor.resolve.solver import any_version
 
 __all__ = [
     "amiss",
@@ -158,8 +159,10 @@ def left_out_unseen(diagnosis: Diagnosis, repair: Repair | None) -> Iterator[Ref
                 message = f"no index has `{aside.name}`; correct `{aside}`, or name the index that has it"
                 yield _of_line(RefusalKind.NO_PROJECT, aside, message)
             elif override.leaves_out and not override.from_profile:
+                usable = diagnosis.graph is not None and any_version(diagnosis.graph, aside.name)
+                why = "holds together with the rest" if usable else "can be used on this target"
                 message = (
-                    f"nothing that `{aside}` admits can be used on this target; correct it, exclude `{aside.name}` in "
+                    f"nothing that `{aside}` admits {why}; correct it, exclude `{aside.name}` in "
                     f"a profile, or leave it out on purpose with `--repair {number}`"
                 )
                 yield _of_line(RefusalKind.NO_PROJECT, aside, message)

@@ -137,7 +137,8 @@ class RepairLine:
 def override_text(override: Override) -> RepairLine:
     """Return what an override does: ``replace X with Y``, or ``leave out X: why``; and what else it sets aside."""
     if not override.sets_aside:
-        return RepairLine(f"add {override.requirement}")
+        why = f"; {override.because}" if override.because else ""
+        return RepairLine(f"add {override.requirement}{why}")
     first, *others = override.sets_aside
     if override.leaves_out:
         why = f": {override.because}" if override.because else ""

@@ -57,6 +57,8 @@ def _repair(repair: Repair | None, profile: str | None, check: str, *, from_lock
 
 def _aside(override: Override) -> Iterator[str]:
     instead = "left out" if override.leaves_out else f"replaced by `{override.requirement}`"
+    if not override.sets_aside:
+        yield f"`{override.requirement}`: added; {override.because}"
     yield from (f"`{aside}` ({aside.origin}): {instead}" for aside in override.sets_aside)
 
 

@@ -7,7 +7,7 @@ all minimal conflicts are the cheapest repairs (Reiter 1987; the implicit form i
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 __all__ = ["MinimalHittingSets", "cheapest_hitting_sets"]
@@ -41,15 +41,17 @@ def cheapest_hitting_sets(
     family: Sequence[frozenset[T]],
     weight: Callable[[T], tuple[int, ...]],
     limit: int,
-    forbidden: Collection[T] = (),
+    allowed: Callable[[T], bool] = lambda _: True,
     steps: int = 20_000,
 ) -> Iterator[frozenset[T]]:
-    """Yield hitting sets of at most ``limit`` elements that avoid ``forbidden``, the smallest first.
+    """Yield hitting sets of at most ``limit`` elements whose elements are ``allowed``, the smallest first.
 
     Among sets of one size those with the smaller sum of weights come first, so ``weight`` only breaks ties.
     Sets that have a hitting set inside them may be yielded too, later. Stops after ``steps`` partial sets.
     """
     ordered = sorted(family, key=len)
+    if not all(any(map(allowed, members)) for members in ordered):
+        return
     start: frozenset[T] = frozenset()
     heap: list[tuple[int, tuple[int, ...], int, frozenset[T]]] = [(_bound(ordered, start), (), 0, start)]
     seen = {start}
@@ -60,7 +62,7 @@ def cheapest_hitting_sets(
         if unhit is None:
             yield chosen
             continue
-        for element in sorted((e for e in unhit if e not in forbidden), key=lambda e: (weight(e), str(e))):
+        for element in sorted(filter(allowed, unhit), key=lambda e: (weight(e), str(e))):
             grown = chosen | {element}
             bound = len(grown) + _bound(ordered, grown)
             if grown not in seen and bound <= limit:

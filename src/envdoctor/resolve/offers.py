@@ -1,4 +1,4 @@
-"""What a careful person would be told before taking a repair."""
+"""Repairs resolved to the end, checked, ranked, and offered with what to mind of each."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from packaging.specifiers import SpecifierSet
-from packaging.utils import NormalizedName
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
-from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.model.resolution import Resolution
+from envdoctor.resolve.cautions import cautions_of
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.ranking import Judge, Offer, blamed, lowered, rank
+from envdoctor.resolve.ranking import Judge, Offer, blamed, rank
 from envdoctor.resolve.relaxations import (
+    LEFT_OUT,
     Element,
     Relaxation,
     changes_of,
@@ -24,78 +25,21 @@ from envdoctor.resolve.relaxations import (
     overrides_of,
     overrides_of_exclusions,
 )
-from envdoctor.resolve.repairs import Found, RepairSearch, working_repair
+from envdoctor.resolve.repairs import Found, RepairSearch, is_combined, of_people
 from envdoctor.resolve.resolution_builder import build_resolution
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Line, Solved, Unsolvable
 from envdoctor.resolve.verification import Promise, unmet
+from envdoctor.resolve.working_repair import working_repair
 
-__all__ = ["Offers", "cautions_of"]
-
-_MOST_FAILURES = 3
-
-
-def cautions_of(graph: DependencyGraph, offer: Offer, offers: Sequence[Offer]) -> tuple[str, ...]:
-    """Return the cautions of one offer among all: first what fails, then what is left out, old, or must be built."""
-    if offer.repair is None:
-        return ()
-    overrides, resolution = offer.repair.overrides, offer.resolution
-    found = [*_failures(offer), *_left_out(graph, overrides, resolution), *_older(overrides, resolution)]
-    return tuple(dict.fromkeys([*found, *_builds(offer, offers), *_on_trust(graph)]))
-
-
-def _failures(offer: Offer) -> Iterator[str]:
-    for failure in offer.avoidable[:_MOST_FAILURES]:
-        yield f"known to fail: {failure.message} ({failure.rule})"
-    more = [failure.rule for failure in offer.avoidable[_MOST_FAILURES:]]
-    if more:
-        yield f"known to fail besides: {', '.join(dict.fromkeys(more))}"
-
-
-def _left_out(graph: DependencyGraph, overrides: Sequence[Override], resolution: Resolution) -> Iterator[str]:
-    """Yield what is left out because it cannot be had: nobody decided that it is not needed."""
-    for override in overrides:
-        name = override.requirement.name
-        if override.from_profile or override.because or resolution.get(name) is not None or name in graph.unknown:
-            continue
-        if name in graph.missing:
-            yield f"no index has `{name}`, and it is left out"
-        elif not graph.candidates(name).all:
-            yield f"`{name}` has no version for this target and is left out"
-        else:
-            yield f"`{name}` is left out"
-
-
-def _older(overrides: Sequence[Override], resolution: Resolution) -> Iterator[str]:
-    for package, aside in lowered(overrides, resolution):
-        yield f"`{package.name}` {package.version} is older than {aside.origin} asks for (`{aside}`)"
-
-
-def _builds(offer: Offer, offers: Sequence[Offer]) -> Iterator[str]:
-    """Yield what must be built where another repair needs no such build, or what the repair itself chose."""
-    everywhere = frozenset[NormalizedName].intersection(
-        *(frozenset(package.name for package in other.hard_builds()) for other in offers)
-    )
-    for package in offer.hard_builds():
-        if package.name in offer.moved or package.name not in everywhere:
-            yield f"`{package.name}` {package.version} has no wheel for this target and {_needs(package)}"
-
-
-def _needs(package: ResolvedPackage) -> str:
-    return "needs a compiler" if package.build_risk is BuildRisk.COMPILER else "must be built"
-
-
-def _on_trust(graph: DependencyGraph) -> Iterator[str]:
-    for name in sorted(graph.unknown.keys() - graph.unreached):
-        yield f"`{name}` is a direct reference: what it requires is not known"
-    for name in sorted(graph.unreached):
-        yield f"`{name}` could not be looked up: what it requires is not known"
-
+__all__ = ["Offers"]
 
 _DEARER = 3
 """An alternative that keeps what all the cheapest repairs drop is worth naming up to this cost."""
 _LEFT_OUT = 12
 """How many lines are tried for whether a failure needs them."""
+_MOST_LEFT_OUT = 2
+"""How many repairs that do without something are looked for, where no other is sure to run."""
 _EXTRA_COSTS = 2
 """How many costs beyond the cheapest are tried when all the cheapest end in something known to be broken."""
 
@@ -121,6 +65,7 @@ class Offers:
         agreed: list[Element] = [*self._profile.lines, *self._profile.demands]
         self.search = RepairSearch(resolver.graph, resolver.solver, resolver.lines, agreed, resolver.preferred)
         self.truncated = False
+        self._known: dict[frozenset[Element], Offer] = {}
         self.profile_failure: tuple[Requirement, ...] = ()
         """Lines that cannot be installed together even with the profile's overrides."""
 
@@ -129,39 +74,85 @@ class Offers:
         found: list[Offer] = []
         profile = self._from_profile()
         if self._conflicts:
-            found = self._cheapest()
-            found.extend(self._dearer(found))
+            found = self._searched()
         elif profile is None:
             outcome = self._resolver.as_written()
             if isinstance(outcome, Solved):
                 return [self._offer(Relaxation(), outcome.positions, frozenset(), repaired=False)]
         if profile is not None:
             found = [profile, *(offer for offer in found if offer.elements != profile.elements)]
-        ranked = self._ranked(found)
-        if self._conflicts and ranked and all(offer.at_fault for offer in ranked):
-            working = working_repair(self._graph, ranked, self.search.without, self._found)
-            ranked = self._ranked([*ranked, working]) if working else ranked
+        ranked = list(_telling(self._ranked(found)))[: self._graph.manifest.limits.repairs]
         offers = [_numbered(offer, number) for number, offer in enumerate(ranked, 1)]
         return [_cautioned(self._graph, offer, offers) for offer in offers]
 
     def _ranked(self, offers: Sequence[Offer]) -> list[Offer]:
         return sorted(blamed(self._graph, offers), key=lambda offer: rank(self._graph, self._lines, offer))
 
-    def _cheapest(self) -> list[Offer]:
-        """Return the cheapest repairs; go on to dearer ones while all end in something known to be broken."""
+    def _searched(self) -> list[Offer]:
+        """Return repairs, and go on to what people like less while nothing that is found is sure to run.
+
+        First lines of people are replaced; then versions are avoided that are known to fail; then demands of
+        distributions are overruled, and lines left out.
+        """
+        found = self._cheapest(of_people(self._lines))
+        found.extend(self._dearer(found))
+        found.extend(self._best_of_all(found))
+        if any(offer.runs for offer in blamed(self._graph, found)):
+            return found
+        ranked = self._ranked(found)
+        if ranked and all(offer.avoidable for offer in ranked):
+            working = working_repair(self._graph, ranked, self.search.without, self._found, self._lines)
+            found.extend(filter(None, (working, self._without_culprits(ranked))))
+            if working is not None:
+                return found
+        tried = self._cheapest(lambda element: isinstance(element, int) or element[0] != LEFT_OUT)
+        tried.extend(self._cheapest(lambda element: isinstance(element, int) or element[0] == LEFT_OUT, _MOST_LEFT_OUT))
+        known = {offer.elements for offer in found}
+        return [*found, *{offer.elements: offer for offer in tried if offer.elements not in known}.values()]
+
+    def _best_of_all(self, found: Sequence[Offer]) -> list[Offer]:
+        """Return the repair that makes every exchange which made another one better, where none made all of them."""
+        ranked = self._ranked(found)
+        if len(ranked) < 2 or ranked[0].elements == found[0].elements:
+            return []
+        elements = ranked[0].elements
+        for offer in ranked[1 : next(n for n, o in enumerate(ranked) if o.elements == found[0].elements)]:
+            given, taken = found[0].elements - offer.elements, offer.elements - found[0].elements
+            if given <= elements:
+                elements = (elements - given) | taken
+        known = any(elements == offer.elements for offer in found)
+        outcome = None if known else self.search.outcome(elements)
+        return [self._found(Found(elements, outcome.positions))] if isinstance(outcome, Solved) else []
+
+    def _without_culprits(self, ranked: Sequence[Offer]) -> Offer | None:
+        """Return the best offer that fails only beside projects that people ask for, without these, if that works."""
+        asked = {line.requirement.name for line in self._lines}
+        for offer in ranked:
+            culprits = [asked.intersection(failure.packages) - offer.moved for failure in offer.at_fault]
+            if culprits and all(culprits):
+                elements = offer.elements | {(LEFT_OUT, name) for names in culprits for name in names}
+                outcome = self.search.outcome(elements)
+                made = [self._found(Found(elements, outcome.positions))] if isinstance(outcome, Solved) else []
+                return next((offer for offer in blamed(self._graph, made) if not offer.at_fault), None)
+        return None
+
+    def _cheapest(self, allowed: Callable[[Element], bool], most: int = 0) -> list[Offer]:
+        """Return the cheapest repairs; go on to dearer ones while nothing is found that is sure to run."""
         limits = self._graph.manifest.limits
         found: list[Offer] = []
+        most = most or limits.repairs
         least = 0
         for _ in range(_EXTRA_COSTS + 1):
             left = limits.repair_solves - self.search.solves
             batch = [
-                self._found(one)
+                self._known.get(one.elements) or self._found(one)
                 for one in self.search.cheapest(
-                    limit=limits.repair_cost, most=limits.repairs - len(found), solves=left, least=least
+                    limit=limits.repair_cost, most=most - len(found), solves=left, least=least, allowed=allowed
                 )
             ]
             found.extend(batch)
-            if not batch or not all(offer.failures for offer in batch) or len(found) >= limits.repairs:
+            self._known.update({offer.elements: offer for offer in batch})
+            if not batch or len(found) >= most or not all(o.behind or o.builds for o in blamed(self._graph, batch)):
                 break
             least = len(batch[0].elements)
         self.truncated = self.search.solves >= limits.repair_solves
@@ -174,10 +165,13 @@ class Offers:
         dropped = frozenset.intersection(*(offer.elements for offer in found))
         lines = sorted(element for element in dropped if isinstance(element, int))
         limits = self._graph.manifest.limits
-        for line in lines[:1]:
-            search = self.search.cheapest(limit=_DEARER, most=1, solves=limits.repair_solves // 2, forbidden={line})
-            return [self._found(one) for one in search]
-        return []
+        if not lines:
+            return []
+        written, solves = of_people(self._lines), limits.repair_solves // 2
+        search = self.search.cheapest(
+            limit=_DEARER, most=1, solves=solves, allowed=lambda element: written(element) and element != lines[0]
+        )
+        return [self._found(one) for one in search]
 
     def _from_profile(self) -> Offer | None:
         manifest = self._graph.manifest
@@ -273,6 +267,20 @@ def _in_force(line: Line, resolution: Resolution, relaxation: Relaxation) -> Req
         return line.requirement
     there = not line.constraint and resolution.get(line.requirement.name) is not None
     return replace(line.requirement, specifier=SpecifierSet()) if there else None
+
+
+def _telling(ranked: Sequence[Offer]) -> Iterator[Offer]:
+    """Yield the offers, best first, that tell something new.
+
+    None that only combines what others exchange, and where one runs, none that overrules distributions without need.
+    """
+    seen: list[frozenset[Element]] = []
+    for offer in ranked:
+        profile = offer.repair is not None and offer.repair.from_profile
+        if not profile and (is_combined(offer.elements, seen) or (offer.overrules and ranked[0].runs)):
+            continue
+        seen.append(offer.elements)
+        yield offer
 
 
 def _count(overrides: Sequence[Override]) -> int:

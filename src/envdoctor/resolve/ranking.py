@@ -17,19 +17,19 @@ from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
-from envdoctor.resolve.dependency_graph import DependencyGraph, highest
-from envdoctor.resolve.relaxations import Element
+from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest
+from envdoctor.resolve.relaxations import LEFT_OUT, Element
 from envdoctor.resolve.solver import Line
 from envdoctor.resolve.verification import Promise
 
 Judge: TypeAlias = Callable[[Resolution], Sequence[Finding]]
 """Tells what is known to break in a resolution."""
 
-__all__ = ["Judge", "Offer", "another_series", "blamed", "lowered", "rank"]
+__all__ = ["Judge", "Offer", "another_series", "blamed", "lowered", "raised", "rank"]
 
 
 def blamed(graph: DependencyGraph, offers: Sequence[Offer]) -> list[Offer]:
-    """Return the offers with the failures that each is at fault for, and those that it could have avoided.
+    """Return the offers with the failures and the builds that each is at fault for, and those it could have avoided.
 
     Where anything is known to fail, a repair works that has none of these and gives no distribution an older major
     version than it asks for: nobody tries those, so nobody reports that they fail.
@@ -37,12 +37,12 @@ def blamed(graph: DependencyGraph, offers: Sequence[Offer]) -> list[Offer]:
     shared = _shared_by_all(offers)
     found = []
     for offer in offers:
-        moved = _dragged(graph, offer) if offer.failures else frozenset()
+        builds = [package for package in offer.hard_builds() if _has_wheel(graph, package.name)]
+        moved = _dragged(graph, offer) if offer.failures or builds else frozenset()
         at_fault = tuple(failure for failure in offer.failures if not moved.isdisjoint(failure.packages))
         avoidable = tuple(f for f in offer.failures if f in at_fault or _key(f) not in shared)
-        found.append(replace(offer, at_fault=at_fault, avoidable=avoidable))
-    if not any(offer.avoidable for offer in found):
-        return found
+        builds = [package for package in builds if package.name in moved]
+        found.append(replace(offer, at_fault=at_fault, avoidable=avoidable, builds=tuple(builds)))
     return [replace(offer, behind=bool(offer.avoidable) or _too_old(offer)) for offer in found]
 
 
@@ -61,22 +61,42 @@ def _too_old(offer: Offer) -> bool:
     return offer.repair is not None and another_series(offer.repair.overrides, offer.resolution)
 
 
+def _has_wheel(graph: DependencyGraph, name: NormalizedName) -> bool:
+    """Return whether the newest version that the target could use needs no build."""
+    candidates = graph.candidates(name)
+    newest = highest(graph.newest(name))
+    return newest < len(candidates.versions) and candidates.files[newest][0].kind is FileKind.WHEEL
+
+
 def _dragged(graph: DependencyGraph, offer: Offer) -> frozenset[NormalizedName]:
     """Return what a repair moves, and what that keeps from its newest version in turn."""
     found = set(offer.moved)
     grown = True
     while grown:
-        new = {p.name for p in offer.resolution.packages if p.name not in found and _held(graph, p, found)}
+        new = {p.name for p in offer.resolution.packages if p.name not in found and _held(graph, p, found, offer)}
         found |= new
         grown = bool(new)
     return frozenset(found)
 
 
-def _held(graph: DependencyGraph, package: ResolvedPackage, by: set[NormalizedName]) -> bool:
-    newest = graph.candidates(package.name).versions[highest(graph.newest(package.name))]
-    return any(
+def _held(graph: DependencyGraph, package: ResolvedPackage, by: set[NormalizedName], offer: Offer) -> bool:
+    """Return whether projects keep another from its newest version: by their demands on it, or by its own on them."""
+    position = highest(graph.newest(package.name))
+    newest = graph.candidates(package.name).versions[position]
+    if any(
         _maker(demand) in by and not demand.specifier.contains(newest, prereleases=True) for demand in package.wanted_by
-    )
+    ):
+        return True
+    if package.version == newest or not graph.loaded(package.name, position):
+        return False
+    edges = [edge for edge in graph.edges(package.name, position) if base_name(edge.dependency) in by]
+    return any(not edge.bits & _taken(graph, offer, base_name(edge.dependency)) for edge in edges)
+
+
+def _taken(graph: DependencyGraph, offer: Offer, name: NormalizedName) -> int:
+    """Return the position that an offer takes of a project; any, where it takes none."""
+    package = offer.resolution.get(name)
+    return graph.candidates(name).bits(package.version) if package is not None else -1
 
 
 def _maker(demand: Requirement) -> NormalizedName | None:
@@ -94,6 +114,17 @@ def lowered(overrides: Iterable[Override], resolution: Resolution) -> Iterator[t
         if package is None or override.from_profile or override.because:
             continue
         yield from ((package, aside) for aside in override.sets_aside if _bound_above(package.version, aside))
+
+
+def raised(overrides: Iterable[Override], resolution: Resolution) -> Iterator[tuple[ResolvedPackage, Requirement]]:
+    """Yield the packages that end above, or between, what metadata asks for; not where a profile says why."""
+    for override in overrides:
+        package = resolution.get(override.requirement.name)
+        if package is None or override.from_profile or override.because:
+            continue
+        for aside in override.sets_aside:
+            if isinstance(aside.origin, DistributionOrigin) and _bound_above(package.version, aside) is None:
+                yield package, aside
 
 
 def another_series(overrides: Iterable[Override], resolution: Resolution) -> bool:
@@ -143,6 +174,8 @@ class Offer:
     """Those, and the ones that some other offer does not have; known once all offers are."""
     behind: bool = False
     """Whether a dearer repair that works goes before it."""
+    builds: tuple[ResolvedPackage, ...] = ()
+    """What must be built, and need not be but for the repair."""
 
     @property
     def sound(self) -> bool:
@@ -153,6 +186,28 @@ class Offer:
     def verified(self) -> bool:
         """Whether the check could look at everything and found nothing."""
         return self.repair.verified if self.repair else self.sound
+
+    @property
+    def overrules(self) -> bool:
+        """Whether it goes against what distributions ask for, and no profile vouches for that."""
+        return not self._from_profile and any(
+            not isinstance(element, int) and element[0] != LEFT_OUT for element in self.elements
+        )
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it does without projects that could be had."""
+        return any(not isinstance(element, int) and element[0] == LEFT_OUT for element in self.elements)
+
+    @property
+    def runs(self) -> bool:
+        """Whether nothing is known that speaks against it."""
+        safe = not (self.avoidable or self.builds or self.overrules or self.leaves_out or self.behind)
+        return self.sound and safe
+
+    @property
+    def _from_profile(self) -> bool:
+        return self.repair is not None and self.repair.from_profile
 
     @property
     def moved(self) -> frozenset[NormalizedName]:
@@ -169,14 +224,18 @@ class Offer:
 def rank(graph: DependencyGraph, lines: Sequence[Line], offer: Offer) -> tuple[object, ...]:
     """Return what sorts offers, best first."""
     edges = sum(not _of_project(lines, element) for element in offer.elements)
+    vouched = bool(offer.repair and offer.repair.from_profile)
     numbers = sorted(-element for element in offer.elements if isinstance(element, int))
     demands = sorted(element for element in offer.elements if not isinstance(element, int))
     return (
         not offer.sound,
         not offer.verified,
         offer.behind,
+        len(offer.builds),
+        offer.leaves_out,
+        not vouched and edges > 0,
         offer.repair.cost if offer.repair else 0,
-        not (offer.repair and offer.repair.from_profile),
+        not vouched,
         edges,
         len(offer.avoidable),
         _below(graph, lines, offer),

@@ -18,6 +18,7 @@ from envdoctor.resolve.dependency_graph import DependencyGraph, base_name
 from envdoctor.resolve.solver import ANY_OWNER, Demand, Line, Proof, View, any_version, background, demands_of_lines
 
 __all__ = [
+    "LEFT_OUT",
     "Element",
     "Relaxation",
     "changes_of",
@@ -25,12 +26,17 @@ __all__ = [
     "elements_of",
     "from_elements",
     "from_profile",
+    "kept_versions",
     "overrides_of",
     "overrides_of_exclusions",
 ]
 
 Element: TypeAlias = int | tuple[NormalizedName, NormalizedName]
-"""What one override replaces: a line by its number, or the demand of a distribution on a project."""
+"""What one override replaces: a line by its number, or the demand of a distribution on a project.
+
+With ``LEFT_OUT`` in place of the distribution: every line that asks for the project, which is left out.
+"""
+LEFT_OUT = NormalizedName("-")
 
 _OVERRIDES = -1_000_000
 """Line numbers of overrides start here and go down."""
@@ -75,9 +81,34 @@ def from_elements(graph: DependencyGraph, lines: Sequence[Line], elements: Colle
         if isinstance(element, int):
             line = lines[element]
             relaxed[element] = None if line.constraint else any_version(graph, line.requirement.name) or None
-        else:
+        elif element[0] != LEFT_OUT:
             demands[element] = any_version(graph, element[1]) or None
+    left_out = {element[1] for element in elements if not isinstance(element, int) and element[0] == LEFT_OUT}
+    relaxed.update((line.id, None) for line in lines if line.requirement.name in left_out)
     return Relaxation(relaxed, demands)
+
+
+def kept_versions(graph: DependencyGraph, lines: Sequence[Line], elements: Collection[Element]) -> dict[str, int]:
+    """Return the positions to take, where they fit, for pins that give way: the same version without its build label.
+
+    A label is easier to do without than a version: of ``torch==2.5.1+cu121`` the number is what was tested.
+    """
+    found: dict[str, int] = {}
+    for element in elements:
+        requirement = lines[element].requirement if isinstance(element, int) else None
+        label = (
+            next((s for s in requirement.specifier if s.operator == "==" and "+" in s.version), None)
+            if requirement
+            else None
+        )
+        if requirement is not None and label is not None:
+            same = SpecifierSet(f"=={label.version.partition('+')[0]}")
+            candidates = graph.candidates(requirement.name)
+            bits = graph.bits(requirement.name, same) & candidates.all
+            if bits:
+                # The oldest of one number is the one without a label.
+                found[requirement.name] = (bits & -bits).bit_length() - 1
+    return found
 
 
 def from_profile(graph: DependencyGraph, lines: Sequence[Line], overrides: Sequence[Override]) -> Relaxation:
@@ -98,14 +129,25 @@ def from_profile(graph: DependencyGraph, lines: Sequence[Line], overrides: Seque
     return Relaxation(relaxed, demands, used)
 
 
-def elements_of(graph: DependencyGraph, lines: Sequence[Line], proof: Proof) -> frozenset[Element]:
-    """Return what could be set aside of the facts that a proof used."""
-    found: set[Element] = {number for number in proof.lines if lines[number].relaxable}
+def elements_of(
+    graph: DependencyGraph, lines: Sequence[Line], proof: Proof, aside: Collection[Element] = frozenset()
+) -> frozenset[Element]:
+    """Return what could be set aside of the facts that a proof used, beyond what was set aside when it was found.
+
+    A line that has nothing (more) to give, for any version of its project is too much, can only be left out.
+    """
+    found: set[Element] = set()
+    for number in proof.lines:
+        line = lines[number]
+        if line.relaxable and number not in aside:
+            found.add(number)
+        elif line.requirement.url is None:
+            found.add((LEFT_OUT, line.requirement.name))
     for demand in proof.demands:
         owner = base_name(demand.owner)
         if demand.line is None and owner != demand.package and not graph.couplings.is_binary(owner, demand.package):
             found.add((owner, demand.package))
-    return frozenset(found)
+    return frozenset(found) - frozenset(aside)
 
 
 def overrides_of_exclusions(graph: DependencyGraph, resolution: Resolution) -> tuple[Override, ...]:

@@ -8,19 +8,16 @@ gives one more proof to hit; possible is a repair, and as only cheaper sets were
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from packaging.utils import NormalizedName
-from packaging.version import Version
 
-from envdoctor.model.finding import Finding
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.hitting_sets import cheapest_hitting_sets
-from envdoctor.resolve.ranking import Offer, blamed
-from envdoctor.resolve.relaxations import Element, Relaxation, elements_of, from_elements
+from envdoctor.resolve.relaxations import LEFT_OUT, Element, Relaxation, elements_of, from_elements, kept_versions
 from envdoctor.resolve.solver import Demand, GaveUp, Line, Outcome, Proof, Solved, Solver, Unsolvable
 
-__all__ = ["Found", "RepairSearch", "working_repair"]
+__all__ = ["Found", "RepairSearch", "is_combined", "of_people"]
 
 _AVOIDED = -2_000_000
 """Line numbers of bounds that keep a search away from versions start here and go down."""
@@ -80,12 +77,13 @@ class RepairSearch:
         return search
 
     def cheapest(
-        self, *, limit: int, most: int, solves: int, least: int = 0, forbidden: Collection[Element] = ()
+        self, *, limit: int, most: int, solves: int, least: int = 0, allowed: Callable[[Element], bool]
     ) -> Iterator[Found]:
         """Yield the repairs of the lowest cost above ``least``, at most ``most`` of them.
 
-        Costs above ``limit`` are not tried, elements in ``forbidden`` are kept, and the search ends when
-        ``solves`` solves have been spent since its start.
+        Costs above ``limit`` are not tried, elements that are not ``allowed`` are kept, and the search ends when
+        ``solves`` solves have been spent since its start. Where parts of a repair can be exchanged independently
+        of each other, each exchange is shown once, and not every combination of them.
         """
         cost: int | None = None
         yielded: list[frozenset[Element]] = []
@@ -93,12 +91,12 @@ class RepairSearch:
         restart = True
         while restart and not self.hopeless:
             restart = False
-            for chosen in cheapest_hitting_sets(self._proofs, self._weight, limit, forbidden):
+            for chosen in cheapest_hitting_sets(self._proofs, self._weight, limit, allowed):
                 if (cost is not None and len(chosen) > cost) or len(yielded) >= most or self.solves >= end:
                     return
                 if len(self.gave_up) >= _TOO_HARD:
                     return
-                if len(chosen) <= least or chosen in yielded or self._implied(chosen):
+                if len(chosen) <= least or chosen in yielded or self._implied(chosen) or is_combined(chosen, yielded):
                     continue
                 outcome = self.outcome(chosen)
                 if isinstance(outcome, Unsolvable):
@@ -120,12 +118,13 @@ class RepairSearch:
             self.solves += 1
             relaxation = self.relaxation(chosen)
             demands = [*relaxation.demands_of_people(self._graph, self._lines), *self._avoid]
-            known = self._solver.solve(demands, relaxation.view(self._graph), self._prefer)
+            prefer = {**kept_versions(self._graph, self._lines, chosen), **self._prefer}
+            known = self._solver.solve(demands, relaxation.view(self._graph), prefer)
             self._outcomes[chosen] = known
             if isinstance(known, GaveUp):
                 self.gave_up.append(known.reason)
             elif isinstance(known, Unsolvable) and known.proof is not None:
-                self._add(elements_of(self._graph, self._lines, known.proof) - chosen)
+                self._add(elements_of(self._graph, self._lines, known.proof, chosen))
         return known
 
     def relaxation(self, chosen: Iterable[Element]) -> Relaxation:
@@ -144,84 +143,30 @@ class RepairSearch:
         disagreement = int(element not in self._agreed)
         if isinstance(element, int):
             return (0, disagreement, -element)
-        return (1, disagreement, 0)
+        return (1 + (element[0] == LEFT_OUT), disagreement, 0)
 
 
-_STEPS = (1, 1, 2, 4, 8)
-"""How many release series each further try goes back: a failure rarely ends with one, and each try costs a solve."""
+def is_combined(chosen: frozenset[Element], seen: Collection[frozenset[Element]]) -> bool:
+    """Return whether a repair only puts exchanges together that are known from others, each by itself.
 
-
-@dataclass(frozen=True, slots=True)
-class _Avoided:
-    bits: int
-    """Positions not to be taken again."""
-    first: Version
-    """The version that was avoided first."""
-    failure: Finding
-
-
-def working_repair(
-    graph: DependencyGraph,
-    offers: Sequence[Offer],
-    search_without: Callable[[Mapping[NormalizedName, int]], RepairSearch],
-    make: Callable[[Found], Offer],
-) -> Offer | None:
-    """Return a repair that no failure is known of, None where a few tries find none.
-
-    ``offers`` are the best first, all to blame. ``search_without`` makes a search that avoids positions.
+    Of two conflicts that have nothing to do with each other, each with two ways out, three repairs tell everything.
     """
-    avoided: dict[NormalizedName, _Avoided] = {}
-    limits = graph.manifest.limits
-    offer = offers[0]
-    for steps in _STEPS:
-        if not _avoid(graph, offer, steps, avoided):
-            return None
-        search = search_without({name: entry.bits for name, entry in avoided.items()})
-        found = next(search.cheapest(limit=limits.repair_cost, most=1, solves=limits.repair_solves // 4), None)
-        if found is None:
-            return None
-        offer = blamed(graph, [*offers, make(found)])[-1]
-        if not offer.at_fault:
-            return _with_reasons(offer, avoided)
-    return None
+    exchanges = {(one - other, other - one) for one in seen for other in seen if one != other}
+    return any(_exchanged(known - chosen, chosen - known, exchanges) for known in seen if known != chosen)
 
 
-def _avoid(graph: DependencyGraph, offer: Offer, steps: int, avoided: dict[NormalizedName, _Avoided]) -> bool:
-    """Add the versions that have a part in an offer's failures; return whether there are any."""
-    grown = False
-    for failure in offer.at_fault:
-        for name in sorted(offer.moved.intersection(failure.packages)):
-            package = offer.resolution.get(name)
-            if package is None:
-                continue
-            bits = _and_newer(graph.candidates(name).versions, package.version, steps)
-            known = avoided.get(name)
-            grown = grown or known is None or bool(bits & ~known.bits)
-            avoided[name] = (
-                _Avoided(bits, package.version, failure) if known is None else replace(known, bits=known.bits | bits)
-            )
-    return grown
+def _exchanged(
+    given: frozenset[Element], taken: frozenset[Element], exchanges: Collection[tuple[frozenset[Element], ...]]
+) -> bool:
+    """Return whether known exchanges, one or several, give the one for the other."""
+    parts = [(less, more) for less, more in exchanges if less <= given and more <= taken]
+    none = frozenset[Element]()
+    return given == none.union(*(less for less, _ in parts)) and taken == none.union(*(more for _, more in parts))
 
 
-def _and_newer(versions: Sequence[Version], version: Version, steps: int) -> int:
-    """Return the positions from the start of a version's release series on, or of some series before it."""
-    series = list(dict.fromkeys(_series(item) for item in versions if item <= version))
-    oldest = series[-min(steps, len(series))]
-    return sum(1 << position for position, item in enumerate(versions) if _series(item) >= oldest)
+def of_people(lines: Sequence[Line]) -> Callable[[Element], bool]:
+    """Return what says whether an element is a line that people write and that a repair replaces first.
 
-
-def _series(version: Version) -> tuple[int, int, int]:
-    return version.epoch, version.major, version.minor
-
-
-def _with_reasons(offer: Offer, avoided: Mapping[NormalizedName, _Avoided]) -> Offer:
-    """Let the overrides of avoided projects say what is known of the version that would have come."""
-    if offer.repair is None:
-        return offer
-    overrides = tuple(
-        replace(override, because=f"{entry.first} is known to fail: {entry.failure.message}")
-        if (entry := avoided.get(override.requirement.name)) and not override.because and not override.leaves_out
-        else override
-        for override in offer.repair.overrides
-    )
-    return replace(offer, repair=replace(offer.repair, overrides=overrides))
+    One installed without its dependencies is none: the project wants that version, and not what its metadata asks for.
+    """
+    return lambda element: isinstance(element, int) and not lines[element].requirement.no_deps

@@ -1,0 +1,81 @@
+"""What a careful person would be told before taking a repair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from packaging.utils import NormalizedName
+
+from envdoctor.model.candidate import BuildRisk
+from envdoctor.model.override import Override
+from envdoctor.model.repair import Repair
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.ranking import Offer, lowered, raised
+
+__all__ = ["cautions_of"]
+
+_MOST_FAILURES = 3
+
+
+def cautions_of(graph: DependencyGraph, offer: Offer, offers: Sequence[Offer]) -> tuple[str, ...]:
+    """Return the cautions of one offer among all: first what fails, then what is left out, old, or must be built."""
+    if offer.repair is None:
+        return ()
+    overrides, resolution = offer.repair.overrides, offer.resolution
+    left_out = _left_out(graph, offer.repair, resolution)
+    found = [*_failures(offer), *left_out, *_older(overrides, resolution), *_newer(overrides, resolution)]
+    return tuple(dict.fromkeys([*found, *_builds(offer, offers), *_on_trust(graph)]))
+
+
+def _failures(offer: Offer) -> Iterator[str]:
+    for failure in offer.avoidable[:_MOST_FAILURES]:
+        yield f"known to fail: {failure.message} ({failure.rule})"
+    more = [failure.rule for failure in offer.avoidable[_MOST_FAILURES:]]
+    if more:
+        yield f"known to fail besides: {', '.join(dict.fromkeys(more))}"
+
+
+def _left_out(graph: DependencyGraph, repair: Repair, resolution: Resolution) -> Iterator[str]:
+    """Yield what is left out: nobody decided that it is not needed."""
+    for override in repair.overrides:
+        name = override.requirement.name
+        if override.from_profile or override.because or resolution.get(name) is not None or name in graph.unknown:
+            continue
+        if name in graph.missing:
+            yield f"no index has `{name}`, and it is left out"
+        elif not graph.candidates(name).all:
+            yield f"`{name}` has no version for this target and is left out"
+        else:
+            yield f"`{name}` is left out: what imports it will not run"
+
+
+def _older(overrides: Sequence[Override], resolution: Resolution) -> Iterator[str]:
+    for package, aside in lowered(overrides, resolution):
+        yield f"`{package.name}` {package.version} is older than {aside.origin} asks for (`{aside}`)"
+
+
+def _newer(overrides: Sequence[Override], resolution: Resolution) -> Iterator[str]:
+    for package, aside in raised(overrides, resolution):
+        yield f"`{package.name}` {package.version} is not what {aside.origin} asks for (`{aside}`), and may fail"
+
+
+def _builds(offer: Offer, offers: Sequence[Offer]) -> Iterator[str]:
+    """Yield what must be built where another repair needs no such build, or what the repair itself chose."""
+    everywhere = frozenset[NormalizedName].intersection(
+        *(frozenset(package.name for package in other.hard_builds()) for other in offers)
+    )
+    for package in offer.hard_builds():
+        if package.name in offer.moved or package.name not in everywhere:
+            yield f"`{package.name}` {package.version} has no wheel for this target and {_needs(package)}"
+
+
+def _needs(package: ResolvedPackage) -> str:
+    return "needs a compiler" if package.build_risk is BuildRisk.COMPILER else "must be built"
+
+
+def _on_trust(graph: DependencyGraph) -> Iterator[str]:
+    for name in sorted(graph.unknown.keys() - graph.unreached):
+        yield f"`{name}` is a direct reference: what it requires is not known"
+    for name in sorted(graph.unreached):
+        yield f"`{name}` could not be looked up: what it requires is not known"

@@ -1,0 +1,156 @@
+"""A repair again with other versions, where those that would come are known to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
+from packaging.version import Version
+
+from envdoctor.model.finding import Finding
+from envdoctor.model.override import Override
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.ranking import Offer, blamed
+from envdoctor.resolve.repairs import Found, RepairSearch, of_people
+from envdoctor.resolve.solver import Line, Solved
+
+__all__ = ["working_repair"]
+
+_STEPS = (1, 1, 2, 4, 8)
+"""How many release series each further try goes back: a failure rarely ends with one, and each try costs a solve."""
+
+
+_MOST_KEPT = 3
+"""How many of the best repairs are tried again with other versions."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Avoided:
+    bits: int
+    """Positions not to be taken again."""
+    first: Version
+    """The version that was avoided first."""
+    failure: Finding
+
+
+def working_repair(
+    graph: DependencyGraph,
+    offers: Sequence[Offer],
+    search_without: Callable[[Mapping[NormalizedName, int]], RepairSearch],
+    make: Callable[[Found], Offer],
+    lines: Sequence[Line],
+) -> Offer | None:
+    """Return a repair that no failure is known of, None where a few tries find none.
+
+    ``offers`` are the best first, all to blame. ``search_without`` makes a search that avoids positions. First the
+    best few keep what they replace and take other versions; then anything may be replaced.
+    """
+    asked = frozenset(line.requirement.name for line in lines)
+    limits = graph.manifest.limits
+
+    def same(search: RepairSearch, offer: Offer) -> Found | None:
+        outcome = search.outcome(offer.elements)
+        return Found(offer.elements, outcome.positions) if isinstance(outcome, Solved) else None
+
+    def any_other(search: RepairSearch, _: Offer) -> Found | None:
+        solves = limits.repair_solves // 4
+        return next(search.cheapest(limit=limits.repair_cost, most=1, solves=solves, allowed=of_people(lines)), None)
+
+    tries = [*((offer, same) for offer in offers[:_MOST_KEPT]), (offers[0], any_other)]
+    for offer, again in tries:
+        found = _avoiding(graph, offer, asked, search_without, again, make)
+        if found is not None:
+            return found
+    return None
+
+
+def _avoiding(
+    graph: DependencyGraph,
+    offer: Offer,
+    asked: Collection[NormalizedName],
+    search_without: Callable[[Mapping[NormalizedName, int]], RepairSearch],
+    again: Callable[[RepairSearch, Offer], Found | None],
+    make: Callable[[Found], Offer],
+) -> Offer | None:
+    """Return what comes of an offer when the versions that fail in it are avoided, None where that fails too."""
+    avoided: dict[NormalizedName, _Avoided] = {}
+    for steps in _STEPS:
+        if not _avoid(graph, offer, steps, avoided, asked):
+            return None
+        found = again(search_without({name: entry.bits for name, entry in avoided.items()}), offer)
+        if found is None:
+            return None
+        known = {(failure.rule, failure.subject) for failure in offer.avoidable}
+        (offer,) = blamed(graph, [make(found)])
+        left = [failure for failure in offer.failures if (failure.rule, failure.subject) in known]
+        offer = replace(offer, avoidable=(*offer.at_fault, *(f for f in left if f not in offer.at_fault)))
+        if not offer.avoidable:
+            return _with_reasons(offer, avoided)
+    return None
+
+
+def _avoid(
+    graph: DependencyGraph,
+    offer: Offer,
+    steps: int,
+    avoided: dict[NormalizedName, _Avoided],
+    asked: Collection[NormalizedName],
+) -> bool:
+    """Add the versions that have a part in an offer's failures; return whether there are any.
+
+    Those that the repair moves; where it moves none of them, those that nobody asks for.
+    """
+    grown = False
+    for failure in offer.avoidable:
+        names = offer.moved.intersection(failure.packages) or frozenset(failure.packages) - frozenset(asked)
+        for package in offer.resolution.packages:
+            name = package.name
+            if name not in names:
+                continue
+            bits = _and_newer(graph.candidates(name).versions, package.version, steps)
+            known = avoided.get(name)
+            grown = grown or known is None or bool(bits & ~known.bits)
+            avoided[name] = (
+                _Avoided(bits, package.version, failure) if known is None else replace(known, bits=known.bits | bits)
+            )
+    return grown
+
+
+def _and_newer(versions: Sequence[Version], version: Version, steps: int) -> int:
+    """Return the positions from the start of a version's release series on, or of some series before it."""
+    series = list(dict.fromkeys(_series(item) for item in versions if item <= version))
+    oldest = series[-min(steps, len(series))]
+    return sum(1 << position for position, item in enumerate(versions) if _series(item) >= oldest)
+
+
+def _series(version: Version) -> tuple[int, int, int]:
+    return version.epoch, version.major, version.minor
+
+
+def _with_reasons(offer: Offer, avoided: Mapping[NormalizedName, _Avoided]) -> Offer:
+    """Let the overrides of avoided projects say what is known of the version that would have come.
+
+    What nobody asked for by a version is pinned: without that the version that fails would come.
+    """
+    if offer.repair is None:
+        return offer
+    overrides = {override.name: override for override in offer.repair.overrides}
+    for name, entry in avoided.items():
+        override = overrides.get(name) or _pinned(offer.resolution, name)
+        if override is not None and not override.because and not override.leaves_out:
+            because = f"{entry.first} is known to fail: {entry.failure.message}"
+            overrides[name] = replace(override, because=because)
+    added = len(overrides) - len(offer.repair.overrides)
+    repair = replace(offer.repair, overrides=tuple(overrides.values()), cost=offer.repair.cost + added)
+    return replace(offer, repair=repair)
+
+
+def _pinned(resolution: Resolution, name: NormalizedName) -> Override | None:
+    package = resolution.get(name)
+    if package is None or not package.wanted_by:
+        return None
+    return Override(Requirement(name, package.wanted_by[0].origin, SpecifierSet(f"=={package.version}")))
