@@ -71,6 +71,9 @@ def check(
         Path | None,
         typer.Option("--log", metavar="FILE", help="Match an install log or traceback against the known failures."),
     ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare the contents of installed files with their recorded hashes, too.")
+    ] = False,
     no_imports: Annotated[
         bool, typer.Option("--no-imports", help="Do not import torch in the environment's interpreter to see it work.")
     ] = False,
@@ -108,6 +111,7 @@ def check(
         log,
         imports=not no_imports,
         import_timeout_s=import_timeout,
+        verify=verify,
         gpu=profile is not None or target_backend is not None,
     )
     patient = open_patient(looked_at)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from envdoctor.model.environment import EnvironmentKind
 
 if TYPE_CHECKING:
-    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+    from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["installer_commands", "of_the_system"]
+__all__ = ["installer_commands"]
 
 
 def installer_commands(environment: InstalledEnvironment | None, *commands: tuple[str, ...]) -> tuple[str, ...]:
@@ -34,11 +34,3 @@ def installer_commands(environment: InstalledEnvironment | None, *commands: tupl
 def _quoted(text: str) -> str:
     """Quote for the shells of POSIX and Windows alike."""
     return f'"{text}"' if any(character in text for character in " <>!=;[]*@&|") and '"' not in text else text
-
-
-def of_the_system(distribution: InstalledDistribution) -> bool:
-    """Return whether the system keeps it: Debian's folder for its own packages, or what rpm wrote as the installer."""
-    if distribution.installer in ("rpm", "debian", "apt"):
-        return True
-    debian = distribution.location.endswith("dist-packages") and "/local/" not in distribution.location
-    return debian and distribution.installer not in ("pip", "uv")

@@ -28,6 +28,7 @@ __all__ = [
     "Platform",
     "ProblemKind",
     "Venv",
+    "of_the_system",
 ]
 
 
@@ -161,6 +162,8 @@ class ProblemKind(enum.Enum):
     CHANGED_FILE = enum.auto()
     DAMAGED_FILE = enum.auto()
     """Emptied, or filled with NULs: what a full disk or a power cut leaves."""
+    UNREADABLE_FILE = enum.auto()
+    """Its content was to be compared."""
     NO_RECORD = enum.auto()
     SOURCE_GONE = enum.auto()
     """Of an editable install."""
@@ -260,3 +263,11 @@ class InstalledEnvironment:
             if distribution.name == name:
                 return distribution
         return None
+
+
+def of_the_system(distribution: InstalledDistribution) -> bool:
+    """Return whether the system keeps it: Debian's folder for its own packages, or what rpm wrote as the installer."""
+    if distribution.installer in ("rpm", "debian", "apt"):
+        return True
+    debian = distribution.location.endswith("dist-packages") and "/local/" not in distribution.location
+    return debian and distribution.installer not in ("pip", "uv")

@@ -93,6 +93,8 @@ class PatientChoice:
     log: Path | None = None
     imports: bool = True
     import_timeout_s: float = 30.0
+    verify: bool = False
+    """Whether to compare the contents of installed files with their recorded hashes."""
     machine: bool = True
     """Whether to measure this host and to read libraries, too."""
     gpu: bool = False
@@ -126,6 +128,8 @@ def open_patient(choice: PatientChoice) -> Patient:
     if sum(item is not None for item in (choice.env, choice.python, choice.installed)) > 1:
         raise UsageError("`--env`, `--python` and `--installed` exclude each other")
     named = choice.env or choice.python
+    if choice.verify and named is None:
+        raise UsageError("`--verify` compares installed files; say with `--env` or `--python` whose")
     pastes = read_pastes(choice.installed, choice.facts, choice.log, alone=named is None)
     found = Patient(pastes.environment, pastes.facts, pastes.log) if named is None else _opened(choice, named, pastes)
     return replace(found, notes=(*pastes.notes, *found.notes), not_read=pastes.not_read)
@@ -134,17 +138,21 @@ def open_patient(choice: PatientChoice) -> Patient:
 def _opened(choice: PatientChoice, path: Path, pastes: Pastes) -> Patient:
     given, log = pastes.facts, pastes.log
     environment = _environment(path)
+    verified: tuple[str, ...] = ()
+    if choice.verify:
+        environment, verified = _verified(environment)
     imported = _imports(environment, choice)
     if not choice.machine:
-        return Patient(imported(), given, log)
+        return Patient(imported(), given, log, notes=verified)
 
     from envdoctor.verbs.patient_machine import libraries, machine_and_libraries, notes_on
 
     if len(given):
         # Facts of another machine are not mixed with this one's.
-        return Patient(imported(), given, log, libraries(environment, given, gpu=choice.gpu))
+        return Patient(imported(), given, log, libraries(environment, given, gpu=choice.gpu), verified)
     facts, binaries = machine_and_libraries(environment, wanted=choice.gpu)
-    return Patient(imported(), facts, log, binaries, tuple(notes_on(facts)) if len(facts) else ())
+    notes = notes_on(facts) if len(facts) else ()
+    return Patient(imported(), facts, log, binaries, (*verified, *notes))
 
 
 def _environment(path: Path) -> InstalledEnvironment:
@@ -154,6 +162,18 @@ def _environment(path: Path) -> InstalledEnvironment:
         return with_patches(with_lock(read_environment(path)))
     except EnvironmentNotFound as error:
         raise UsageError(str(error)) from error
+
+
+def _verified(environment: InstalledEnvironment) -> tuple[InstalledEnvironment, tuple[str, ...]]:
+    """Compare the contents of all files; return the environment with what differs, and what was looked at in words."""
+    from envdoctor.adapters.probe.environment_contents import verify_contents
+
+    found = verify_contents(environment.distributions, environment.problems)
+    said = [f"compared the contents of {found.compared} installed files with their recorded hashes"]
+    if found.passed_over:
+        several = f" and {len(found.passed_over) - 3} more" if len(found.passed_over) > 3 else ""
+        said.append(f"no hashes that hold are recorded for {', '.join(found.passed_over[:3])}{several}")
+    return replace(environment, problems=(*environment.problems, *found.problems)), tuple(said)
 
 
 def _imports(environment: InstalledEnvironment, choice: PatientChoice) -> Callable[[], InstalledEnvironment]:

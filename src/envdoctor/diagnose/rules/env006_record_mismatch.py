@@ -5,7 +5,8 @@ Looks whether each recorded file exists and has the recorded size (in environmen
 files the sizes of libraries alone are compared), and whether it is empty or a package's `__init__.py` holds NULs
 instead of text. Byte code, scripts outside site-packages and what installers write
 about themselves are passed over, and so are files that `envdoctor fix` has patched and changes of files that two
-distributions own (`ENV005`); hashes are not computed.
+distributions own (`ENV005`). With `check --verify` the content of every file is compared with its recorded hash, too;
+conda and Linux distributions change files after they are recorded, so that theirs are passed over.
 
 ## Why it is bad
 A missing module fails at import, and so does one that a full disk or a power cut has emptied. A changed one is a hand
@@ -25,9 +26,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.remedies import installer_commands, of_the_system
+from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import ProblemKind
+from envdoctor.model.environment import ProblemKind, of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -46,10 +47,13 @@ def find(examination: Examination) -> Iterator[Finding]:
     changed: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     damaged: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     patched, shared = _patched(environment), _shared(environment)
+    unread: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     for problem in environment.problems:
         if problem.path in patched:
             continue
-        if problem.kind is ProblemKind.MISSING_FILE:
+        if problem.kind is ProblemKind.UNREADABLE_FILE:
+            unread[problem.subject].append(problem)
+        elif problem.kind is ProblemKind.MISSING_FILE:
             missing[problem.subject].append(problem)
         elif problem.kind is ProblemKind.DAMAGED_FILE:
             damaged[problem.subject].append(problem)
@@ -57,6 +61,8 @@ def find(examination: Examination) -> Iterator[Finding]:
             changed[problem.subject].append(problem)
     for name in sorted({*missing, *changed, *damaged}):
         yield _finding(environment, name, missing[name], damaged[name], changed[name])
+    for name in sorted(unread):
+        yield _not_compared(name, unread[name])
 
 
 def _patched(environment: InstalledEnvironment) -> set[str]:
@@ -100,6 +106,19 @@ def _finding(
             Applicability.UNSAFE,
             installer_commands(environment, ("install", "--force-reinstall", "--no-deps", f"{name}=={version}")),
         ),
+    )
+
+
+def _not_compared(name: str, unread: list[EnvironmentProblem]) -> Finding:
+    count = "1 file" if len(unread) == 1 else f"{len(unread)} files"
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=Severity.WARNING,
+        subject=name,
+        message=f"{count} of `{name}` could not be read and compared with the recorded hash",
+        evidence=tuple(Evidence(f"not read: {item.detail}") for item in unread[:10]),
+        remedy=Remedy("Verify as a user who may read them"),
     )
 
 
