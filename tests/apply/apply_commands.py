@@ -49,7 +49,7 @@ set-attribute = "DEVICE"
 value = "'cpu'"
 because = "no card here"
 [environment]
-WHERE = "{{project}}|{{environment}}"
+HF_HOME = "{{project}}|{{environment}}"
 {more}
 """
     (folder / "small.toml").write_text(text, encoding="utf-8")

@@ -55,7 +55,7 @@ def test_fix_run_and_undo(fix: Fix, project: Path, capfd: pytest.CaptureFixture[
     assert (site_of(environment) / "gamma.py").read_text() == "import left_out\nDEVICE = 'cpu'\n"
     assert (project / "app.py").read_text().startswith("try:\n")
     record = json.loads((environment / ".envdoctor/environment.json").read_text())
-    assert record["variables"] == {"WHERE": f"{project}|{environment}"}
+    assert record["variables"] == {"HF_HOME": f"{project}|{environment}"}
     assert fix("--yes") == 0
     assert "nothing to do" in capfd.readouterr().err
     assert main(["undo", "--env", str(environment), "--list"]) == 0
@@ -176,7 +176,7 @@ def test_several_environments_have_a_launcher_each_and_one_undo(
     if sys.platform != "win32":
         launcher = str(project / ".venv-two/.envdoctor/run")
         done = subprocess.run(
-            [launcher, "python", "-c", "import epsilon, alpha, os; print(alpha.V, os.environ['WHERE'])"],
+            [launcher, "python", "-c", "import epsilon, alpha, os; print(alpha.V, os.environ['HF_HOME'])"],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert done.stdout == f"2 {project}|{project / '.venv-two'}\n"
