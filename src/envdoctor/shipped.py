@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,17 @@ from envdoctor.model.build_label import LabelLife
 from envdoctor.model.version_table import VersionTable
 from envdoctor.toml_tables import read_toml
 
-__all__ = ["advisories_folder", "architecture_of_card", "couplings", "data_file", "refused_builds", "torch_labels"]
+__all__ = [
+    "BuildTool",
+    "advisories_folder",
+    "architecture_of_card",
+    "build_tools",
+    "couplings",
+    "data_file",
+    "needs_in_words",
+    "refused_builds",
+    "torch_labels",
+]
 
 
 @lru_cache(maxsize=1)
@@ -41,6 +52,36 @@ def _cards() -> tuple[tuple[re.Pattern[str], str], ...]:
 def architecture_of_card(name: str) -> str | None:
     """Return ``sm_120`` or ``gfx1201`` of a card by the name that it is sold under, None where that is not known."""
     return next((architecture for pattern, architecture in _cards() if pattern.search(name)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildTool:
+    """Something outside Python that builds can need, and how its presence shows."""
+
+    words: str
+    programs: tuple[str, ...] = ()
+    """One of them is enough."""
+    libraries: tuple[str, ...] = ()
+    """All of them, by pkg-config's names."""
+    strict: bool = False
+    """Without pkg-config the libraries count as missing: the build itself asks it."""
+
+
+@lru_cache(maxsize=1)
+def build_tools() -> Mapping[str, BuildTool]:
+    """Return what builds can need, by key."""
+    return {
+        row["key"]: BuildTool(
+            row["words"], tuple(row.get("programs", ())), tuple(row.get("libraries", ())), row.get("strict", False)
+        )
+        for row in data_file("build-needs")["what"]
+    }
+
+
+def needs_in_words(keys: Iterable[str]) -> tuple[str, ...]:
+    """Return needs of a build as people call them; a profile's own that the table does not have, by their names."""
+    tools = build_tools()
+    return tuple(tools[key].words if key in tools else key for key in keys)
 
 
 @lru_cache(maxsize=1)

@@ -92,6 +92,7 @@ class BuildNeed:
 
     package: str
     needs: tuple[str, ...]
+    """Keys of ``shipped.build_tools``."""
     version: str = ""
     instead: str = ""
     """A way around the build."""

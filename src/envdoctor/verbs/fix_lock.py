@@ -26,6 +26,7 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import BuildState
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
+from envdoctor.shipped import needs_in_words
 from envdoctor.verbs.check import CheckRequest
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 from envdoctor.verbs.lock import LockOutcome, lock
@@ -163,7 +164,7 @@ def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
     if outcome.resolution is None or outcome.document is None:
         complete = _is_settled(outcome.refusals, outcome.report)
         return Prepared(outcome.report, refusals=outcome.refusals, complete=complete)
-    text = next(text for name, text in outcome.files.items() if name.startswith("pylock."))
+    text = next(iter(outcome.files.values()))  # The lock itself comes first.
     names = {url.rstrip("/"): name for name, url in request.index_urls.items()}
     files = planned_files(outcome.document, names)
     builds: dict[str, BuildState] = {file.name: _build(file, request.check, ports) for file in files if file.sdist}
@@ -185,13 +186,13 @@ def _build(file: PlannedFile, check: CheckRequest, ports: FixPorts) -> BuildStat
     known = None if risk is BuildRisk.ANYWHERE else shipped_wheel_facts().build_need(file.name, Version(file.version))
     needs = list(known.needs) if known is not None else []
     if known is None and risk is BuildRisk.COMPILER:
-        needs.append("a C compiler")
+        needs.append("c-compiler")
     install = [known.instead] if known is not None and known.instead else []
     for need in check.profile.system if check.profile else ():
         if file.name in need.only_for and need.name not in needs:
             needs.append(need.name)
             install += [f"{how}: {what}" for how, what in need.install.items()]
-    return BuildState(tuple(needs), ports.missing_needs(needs), tuple(install))
+    return BuildState(needs_in_words(needs), needs_in_words(ports.missing_needs(needs)), tuple(install))
 
 
 def distribution_file(file: PlannedFile) -> DistributionFile:

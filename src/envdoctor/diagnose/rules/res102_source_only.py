@@ -38,6 +38,7 @@ from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
+from envdoctor.shipped import needs_in_words
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
@@ -56,7 +57,7 @@ def _words(risk: BuildRisk | None, need: BuildNeed | None) -> tuple[Severity, st
     if risk is BuildRisk.ANYWHERE or (need is not None and not need.needs):
         return Severity.INFO, "is built from source, which works anywhere"
     if need is not None:
-        return Severity.WARNING, f"needs {', '.join(need.needs)}"
+        return Severity.WARNING, f"needs {', '.join(needs_in_words(need.needs))}"
     if risk is BuildRisk.COMPILER:
         return Severity.WARNING, "needs a compiler"
     return Severity.WARNING, "is built from source and may need a compiler"
