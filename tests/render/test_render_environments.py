@@ -7,7 +7,7 @@ from dataclasses import replace
 from render_reports import REPORTS
 
 from envdoctor.model.finding import Evidence, Finding, Severity
-from envdoctor.render.reasons import message_of
+from envdoctor.render.reasons import message_of, worded
 from envdoctor.verbs.profile_environments import together
 
 
@@ -20,7 +20,7 @@ def test_conflicts_and_repairs_are_called_after_their_environment() -> None:
         Severity.ERROR,
         conflict.clash.package,
         "repair R1 and C1 are words here",
-        evidence=(Evidence("both sides", conflict.id), Evidence("C1", "elsewhere")),
+        evidence=(Evidence("both sides", of_conflict=True), Evidence("C1", "elsewhere")),
         conflict=conflict.id,
         repair=repair.id,
     )
@@ -32,7 +32,8 @@ def test_conflicts_and_repairs_are_called_after_their_environment() -> None:
     assert [(item.environment, item.conflict, item.repair) for item in found] == [
         (name, f"{name}:C1", f"{name}:{repair.id}") for name in ("main", "tools")
     ]
-    assert [seen.where for seen in found[0].evidence] == ["main:C1", "elsewhere"]
+    shown = worded(replace(whole, findings=tuple(found))).findings[0].evidence
+    assert [seen.where for seen in shown] == ["main:C1", "elsewhere"]
     assert found[0].remedy is not None
     assert found[0].remedy.summary.startswith(f"repair main:{repair.id} overrides ")
     assert message_of(found[0]) == "environment `main`: repair R1 and C1 are words here"

@@ -10,7 +10,11 @@ from envdoctor.model.conflict import GroupOutcome
 from envdoctor.model.project import FileLeftOut, LeftOut
 from envdoctor.model.report import FileRead, Report, Scope, Setting
 from envdoctor.model.requirement import GroupKind, GroupName
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.render import RenderOptions, render
+
+URL = "https://other.example/simple"
+OTHER = Unknown(UnknownKind.OTHER_INDEX, Subject(SubjectKind.INDEX, URL), url=URL)
 
 REPORT = Report(
     "check",
@@ -20,7 +24,7 @@ REPORT = Report(
         asked=(GroupName(GroupKind.GROUP, "test"),),
         beside=(
             GroupOutcome(GroupName(GroupKind.EXTRA, "cli")),
-            GroupOutcome(GroupName(GroupKind.EXTRA, "cu"), unknown="its packages come from another index"),
+            GroupOutcome(GroupName(GroupKind.EXTRA, "cu"), unknown=OTHER),
         ),
         environments=(".venv",),
         index_settings=(Setting("default", "https://index.example/simple", "--index-url"),),

@@ -126,7 +126,7 @@ def _checked(*lines: str, locked: LockedProject | None) -> dict[str, bool]:
         target=LINUX, today=date(2026, 11, 28), project=project, index=MemoryIndex(CLONE), locked=locked
     )
     report = check(request)
-    settled = {seen.where for item in report.findings if item.waived for seen in item.evidence}
+    settled = {item.conflict for item in report.findings if item.waived}
     return {" ".join(map(str, conflict.core)): conflict.id in settled for conflict in report.conflicts}
 
 

@@ -77,5 +77,5 @@ class Examination:
     assumed: frozenset[TargetProperty] = frozenset()
     """What of the target was neither typed nor measured, so that this machine's own stands for it; it proves nothing.
     """
-    not_read: tuple[str, ...] = ()
+    not_read: tuple[Unknown, ...] = ()
     """What is wrong with pastes that were not understood, where others were."""

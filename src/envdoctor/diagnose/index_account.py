@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from envdoctor.model.unknown import Unknown
     from envdoctor.ports import Index
 
-__all__ = ["Outbid", "notes_on", "outbid", "silent", "stated"]
+__all__ = ["Outbid", "outbid", "silent", "stated"]
 
 
 class Outbid(NamedTuple):
@@ -32,11 +32,6 @@ def silent(examination: Examination) -> tuple[Unknown, ...]:
 def outbid(examination: Examination) -> tuple[Outbid, ...]:
     """Return the projects for which an extra index offers more than the default one."""
     return tuple(Outbid(*item) for item in getattr(examination.index, "confused", ()))
-
-
-def notes_on(examination: Examination, index: str) -> tuple[str, ...]:
-    """Return what the index has to say of one of those that it asks."""
-    return tuple(text for text in getattr(examination.index, "notes", ()) if f"`{index}`" in text)
 
 
 def stated(index: Index, file: DistributionFile) -> CoreMetadata:

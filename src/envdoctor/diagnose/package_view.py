@@ -52,6 +52,8 @@ class PackageView:
     label: str | None = None
     """Build label: ``cpu``, ``cu118``, ``rocm6.3``; None where nothing tells."""
     label_source: str = ""
+    label_is_told: bool = False
+    """Its own installed files tell the label, beside its version."""
     extras: frozenset[str] = frozenset()
     source_only: bool | None = None
     index: str | None = None
@@ -171,7 +173,10 @@ def _installed(
         if label is None and examination.target is not None and _of_default_index(environment, examination):
             label, source = facts.build_label(item.name, version, examination.target), "what is known of its wheels"
         files = None if item.files is None else tuple(entry.path for entry in item.files)
-        view = PackageView(item.name, version, Place.INSTALLED, label=label, label_source=source, files=files)
+        told = version.local is None and bool(item.build_label)
+        view = PackageView(
+            item.name, version, Place.INSTALLED, label=label, label_source=source, label_is_told=told, files=files
+        )
         packages.setdefault(item.name, view)
     return packages
 

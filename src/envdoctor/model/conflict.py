@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from envdoctor.model.candidate import Rejection
     from envdoctor.model.requirement import GroupName, Requirement
+    from envdoctor.model.unknown import Unknown
 
 __all__ = ["Clash", "ClashSide", "Conflict", "GroupOutcome"]
 
@@ -55,5 +56,5 @@ class GroupOutcome:
     """Those that one of its own lines has a part in; empty where it holds, or where nothing is known."""
     elsewhere: str = ""
     """The first other target that it holds for, in words; empty where it holds for none that was tried."""
-    unknown: str = ""
-    """Why it was not judged; empty where it was."""
+    unknown: Unknown | None = None
+    """Why it was not judged; None where it was."""

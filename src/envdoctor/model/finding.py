@@ -53,6 +53,8 @@ class Evidence:
 
     what: str
     where: str = ""
+    of_conflict: bool = False
+    """Its place is the conflict that the finding is about."""
 
 
 @dataclass(frozen=True, slots=True)

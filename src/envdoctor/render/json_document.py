@@ -11,6 +11,7 @@ from envdoctor import __version__
 from envdoctor.model.origin import CommandLineOrigin, DistributionOrigin, FileOrigin, Origin, ProfileOrigin
 from envdoctor.model.report import SCHEMA, Report, Scope
 from envdoctor.model.requirement import GroupKind
+from envdoctor.render.reasons import reason
 from envdoctor.render.scope_text import holds
 from envdoctor.render.untrusted import clean, shortened
 
@@ -77,9 +78,10 @@ def _scope(scope: Scope) -> Object:
     for name in scope.asked:
         groups[name.kind].append({"name": name.name, "decides": True, "holds": None, "reason": ""})
     for outcome in scope.beside:
-        reason = outcome.unknown or (f"holds on {outcome.elsewhere}" if outcome.elsewhere else "")
+        why = f"holds on {outcome.elsewhere}" if outcome.elsewhere else ""
+        why = reason(outcome.unknown) if outcome.unknown is not None else why
         groups[outcome.name.kind].append(
-            {"name": outcome.name.name, "decides": False, "holds": holds(outcome), "reason": reason}
+            {"name": outcome.name.name, "decides": False, "holds": holds(outcome), "reason": why}
         )
     return {
         "read": [{"path": one.path, "as": one.form} for one in scope.read],
@@ -257,6 +259,7 @@ def _fact(fact: Fact) -> Object:
         "source": fact.source,
         "overridden_by": fact.overridden_by,
         "reason": fact.reason,
+        **({"timed_out": True} if fact.timed_out else {}),
     }
 
 

@@ -85,6 +85,8 @@ def bare_reason(unknown: Unknown) -> str:
         return "its marker cannot be evaluated"
     if unknown.kind is UnknownKind.NO_REQUIREMENT:
         return "not a requirement"
+    if unknown.kind is UnknownKind.OTHER_INDEX:
+        return f"its packages come from another index ({unknown.url})"
     if unknown.kind is UnknownKind.UNSOUND:
         return f"it fails its own check, which is a fault of envdoctor: {_objection(unknown)}"
     return unknown.cause or _STATUS.get(unknown.status or 0, "")
@@ -106,7 +108,7 @@ def message_of(finding: Finding) -> str:
 def _not_checked(unknowns: Sequence[Unknown]) -> str:
     if len(unknowns) == 1:
         return f"could not be checked: {unknown_text(unknowns[0])}"
-    named = any(" " in about(unknown).replace("`", "") for unknown in unknowns)
+    named = any(unknown.subject.version or unknown.demand or unknown.kind in _NAMELESS for unknown in unknowns)
     what = "projects and versions" if named else "projects"
     reasons = {reason(unknown) for unknown in unknowns}
     why = reasons.pop() if len(reasons) == 1 else reason(unknowns[0], addressed=False)
@@ -160,7 +162,7 @@ def worded(report: Report) -> Report:
 
 
 def _worded(finding: Finding) -> Finding:
-    seen = finding.evidence
+    seen = tuple(replace(item, where=finding.conflict) if item.of_conflict else item for item in finding.evidence)
     if finding.message:
         seen = (*seen, *(Evidence(bare_reason(unknown), f"index {unknown.index}") for unknown in finding.unknowns))
     return replace(finding, message=message_of(finding), evidence=seen)

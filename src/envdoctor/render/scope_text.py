@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from envdoctor.render.reasons import reason
+
 if TYPE_CHECKING:
     from envdoctor.model.conflict import GroupOutcome
     from envdoctor.model.report import Report, Scope
@@ -50,12 +52,12 @@ def _listed(texts: Sequence[str], most: int | None) -> str:
 
 def holds(outcome: GroupOutcome) -> bool | None:
     """Return whether a list beside the main one holds on the target; None where it was not judged."""
-    return None if outcome.unknown else not outcome.conflicts
+    return None if outcome.unknown is not None else not outcome.conflicts
 
 
 def _outcome(outcome: GroupOutcome) -> str:
-    if outcome.unknown:
-        return f"{outcome.name} (not judged: {outcome.unknown})"
+    if outcome.unknown is not None:
+        return f"{outcome.name} (not judged: {reason(outcome.unknown)})"
     if not outcome.conflicts:
         return f"{outcome.name} (holds)"
     return f"{outcome.name} ({f'holds on {outcome.elsewhere}' if outcome.elsewhere else 'cannot hold'})"

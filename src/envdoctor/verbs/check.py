@@ -107,7 +107,7 @@ class CheckRequest:
     binaries: BinaryInventory | None = None
     facts: Facts = Facts()  # noqa: RUF009 - immutable
     log: str | None = None
-    not_read: tuple[str, ...] = ()
+    not_read: tuple[Unknown, ...] = ()
     """What is wrong with pastes that were not understood."""
     unreachable: Callable[[], Sequence[Unknown]] = tuple
     """Tells, afterwards, which indexes did not answer."""

@@ -19,6 +19,7 @@ from envdoctor.model.project import Group, Project
 from envdoctor.model.requirement import GroupKind, Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Arch, OperatingSystem, Target
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index
 from envdoctor.resolve.diagnosis import Diagnosis, resolve_or_conflicts
 from envdoctor.resolve.manifest import Limits, Manifest
@@ -75,9 +76,9 @@ class _Bench:
     def outcomes(self) -> Iterator[GroupOutcome]:
         together: list[Group] = []
         for group in self._project.groups:
-            elsewhere = self._other_index(group)
-            if elsewhere:
-                yield GroupOutcome(group.name, unknown=elsewhere)
+            other = self._other_index(group)
+            if other is not None:
+                yield GroupOutcome(group.name, unknown=other)
             elif group.alone:
                 yield self._alone(group)
             elif group.name.kind is GroupKind.FILE:
@@ -87,14 +88,17 @@ class _Bench:
                 together.append(group)
         yield from self._halved(together)
 
-    def _other_index(self, group: Group) -> str:
-        """Return why a group cannot be judged with the indexes that the main list names."""
+    def _other_index(self, group: Group) -> Unknown | None:
+        """Return why a group cannot be judged with the indexes that the main list names, None where it can."""
         urls = {option.url for option in self._project.index_options}
         urls |= {line.index_url for line in self._project.requirements if line.index_url}
         own = [option.url for option in group.index_options]
         own += [line.index_url for line in group.requirements if line.index_url]
         others = [url for url in own if url not in urls]
-        return f"its packages come from another index ({bare_url(others[0])})" if others else ""
+        if not others:
+            return None
+        url = bare_url(others[0])
+        return Unknown(UnknownKind.OTHER_INDEX, Subject(SubjectKind.INDEX, url), url=url)
 
     def _halved(self, groups: Sequence[Group]) -> Iterator[GroupOutcome]:
         """Judge all at once, and where that does not hold each half by itself."""
@@ -121,7 +125,7 @@ class _Bench:
 
     def _said(self, group: Group, found: Diagnosis, manifest: Manifest) -> GroupOutcome:
         if found.unknowns:
-            return GroupOutcome(group.name, unknown="an index could not be asked")
+            return GroupOutcome(group.name, unknown=found.unknowns[0])
         own = set(group.requirements)
         mine = tuple(conflict for conflict in found.conflicts if own.intersection(conflict.core))
         elsewhere = self._elsewhere(group, manifest) if mine else ""

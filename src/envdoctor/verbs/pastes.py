@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.fact import Facts
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import UsageError
 
 if TYPE_CHECKING:
@@ -30,12 +31,18 @@ class Pastes:
     log: str | None = None
     notes: tuple[str, ...] = ()
     """What of them was passed over."""
-    not_read: tuple[str, ...] = ()
+    not_read: tuple[Unknown, ...] = ()
     """What is wrong with those that were not understood, each with its file."""
 
 
 class _NotUnderstood(UsageError):
     """A text that is not what its option is for; the message names its file."""
+
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__(message)
+        self.unknown = Unknown(
+            UnknownKind.NOT_UNDERSTOOD, Subject(SubjectKind.FILE, str(path)), file=str(path), cause=message
+        )
 
 
 def read_pastes(installed: Path | None, facts: Path | None, log: Path | None, *, alone: bool) -> Pastes:
@@ -45,7 +52,7 @@ def read_pastes(installed: Path | None, facts: Path | None, log: Path | None, *,
     that was given is understood.
     """
     pastes = Pastes()
-    bad: list[str] = []
+    bad: list[Unknown] = []
     given = [(_read_listing, installed), (_read_facts, facts), (_read_log, log)]
     for read, path in given:
         if path is None:
@@ -53,9 +60,9 @@ def read_pastes(installed: Path | None, facts: Path | None, log: Path | None, *,
         try:
             read(path, pastes)
         except _NotUnderstood as error:
-            bad.append(str(error))
+            bad.append(error.unknown)
     if bad and alone and len(bad) == sum(path is not None for _, path in given):
-        raise UsageError(*bad)
+        raise UsageError(*(unknown.cause for unknown in bad))
     pastes.not_read = tuple(bad)
     return pastes
 
@@ -69,7 +76,7 @@ def _read_listing(path: Path, pastes: Pastes) -> None:
         pastes.environment = read_listing(text, str(path))
     except ListingError as error:
         if not _is_check(text):
-            raise _NotUnderstood(str(error)) from error
+            raise _NotUnderstood(path, str(error)) from error
         pastes.log = text
         return
     pastes.facts = facts_of_paste(text) or Facts()
@@ -100,7 +107,7 @@ def _read_facts(path: Path, pastes: Pastes) -> None:
     try:
         facts = read_facts(text, str(path))
     except FactsFileError as error:
-        raise _NotUnderstood(str(error)) from error
+        raise _NotUnderstood(path, str(error)) from error
     pastes.facts = pastes.facts.merged(facts)
     pastes.notes = tuple(unknown_names(facts, str(path)))
     if not text.lstrip().startswith("{"):
@@ -128,7 +135,7 @@ def read_log_file(path: Path) -> str:
         raise UsageError(f"--log: cannot read `{path}`: {error.strerror or error}") from error
     encoding = _encoding(begin)
     if encoding is None:
-        raise _NotUnderstood(f"--log: `{path}` is not a text file")
+        raise _NotUnderstood(path, f"--log: `{path}` is not a text file")
     return "\n" * lines + end.decode(encoding, "replace").removeprefix("\ufeff")
 
 
@@ -159,7 +166,7 @@ def _text(path: Path, option: str) -> str:
         raise UsageError(f"{option}: cannot read `{path}`: {error.strerror or error}") from error
     encoding = _encoding(data[:4096])
     if encoding is None:
-        raise _NotUnderstood(f"{option}: `{path}` is not a text file")
+        raise _NotUnderstood(path, f"{option}: `{path}` is not a text file")
     return data.decode(encoding, "replace").removeprefix("\ufeff")
 
 

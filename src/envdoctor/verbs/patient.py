@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.unknown import Unknown
 
 __all__ = ["Patient", "PatientChoice", "locked_of", "open_patient", "with_lock", "with_patches"]
 
@@ -116,7 +117,7 @@ class Patient:
     binaries: BinaryInventory | None = None
     notes: tuple[str, ...] = ()
     """What of it was passed over, to be said on stderr."""
-    not_read: tuple[str, ...] = ()
+    not_read: tuple[Unknown, ...] = ()
     """What is wrong with pastes that were not understood, where others were."""
 
 

@@ -111,7 +111,5 @@ def _own(finding: Finding, report: Report) -> Finding:
         repair = _repair(repair, report)
         finding = replace(finding, repair=repair.id, remedy=repair_remedy(repair))
     if finding.conflict:
-        conflict = _called(finding.conflict, report)
-        seen = (replace(item, where=conflict) if item.where == finding.conflict else item for item in finding.evidence)
-        finding = replace(finding, conflict=conflict, evidence=tuple(seen))
+        finding = replace(finding, conflict=_called(finding.conflict, report))
     return replace(finding, environment=report.environment)

@@ -14,7 +14,6 @@ from math import isfinite
 from typing import Any
 
 from envdoctor.adapters.probe.cards import architecture_of_amd_name, capability_of_name, vendor_of_name
-from envdoctor.adapters.probe.host_machine import says_it_was_late
 from envdoctor.adapters.probe.host_pastes import facts_of_paste
 from envdoctor.adapters.probe.host_values import ALWAYS_THERE, UnfitValue, closest, is_known_name, value_of
 from envdoctor.model.fact import Fact, Facts, FactState
@@ -157,7 +156,7 @@ def _of_report(item: object, where: str, name: str) -> Fact:
         item.get("source") or name,
         item.get("overridden_by"),
         item.get("reason"),
-        timed_out=says_it_was_late(item.get("reason") or ""),
+        timed_out=state == "unknown" and item.get("timed_out") is True,
     )
 
 

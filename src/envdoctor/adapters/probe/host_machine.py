@@ -76,11 +76,6 @@ _LATE = "did not end within"
 _NO_TIME = "there was no time left"
 
 
-def says_it_was_late(reason: str) -> bool:
-    """Return whether the reason of a fact that was written to a file is that something did not end in time."""
-    return _LATE in reason or _NO_TIME in reason
-
-
 _TEXT_LIMIT = 256 * 1024
 _OUTPUT_LIMIT = 256 * 1024
 _SHORTEST_S = 0.1

@@ -83,7 +83,7 @@ def _tells(examination: Examination, found: PackageView, torch: PackageView) -> 
 
 
 def _tells_itself(view: PackageView) -> bool:
-    return view.version.local is not None or view.label_source.endswith("/version.py")
+    return view.version.local is not None or view.label_is_told
 
 
 RULE = Rule(

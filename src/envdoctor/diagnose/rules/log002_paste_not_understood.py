@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
-    for message in examination.not_read:
+    for unknown in examination.not_read:
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
             severity=RULE.severity,
-            subject=message.partition(":")[0],
-            message=f"a paste was not understood: {message}",
+            subject=unknown.subject.name,
+            message=f"a paste was not understood: {unknown.cause}",
             remedy=Remedy("give it in one of the forms that are known, or by the option that it is for"),
         )
 

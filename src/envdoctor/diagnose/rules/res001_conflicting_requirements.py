@@ -69,7 +69,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             subject=package,
             message=f"{', '.join(names[:-1])} and {names[-1]} cannot be installed together: "
             f"they need different versions of `{package}`",
-            evidence=(Evidence(sides, conflict.id),),
+            evidence=(Evidence(sides, of_conflict=True),),
             remedy=repair_remedy(repair) if repair else Remedy(_APART),
             location=next((line for item in conflict.core if (line := line_of(item))), None),
             conflict=conflict.id,

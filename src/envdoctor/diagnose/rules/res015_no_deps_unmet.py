@@ -21,7 +21,7 @@ is known to work; where it does not, the package fails at its first import or ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement
@@ -58,14 +58,14 @@ def _find(examination: Examination) -> Iterator[Finding]:
 
 def _compared(examination: Examination, line: Requirement, package: ResolvedPackage) -> Iterator[Finding]:
     assert examination.resolution is not None  # noqa: S101 - asked for before
-    other: list[Evidence] = []
-    missing: list[Evidence] = []
+    other: list[tuple[Pep508, ResolvedPackage]] = []
+    missing: list[Pep508] = []
     for asked in _demands(examination, package):
         there = examination.resolution.get(canonicalize_name(asked.name))
         if there is None:
-            missing.append(Evidence(f"asks for `{asked}`", "nothing brings it"))
+            missing.append(asked)
         elif not asked.specifier.contains(there.version, prereleases=True):
-            other.append(Evidence(f"asks for `{asked}`", f"{there.name} {there.version}"))
+            other.append((asked, there))
     if other or missing:
         yield _finding(line, package, other, missing)
 
@@ -86,23 +86,33 @@ def _demands(examination: Examination, package: ResolvedPackage) -> Iterator[Pep
             yield asked
 
 
-def _finding(line: Requirement, package: ResolvedPackage, other: list[Evidence], missing: list[Evidence]) -> Finding:
+def _finding(
+    line: Requirement,
+    package: ResolvedPackage,
+    other: Sequence[tuple[Pep508, ResolvedPackage]],
+    missing: Sequence[Pep508],
+) -> Finding:
     parts = []
     if other:
-        parts.append(", ".join(f"{one.what.replace('asks for', 'its')} is not met by {one.where}" for one in other))
+        met = (f"its `{asked}` is not met by {there.name} {there.version}" for asked, there in other)
+        parts.append(", ".join(met))
     if missing:
-        names = ", ".join(one.what.removeprefix("asks for ") for one in missing)
-        parts.append(f"nothing brings {names}")
+        parts.append("nothing brings " + ", ".join(f"`{asked}`" for asked in missing))
     return Finding(
         rule=RULE.code,
         name=RULE.name,
         severity=RULE.severity if other else Severity.INFO,
         subject=package.name,
         message=f"`{package.name}` {package.version} is installed with `--no-deps`: {'; '.join(parts)}",
-        evidence=(Evidence(f"{line} with --no-deps", str(line.origin)), *other, *missing),
+        evidence=(Evidence(f"{line} with --no-deps", str(line.origin)), *_asked(other, missing)),
         remedy=Remedy("make sure that it works so: installers look at none of this"),
         location=line.origin if isinstance(line.origin, FileOrigin) else None,
     )
+
+
+def _asked(other: Sequence[tuple[Pep508, ResolvedPackage]], missing: Sequence[Pep508]) -> Iterator[Evidence]:
+    yield from (Evidence(f"asks for `{asked}`", f"{there.name} {there.version}") for asked, there in other)
+    yield from (Evidence(f"asks for `{asked}`", "nothing brings it") for asked in missing)
 
 
 RULE = Rule(

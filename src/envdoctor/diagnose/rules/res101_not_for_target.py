@@ -155,7 +155,7 @@ def _elsewhere(target: Target) -> str:
 
 
 def _evidence(conflict: Conflict, files: _Files | None) -> Iterator[Evidence]:
-    yield Evidence(f"`{conflict.core[0]}` ({conflict.core[0].origin})", conflict.id)
+    yield Evidence(f"`{conflict.core[0]}` ({conflict.core[0].origin})", of_conflict=True)
     for side in conflict.clash.sides:
         if side.via:
             yield Evidence(f"{side.requirement.origin} needs `{side.requirement.pep508}`", " -> ".join(side.via))

@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.index_account import notes_on, silent
+from envdoctor.diagnose.index_account import silent
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import index_name, mirror_variable
@@ -71,10 +71,8 @@ def _find(examination: Examination) -> Iterator[Finding]:
                 f"index `{index}`{_url(examination, index, option)} could not be reached; {names} {were} "
                 "looked up on another index instead, so no lock can be written"
             ),
-            evidence=(
-                *(Evidence(item.file.filename, f"stands in for index {index}") for item in packages),
-                *(Evidence(note, f"index {index}") for note in notes_on(examination, index)),
-            ),
+            evidence=tuple(Evidence(item.file.filename, f"stands in for index {index}") for item in packages),
+            unknowns=tuple(missed for missed in silent(examination) if missed.index == index),
             remedy=Remedy(
                 "run the same again where that index can be reached, or name a mirror of it: "
                 f"`{mirror_variable(index)}=URL`"
