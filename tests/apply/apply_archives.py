@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.model.plan import PlannedFile
+from envdoctor.model.step import PlannedFile
 
 __all__ = ["Served", "as_index", "index_page", "make_sdist", "make_wheel", "planned", "serve"]
 

@@ -14,20 +14,20 @@ from apply_archives import make_sdist, make_wheel, planned
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.apply.interpreters import ask_python
-from envdoctor.model.plan import (
+from envdoctor.model.plan import Plan
+from envdoctor.model.profile import Patch, PatchKind
+from envdoctor.model.step import (
     BuildSdist,
     CreateEnvironment,
     DownloadFiles,
     InstallFromLock,
     PatchLater,
-    Plan,
     RemoveDistribution,
     Step,
     WriteRecord,
     WriteStub,
     WriteVariables,
 )
-from envdoctor.model.profile import Patch, PatchKind
 
 UV = shutil.which("uv") or str(Path(sys.executable).with_name("uv.exe" if os.name == "nt" else "uv"))
 BASE = sys._base_executable  # type: ignore[attr-defined]

@@ -10,8 +10,9 @@ import pytest
 from envdoctor.adapters.apply.preview import preview_patches
 from envdoctor.adapters.apply.trees import FolderTree
 from envdoctor.model.origin import ProfileOrigin
-from envdoctor.model.plan import PatchFile, PatchLater, PatchPreview, RemoveFile
+from envdoctor.model.plan import PatchPreview
 from envdoctor.model.profile import Patch, PatchKind
+from envdoctor.model.step import PatchFile, PatchLater, RemoveFile
 
 # Look-alikes of the files that XTTS-WebUI's patches are for: the same anchors in other words.
 XTTS = {

@@ -33,7 +33,7 @@ from envdoctor.adapters.apply.journal import Backups
 from envdoctor.adapters.apply.lock_file import Busy
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.adapters.apply.restore import take_back
-from envdoctor.model.plan import DownloadFiles, InstallFromLock, PatchFile
+from envdoctor.model.step import DownloadFiles, InstallFromLock, PatchFile
 
 
 def test_every_kind_of_step_is_done_and_taken_back(world: World, served: Served) -> None:

@@ -14,8 +14,8 @@ from envdoctor.diagnose.source_only_demands import demands_of_moved_pins
 from envdoctor.model.candidate import ProjectPage, RejectionKind
 from envdoctor.model.compatibility import Compatibility, admits_python, can_use, compatibility
 from envdoctor.model.override import Override
-from envdoctor.model.plan import PlannedFile
 from envdoctor.model.repair import Repair
+from envdoctor.model.step import PlannedFile
 from envdoctor.model.target import Target
 from envdoctor.resolve.candidates import Selector
 from envdoctor.resolve.manifest import Policy

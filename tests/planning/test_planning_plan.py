@@ -9,7 +9,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envdoctor.model.environment import InstalledDistribution, InstalledFile
-from envdoctor.model.plan import InstallFromLock, PatchFile, PatchPreview, Plan, PlannedFile, RemoveDistribution
+from envdoctor.model.plan import PatchPreview, Plan
 from envdoctor.model.profile import (
     BoundIndex,
     Exclusion,
@@ -20,6 +20,7 @@ from envdoctor.model.profile import (
     ProfileTarget,
     SetAttribute,
 )
+from envdoctor.model.step import InstallFromLock, PatchFile, PlannedFile, RemoveDistribution
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.planning.fix_refusals import BuildState, EnvironmentState
 from envdoctor.planning.leftovers import brought, leftovers

@@ -7,8 +7,8 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override
-from envdoctor.model.plan import PlannedFile
 from envdoctor.model.requirement import Requirement
+from envdoctor.model.step import PlannedFile
 from envdoctor.verbs.run import variables_for
 from envdoctor.verbs.treatment_result import disagreements
 from envdoctor.verbs.undo import FixEntry, NothingToUndo, to_take_back, treated_together

@@ -21,8 +21,8 @@ from envdoctor.model.origin import (
     written_by_a_person,
 )
 from envdoctor.model.override import Override, OverrideSource
-from envdoctor.model.plan import PlannedFile
 from envdoctor.model.requirement import Requirement
+from envdoctor.model.step import PlannedFile
 from envdoctor.toml_tables import TomlError, read_toml
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from envdoctor.model.environment import InstalledDistribution
-from envdoctor.model.plan import PlannedFile
 from envdoctor.model.profile import Profile
 from envdoctor.model.refusal import Refusal, RefusalKind
+from envdoctor.model.step import PlannedFile
 
 __all__ = ["BuildState", "EnvironmentState", "refusals_of"]
 

@@ -10,7 +10,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.model.environment import InstalledDistribution
-from envdoctor.model.plan import PlannedFile
+from envdoctor.model.step import PlannedFile
 
 __all__ = ["TOOLS", "Leftover", "brought", "leftovers"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from envdoctor.model.plan import WriteStub
 from envdoctor.model.profile import Patch, PatchKind, PlacementRule, Profile
+from envdoctor.model.step import WriteStub
 
 __all__ = ["Selection", "expand_variables", "select", "stand_ins"]
 

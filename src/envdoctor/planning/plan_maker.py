@@ -11,13 +11,14 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Finding
-from envdoctor.model.plan import (
+from envdoctor.model.plan import PatchPreview, Plan
+from envdoctor.model.profile import Profile
+from envdoctor.model.refusal import Refusal, RefusalKind
+from envdoctor.model.step import (
     BuildSdist,
     CreateEnvironment,
     DownloadFiles,
     InstallFromLock,
-    PatchPreview,
-    Plan,
     PlannedFile,
     RemoveDistribution,
     Step,
@@ -25,8 +26,6 @@ from envdoctor.model.plan import (
     WriteStub,
     WriteVariables,
 )
-from envdoctor.model.profile import Profile
-from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.planning.fix_refusals import BuildState, EnvironmentState, refusals_of
 from envdoctor.planning.leftovers import TOOLS, Leftover
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from envdoctor.model.finding import Finding
-from envdoctor.model.plan import (
+from envdoctor.model.plan import Plan
+from envdoctor.model.step import (
     BuildSdist,
     CreateEnvironment,
     DownloadFiles,
     InstallFromLock,
     PatchFile,
     PatchLater,
-    Plan,
     PlannedFile,
     RemoveDistribution,
     RemoveFile,

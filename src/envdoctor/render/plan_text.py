@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdoctor.model.finding import Finding
-from envdoctor.model.plan import DownloadFiles, InstallFromLock, PatchFile, Plan
+from envdoctor.model.plan import Plan
 from envdoctor.model.refusal import Refusal, RefusalKind
+from envdoctor.model.step import DownloadFiles, InstallFromLock, PatchFile
 from envdoctor.render.reasons import message_of, refusals_text
 
 __all__ = ["known_errors", "known_lines", "plan_of_refusals", "plan_text", "plans_text"]

@@ -12,8 +12,8 @@ from envdoctor import __version__
 from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.candidate import DistributionFile
 from envdoctor.model.finding import Severity
-from envdoctor.model.plan import PlannedFile
 from envdoctor.model.refusal import Refusal, RefusalKind
+from envdoctor.model.step import PlannedFile
 from envdoctor.planning.fix_refusals import EnvironmentState
 from envdoctor.planning.leftovers import Leftover, brought, leftovers
 from envdoctor.planning.patch_selection import Selection, expand_variables, select, stand_ins

@@ -18,11 +18,11 @@ from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.origin import FileOrigin, written_by_a_person
 from envdoctor.model.override import Override
-from envdoctor.model.plan import PlannedFile
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
+from envdoctor.model.step import PlannedFile
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import BuildState
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound

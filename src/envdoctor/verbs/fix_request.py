@@ -8,10 +8,11 @@ from typing import Protocol
 
 from envdoctor.model.candidate import DistributionFile
 from envdoctor.model.override import Override
-from envdoctor.model.plan import PatchPreview, Plan, PlannedFile, WriteStub
+from envdoctor.model.plan import PatchPreview, Plan
 from envdoctor.model.profile import Patch
 from envdoctor.model.refusal import Refusal
 from envdoctor.model.report import Report
+from envdoctor.model.step import PlannedFile, WriteStub
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import EnvironmentState
 from envdoctor.verbs.check import CheckRequest

@@ -17,16 +17,17 @@ from envdoctor.adapters.apply.installers import Installer, NoInstaller, choose_i
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_python, python_of
 from envdoctor.adapters.apply.journal import fault_of_own
 from envdoctor.adapters.apply.records import read_record
-from envdoctor.model.plan import PatchFile, RemoveFile
 from envdoctor.model.refusal import Refusal, RefusalKind
+from envdoctor.model.step import PatchFile, RemoveFile
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.planning.fix_refusals import EnvironmentState
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.transport import Transport
     from envdoctor.model.candidate import DistributionFile
-    from envdoctor.model.plan import PatchPreview, WriteStub
+    from envdoctor.model.plan import PatchPreview
     from envdoctor.model.profile import Patch
+    from envdoctor.model.step import WriteStub
     from envdoctor.ports import ArchiveReader
 
 __all__ = ["IndexFetch", "Machine"]

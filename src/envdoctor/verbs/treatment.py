@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Finding
-from envdoctor.model.plan import PatchFile, Plan, RemoveFile
+from envdoctor.model.plan import Plan
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
+from envdoctor.model.step import PatchFile, RemoveFile
 from envdoctor.planning.plan_maker import environment_digest
 from envdoctor.verbs.environment_places import EnvironmentPart, default_environment, parts_of, write_launchers
 from envdoctor.verbs.fix import prepare

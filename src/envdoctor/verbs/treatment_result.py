@@ -11,9 +11,9 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, Waiver
 from envdoctor.model.override import Override
-from envdoctor.model.plan import PlannedFile, WriteRecord, WriteVariables
 from envdoctor.model.refusal import Refusal
 from envdoctor.model.report import Report
+from envdoctor.model.step import PlannedFile, WriteRecord, WriteVariables
 from envdoctor.verbs.fix_request import Prepared
 from envdoctor.verbs.next_command import Typed, with_whole_commands
 

@@ -18,7 +18,7 @@ from typing import BinaryIO, Protocol
 
 from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.paths import fault_of_relative
-from envdoctor.model.plan import PlannedFile
+from envdoctor.model.step import PlannedFile
 
 __all__ = ["BadArchive", "DownloadFailed", "Fetch", "WrongFile", "check_sdist", "download_all", "wheel_targets"]
 

@@ -19,18 +19,17 @@ from envdoctor.adapters.apply.journal import Journal, read_journal
 from envdoctor.adapters.apply.package_steps import PackageSteps
 from envdoctor.adapters.apply.restore import Restored, roll_back
 from envdoctor.adapters.apply.snapshot import save_listing, take_listing
-from envdoctor.model.plan import (
+from envdoctor.model.plan import Plan, StepOutcome
+from envdoctor.model.step import (
     BuildSdist,
     CreateEnvironment,
     DownloadFiles,
     InstallFromLock,
     PatchFile,
     PatchLater,
-    Plan,
     RemoveDistribution,
     RemoveFile,
     Step,
-    StepOutcome,
     WriteRecord,
     WriteStub,
     WriteVariables,

@@ -14,7 +14,7 @@ from envdoctor.adapters.apply.paths import PathEscape, resolve_inside
 from envdoctor.adapters.apply.preview import preview_patches
 from envdoctor.adapters.apply.records import PATCH_RECORD, shell_scripts
 from envdoctor.adapters.apply.trees import FolderTree
-from envdoctor.model.plan import PatchFile, PatchLater, RemoveFile, WriteRecord, WriteStub, WriteVariables
+from envdoctor.model.step import PatchFile, PatchLater, RemoveFile, WriteRecord, WriteStub, WriteVariables
 
 __all__ = ["FileSteps", "NotAsExpected"]
 

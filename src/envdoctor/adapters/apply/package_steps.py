@@ -14,7 +14,7 @@ from envdoctor.adapters.apply.installers import Installer
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, python_of
 from envdoctor.adapters.apply.journal import Journal
 from envdoctor.adapters.apply.snapshot import LeadsOut, save_listing, take_listing, touched_files
-from envdoctor.model.plan import BuildSdist, CreateEnvironment, DownloadFiles, InstallFromLock, RemoveDistribution
+from envdoctor.model.step import BuildSdist, CreateEnvironment, DownloadFiles, InstallFromLock, RemoveDistribution
 from envdoctor.ports import Progress
 
 __all__ = ["PackageSteps"]

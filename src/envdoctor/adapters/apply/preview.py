@@ -14,9 +14,10 @@ from envdoctor.adapters.apply.former import Former, UnpatchedTree
 from envdoctor.adapters.apply.patches import AnchorMissing, patched_text
 from envdoctor.adapters.apply.paths import PathEscape
 from envdoctor.adapters.apply.trees import Tree
-from envdoctor.model.plan import PatchFile, PatchLater, PatchPreview, RemoveFile, WriteStub
+from envdoctor.model.plan import PatchPreview
 from envdoctor.model.profile import Patch, PatchKind
 from envdoctor.model.refusal import Refusal, RefusalKind
+from envdoctor.model.step import PatchFile, PatchLater, RemoveFile, WriteStub
 
 __all__ = ["SourceText", "name_of", "preview_patches", "preview_stubs", "read_source"]
 
