@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination
-from envdoctor.model.candidate import BuildRisk, CoreMetadata, DistributionFile, FileKind, ProjectPage
+from envdoctor.model.candidate import BuildRisk, CoreMetadata, DistributionFile, FileKind, ProjectPage, unknown_file
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment, InstalledFile
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.origin import DistributionOrigin, FileOrigin, Origin
@@ -20,7 +20,7 @@ from envdoctor.model.project import Project, SourceFile
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
-from envdoctor.model.unknown import UnknownKind, unknown_file
+from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import MetadataUnavailable, ProjectNotFound
 
 PLAIN = "linux/x86_64/3.11/cpu"

@@ -9,12 +9,19 @@ from packaging.requirements import Requirement as Pep508
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
-from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, MetadataSource, ProjectPage
+from envdoctor.model.candidate import (
+    CoreMetadata,
+    DistributionFile,
+    FileKind,
+    MetadataSource,
+    ProjectPage,
+    unknown_file,
+)
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Arch, OperatingSystem, Target
-from envdoctor.model.unknown import UnknownKind, unknown_file
+from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import MetadataUnavailable, ProjectNotFound
 
 LINUX = Target(os=OperatingSystem.LINUX, arch=Arch.X86_64, python=(3, 11))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.installed_demands import Demand, marker_environment
+from envdoctor.diagnose.demand import Demand
+from envdoctor.diagnose.installed_demands import marker_environment
 from envdoctor.model.finding import Waiver
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource

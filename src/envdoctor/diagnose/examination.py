@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from envdoctor.model.fact import Facts
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.installed_demands import Demands
+    from envdoctor.diagnose.demand import Demands
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.candidate import Rejection
     from envdoctor.model.conflict import Conflict, GroupOutcome

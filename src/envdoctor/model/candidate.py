@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from envdoctor.model.file_table import table_of
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
     from packaging.version import Version
 
-    from envdoctor.model.unknown import Unknown
 
 __all__ = [
     "DIRECT_REFERENCE",
@@ -30,6 +30,7 @@ __all__ = [
     "agreeing",
     "comparable",
     "malformed_hash",
+    "unknown_file",
 ]
 
 # pip's strong hashes, with the length of their digests in hexadecimal; it refuses all others.
@@ -220,3 +221,9 @@ class Candidate:
     def source_only(self) -> bool:
         """True when no wheel fits the target."""
         return self.files[0].kind is FileKind.SDIST
+
+
+def unknown_file(kind: UnknownKind, file: DistributionFile, cause: str = "") -> Unknown:
+    """Return that a file of a version does not tell what it was asked."""
+    subject = Subject(SubjectKind.PACKAGE, file.project, str(file.version))
+    return Unknown(kind, subject, file.index, file=file.filename, cause=cause)

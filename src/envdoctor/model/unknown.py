@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from envdoctor.model.candidate import DistributionFile
     from envdoctor.model.origin import Origin
 
-__all__ = ["Subject", "SubjectKind", "Unknown", "UnknownKind", "unknown_file"]
+__all__ = ["Subject", "SubjectKind", "Unknown", "UnknownKind"]
 
 
 class SubjectKind(enum.Enum):
@@ -104,9 +103,3 @@ class Unknown:
 _SETTLED = frozenset(
     {UnknownKind.ONLY_A_BUILD, UnknownKind.DIRECT_REFERENCE, UnknownKind.MARKER, UnknownKind.NO_REQUIREMENT}
 )
-
-
-def unknown_file(kind: UnknownKind, file: DistributionFile, cause: str = "") -> Unknown:
-    """Return that a file of a version does not tell what it was asked."""
-    subject = Subject(SubjectKind.PACKAGE, file.project, str(file.version))
-    return Unknown(kind, subject, file.index, file=file.filename, cause=cause)

@@ -32,9 +32,9 @@ from envdoctor.adapters.index.metadata_text import (
 )
 from envdoctor.adapters.index.transport import Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
-from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource
+from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource, unknown_file
 from envdoctor.model.index_url import bare_url
-from envdoctor.model.unknown import UnknownKind, unknown_file
+from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
 if TYPE_CHECKING:

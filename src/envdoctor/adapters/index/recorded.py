@@ -30,8 +30,9 @@ from envdoctor.model.candidate import (
     ProjectPage,
     Rejection,
     RejectionKind,
+    unknown_file,
 )
-from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind, unknown_file
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:

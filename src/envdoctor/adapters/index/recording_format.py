@@ -19,8 +19,9 @@ from envdoctor.model.candidate import (
     FileKind,
     MetadataSource,
     ProjectPage,
+    unknown_file,
 )
-from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind, unknown_file
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
 __all__ = [
     "FORMAT",

@@ -26,8 +26,9 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.accepted_demands import waiver_for
+from envdoctor.diagnose.demand import Demand, Demands
 from envdoctor.diagnose.families import stand_ins
-from envdoctor.diagnose.installed_demands import Demand, Demands, demands_of
+from envdoctor.diagnose.installed_demands import demands_of
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import ProblemKind, of_the_system

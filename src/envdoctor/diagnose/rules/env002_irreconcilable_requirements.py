@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.diagnose.accepted_demands import waiver_for
-from envdoctor.diagnose.installed_demands import Demand, Demands, demands_of
+from envdoctor.diagnose.demand import Demand, Demands
+from envdoctor.diagnose.installed_demands import demands_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
 
