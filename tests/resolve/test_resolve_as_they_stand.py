@@ -20,7 +20,8 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.resolve.diagnosis import resolve
 from envdoctor.resolve.manifest import Manifest, Policy
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 
 TABLE = {
     "torch": {"2.7.1": {}, "2.11.0": {}, "2.15.0": {}},

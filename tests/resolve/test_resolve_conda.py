@@ -9,7 +9,8 @@ from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.project import Project
 from envdoctor.model.report import Report
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.project_index import as_the_project_says, left_to_conda
 
 TABLE = {

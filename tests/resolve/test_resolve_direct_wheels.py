@@ -11,7 +11,8 @@ from resolve_universe import LINUX, MemoryIndex, read
 from envdoctor.model.candidate import DIRECT_REFERENCE
 from envdoctor.model.project import Project
 from envdoctor.model.report import Report
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.lock import LockChoice, lock
 
 TABLE = {

@@ -18,7 +18,7 @@ from envdoctor.model.project import Project
 from envdoctor.model.report import Explained
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.render.explanation_text import explanation_lines
-from envdoctor.verbs.check import CheckRequest
+from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.explain import explain_topic
 
 TODAY = date(2026, 11, 28)

@@ -11,7 +11,8 @@ from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.project import Group, Project
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import GroupKind, GroupName
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 
 TABLE = {
     "click": {"7.1": {}, "8.1": {}},

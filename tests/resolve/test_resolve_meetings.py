@@ -22,7 +22,8 @@ from envdoctor.resolve.dependency_graph import base_name
 from envdoctor.resolve.diagnosis import diagnose
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.resolver import Resolver
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 
 CLONE: dict[str, dict[str, Any]] = {
     "torch": {"2.1.1": {}, "2.2.0": {}, "2.7.1": {}, "2.8.0": {}},

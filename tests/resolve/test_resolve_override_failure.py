@@ -17,7 +17,8 @@ from envdoctor.model.project import Project
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 
 TABLE = {
     "torch": {"2.4.1": {}, "2.7.0": {}},

@@ -11,7 +11,8 @@ from resolve_universe import LINUX, MemoryIndex, read
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import FileOption, Project
 from envdoctor.model.report import Report
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 
 ORIGIN = FileOrigin("requirements.txt", 9)
 TABLE = {

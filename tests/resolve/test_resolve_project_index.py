@@ -14,7 +14,8 @@ from envdoctor.model.finding import Severity
 from envdoctor.model.project import Project
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.project_index import as_the_project_says
 
 TABLE = {

@@ -11,7 +11,8 @@ from resolve_universe import LINUX, MemoryIndex, read
 from envdoctor.model.project import Project
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.manifest import Manifest, Policy
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 
 INVALID = {"mended": ["PyYAML (>=5.1.*)"]}
 TABLE: dict[str, dict[str, Any]] = {

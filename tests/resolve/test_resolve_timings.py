@@ -13,7 +13,8 @@ from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.candidate import ProjectPage
 from envdoctor.model.project import Project
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 
 
 class SlowIndex(MemoryIndex):

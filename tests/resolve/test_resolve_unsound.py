@@ -16,7 +16,8 @@ from envdoctor.resolve.diagnosis import diagnose
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.pubgrub import PubGrub
 from envdoctor.resolve.solver import Demand, Outcome, Solved, View
-from envdoctor.verbs.check import CheckRequest, check
+from envdoctor.verbs.check import check
+from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.lock import LockChoice, lock
 
 TABLE: Mapping[str, Mapping[str, Any]] = {"app": {"1": ["lib<2"]}, "lib": {"1": {}, "2": {}}}

@@ -173,7 +173,7 @@ def _report_of_project(
     quiet: bool,
     env: Path | None,
 ) -> Report:
-    from envdoctor.verbs.check import prescribe, report_of
+    from envdoctor.verbs.check import diagnose_project, report_of
     from envdoctor.verbs.next_command import after_check, after_checks
     from envdoctor.verbs.profile_environments import together
     from envdoctor.verbs.refused_lock import refusals_in_use
@@ -186,7 +186,7 @@ def _report_of_project(
         typed = replace(session.typed, env=env)
         reports = []
         for request in session.requests:
-            result = prescribe(request, groups=True)
+            result = diagnose_project(request, groups=True)
             report = report_of(request, result, command="check")
             command = after_check(report, typed, refusals_in_use(request, result), request.locked)
             reports.append(replace(report, next_command=command))

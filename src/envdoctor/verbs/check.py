@@ -1,52 +1,44 @@
-"""Where the time of a prescription went."""
+"""``check``: what a project is diagnosed with, and the report of that."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.engine import breakages, examine
-from envdoctor.diagnose.examination import Examination, Sources
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.log_findings import is_understood
 from envdoctor.lock.still_holds import holds
-from envdoctor.model.fact import Facts
-from envdoctor.model.report import Report, Scope
+from envdoctor.model.report import Report
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.verbs import collector_paused
 from envdoctor.verbs.check_environment import could_be_asked
+from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.project_overrides import as_stated
 from envdoctor.verbs.resolver_input import choose_python, manifest_of
 from envdoctor.verbs.scope import with_groups
-from envdoctor.verbs.settings import Settings
 from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, waive
 from envdoctor.verbs.without_profile import changes_anything, found_as_they_stand, found_without_bounds
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
-    from envdoctor.lock.pylock_reader import LockedProject
-    from envdoctor.model.binary import BinaryInventory
-    from envdoctor.model.candidate import BuildRisk, DistributionFile
     from envdoctor.model.conflict import GroupOutcome
-    from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.finding import Finding
-    from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project
     from envdoctor.model.resolution import Resolution
-    from envdoctor.model.target import Target
     from envdoctor.model.unknown import Unknown
-    from envdoctor.ports import ArchiveReader, Index, Progress
+    from envdoctor.ports import Index
     from envdoctor.resolve.manifest import Manifest
     from envdoctor.resolve.resolver import Resolver
 
-__all__ = ["CheckRequest", "Phases", "Prescription", "check", "prescribe", "report_of"]
+__all__ = ["Phases", "check", "diagnose_project", "report_of"]
 
 
 @runtime_checkable
@@ -84,65 +76,13 @@ class Phases:
         return sum(index.seconds for index in self._indexes)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRequest:
-    """Everything that ``check`` may look at; what is None is not looked at."""
-
-    target: Target
-    today: date
-    python_choices: tuple[tuple[int, int], ...] = ()
-    """Interpreters to try, best first; empty: the target's own."""
-    project: Project | None = None
-    sources: Sources | None = None
-    profile: Profile | None = None
-    settings: Settings = Settings()  # noqa: RUF009 - immutable
-    locked: LockedProject | None = None
-    index: Index | None = None
-    archives: ArchiveReader | None = None
-    plain_index: Index | None = None
-    """The index without the profile's bound indexes; None: the same."""
-    plain_archives: ArchiveReader | None = None
-    build_risk: Callable[[DistributionFile], BuildRisk] | None = None
-    environment: InstalledEnvironment | None = None
-    binaries: BinaryInventory | None = None
-    facts: Facts = Facts()  # noqa: RUF009 - immutable
-    log: str | None = None
-    not_read: tuple[Unknown, ...] = ()
-    """What is wrong with pastes that were not understood."""
-    unreachable: Callable[[], Sequence[Unknown]] = tuple
-    """Tells, afterwards, which indexes did not answer."""
-    progress: Progress | None = None
-    upgrade: frozenset[str] = frozenset()
-    offline: bool = False
-    """No index may be asked: where the cache does not know, the lock may speak."""
-    scope: Scope = Scope()  # noqa: RUF009 - immutable
-    """What is looked at, and who named it."""
-    part: str = ""
-    """Which of the profile's environments this is about, where it has several."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prescription:
-    """A diagnosis with what the rules said of it."""
-
-    target: Target
-    diagnosis: Diagnosis | None
-    findings: tuple[Finding, ...]
-    timings: Mapping[str, float]
-    """Seconds by phase, as the report has them."""
-    by_lock: tuple[NormalizedName, ...] = ()
-    """Projects that could not be read, where the lock alone was asked; the diagnosis is empty then."""
-    groups: tuple[GroupOutcome, ...] = ()
-    """What came out for the lists that nobody asked for."""
-
-
 def check(request: CheckRequest) -> Report:
     """Return the report of ``check``."""
-    return report_of(request, prescribe(request, groups=True), command="check")
+    return report_of(request, diagnose_project(request, groups=True), command="check")
 
 
-def report_of(request: CheckRequest, result: Prescription, *, command: str) -> Report:
-    """Return the report of a prescription, with what waivers and the lock accept marked."""
+def report_of(request: CheckRequest, result: Diagnosed, *, command: str) -> Report:
+    """Return the report of what was diagnosed, with what waivers and the lock accept marked."""
     diagnosis = result.diagnosis
     unknowns = () if result.by_lock else _unknowns(request, diagnosis)
     return Report(
@@ -163,7 +103,7 @@ def report_of(request: CheckRequest, result: Prescription, *, command: str) -> R
     )
 
 
-def prescribe(request: CheckRequest, *, repair: int | None = None, groups: bool = False) -> Prescription:
+def diagnose_project(request: CheckRequest, *, repair: int | None = None, groups: bool = False) -> Diagnosed:
     """Resolve, find conflicts and repairs, and run the rules over what came out.
 
     ``groups``: judge as well what stands beside the main list and nobody asked for.
@@ -172,10 +112,10 @@ def prescribe(request: CheckRequest, *, repair: int | None = None, groups: bool 
     first is in use or the profile's.
     """
     with collector_paused():
-        return _prescribe(request, f"R{repair}", Phases(request.index, request.plain_index), groups=groups)
+        return _diagnose_and_judge(request, f"R{repair}", Phases(request.index, request.plain_index), groups=groups)
 
 
-def _prescribe(request: CheckRequest, repair: str, phases: Phases, *, groups: bool) -> Prescription:
+def _diagnose_and_judge(request: CheckRequest, repair: str, phases: Phases, *, groups: bool) -> Diagnosed:
     examination = _examination(request)
     manifest = _manifest(request)
     diagnosis = None
@@ -211,7 +151,7 @@ def _prescribe(request: CheckRequest, repair: str, phases: Phases, *, groups: bo
         findings = (*findings, *_without_bounds(request, manifest, examination, findings))
     phases.end("rules_s")
     target = manifest.target if manifest else request.target
-    return Prescription(target, diagnosis, findings, phases.timings(), by_lock=unread, groups=outcomes)
+    return Diagnosed(target, diagnosis, findings, phases.timings(), by_lock=unread, groups=outcomes)
 
 
 def _groups(request: CheckRequest, manifest: Manifest, diagnosis: Diagnosis) -> tuple[GroupOutcome, ...]:

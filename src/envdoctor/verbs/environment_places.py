@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envdoctor.ports import UsageError
-from envdoctor.verbs.check import CheckRequest
+from envdoctor.verbs.check_request import CheckRequest
 
 __all__ = [
     "EnvironmentPart",

@@ -19,7 +19,8 @@ from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.resolve.explanation import explain
-from envdoctor.verbs.check import CheckRequest, prescribe, report_of
+from envdoctor.verbs.check import diagnose_project, report_of
+from envdoctor.verbs.check_request import CheckRequest
 
 __all__ = ["explain_topic"]
 
@@ -33,7 +34,7 @@ class _Dated(Protocol):
 
 def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
     """Explain a package (by name), a conflict (by id such as C1), or without a topic all conflicts."""
-    result = prescribe(request)
+    result = diagnose_project(request)
     report = report_of(request, result, command="explain")
     diagnosis = result.diagnosis
     if topic is None or diagnosis is None:

@@ -20,7 +20,7 @@ from envdoctor.planning.patch_selection import Selection, expand_variables, sele
 from envdoctor.planning.plan_maker import PlanInput, make_plan
 from envdoctor.planning.variables import refused_variables
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
-from envdoctor.verbs.check import CheckRequest
+from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.fix_lock import FixLock, distribution_file, lock_for_fix
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 

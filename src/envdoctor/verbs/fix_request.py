@@ -15,7 +15,7 @@ from envdoctor.model.report import Report
 from envdoctor.model.step import PlannedFile, WriteStub
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import EnvironmentState
-from envdoctor.verbs.check import CheckRequest
+from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.lock import LockChoice
 
 __all__ = ["FixPorts", "FixRequest", "Prepared"]

@@ -1,4 +1,4 @@
-"""``lock``: a prescription as the files that stand beside a project."""
+"""``lock``: what a project is diagnosed with as the files that stand beside a project."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from envdoctor.model.target import Target
 from envdoctor.model.unknown import Unknown
 from envdoctor.ports import UsageError
 from envdoctor.resolve.diagnosis import Diagnosis
-from envdoctor.verbs.check import CheckRequest, prescribe, report_of
+from envdoctor.verbs.check import diagnose_project, report_of
+from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.profile_environments import together
 from envdoctor.verbs.project_overrides import overrides_of_project
 from envdoctor.verbs.refused_lock import refusals_of
@@ -78,7 +79,7 @@ class LockOutcome:
 
 def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str]) -> LockOutcome:
     """Return the lock and its companions for a request; nothing is written here."""
-    result = prescribe(request, repair=choice.repair)
+    result = diagnose_project(request, repair=choice.repair)
     report = report_of(request, result, command="lock")
     if result.diagnosis is None or request.project is None:
         nothing = Refusal(RefusalKind.CONFLICT, message="there is no project to lock")

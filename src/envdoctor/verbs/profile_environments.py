@@ -14,7 +14,7 @@ from envdoctor.model.profile import EnvironmentSpec, Profile
 from envdoctor.model.project import Project
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
-from envdoctor.verbs.check import CheckRequest
+from envdoctor.verbs.check_request import CheckRequest
 
 __all__ = ["per_environment", "together"]
 

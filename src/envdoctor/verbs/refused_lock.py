@@ -20,12 +20,12 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.resolve.diagnosis import Diagnosis
-from envdoctor.verbs.check import CheckRequest, Prescription
+from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 
 __all__ = ["refusals_in_use", "refusals_of"]
 
 
-def refusals_in_use(request: CheckRequest, result: Prescription) -> tuple[Refusal, ...]:
+def refusals_in_use(request: CheckRequest, result: Diagnosed) -> tuple[Refusal, ...]:
     """Return why the resolution in use gets no lock."""
     if result.diagnosis is None or request.project is None:
         return ()

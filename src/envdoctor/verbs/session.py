@@ -14,7 +14,7 @@ from envdoctor.model.project import GroupChoice
 from envdoctor.ports import Progress, Tell
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.card_choice import card_against, with_card
-from envdoctor.verbs.check import CheckRequest
+from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_index import as_the_project_says, left_to_conda

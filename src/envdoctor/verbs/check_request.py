@@ -1,0 +1,83 @@
+"""What ``check`` is asked to look at, and what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.examination import Sources
+from envdoctor.model.fact import Facts
+from envdoctor.model.report import Scope
+from envdoctor.resolve.diagnosis import Diagnosis
+from envdoctor.verbs.settings import Settings
+
+if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
+
+    from envdoctor.lock.pylock_reader import LockedProject
+    from envdoctor.model.binary import BinaryInventory
+    from envdoctor.model.candidate import BuildRisk, DistributionFile
+    from envdoctor.model.conflict import GroupOutcome
+    from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.finding import Finding
+    from envdoctor.model.profile import Profile
+    from envdoctor.model.project import Project
+    from envdoctor.model.target import Target
+    from envdoctor.model.unknown import Unknown
+    from envdoctor.ports import ArchiveReader, Index, Progress
+
+__all__ = ["CheckRequest", "Diagnosed"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """Everything that ``check`` may look at; what is None is not looked at."""
+
+    target: Target
+    today: date
+    python_choices: tuple[tuple[int, int], ...] = ()
+    """Interpreters to try, best first; empty: the target's own."""
+    project: Project | None = None
+    sources: Sources | None = None
+    profile: Profile | None = None
+    settings: Settings = Settings()  # noqa: RUF009 - immutable
+    locked: LockedProject | None = None
+    index: Index | None = None
+    archives: ArchiveReader | None = None
+    plain_index: Index | None = None
+    """The index without the profile's bound indexes; None: the same."""
+    plain_archives: ArchiveReader | None = None
+    build_risk: Callable[[DistributionFile], BuildRisk] | None = None
+    environment: InstalledEnvironment | None = None
+    binaries: BinaryInventory | None = None
+    facts: Facts = Facts()  # noqa: RUF009 - immutable
+    log: str | None = None
+    not_read: tuple[Unknown, ...] = ()
+    """What is wrong with pastes that were not understood."""
+    unreachable: Callable[[], Sequence[Unknown]] = tuple
+    """Tells, afterwards, which indexes did not answer."""
+    progress: Progress | None = None
+    upgrade: frozenset[str] = frozenset()
+    offline: bool = False
+    """No index may be asked: where the cache does not know, the lock may speak."""
+    scope: Scope = Scope()  # noqa: RUF009 - immutable
+    """What is looked at, and who named it."""
+    part: str = ""
+    """Which of the profile's environments this is about, where it has several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """The diagnosis of a project with what the rules said of it."""
+
+    target: Target
+    diagnosis: Diagnosis | None
+    findings: tuple[Finding, ...]
+    timings: Mapping[str, float]
+    """Seconds by phase, as the report has them."""
+    by_lock: tuple[NormalizedName, ...] = ()
+    """Projects that could not be read, where the lock alone was asked; the diagnosis is empty then."""
+    groups: tuple[GroupOutcome, ...] = ()
+    """What came out for the lists that nobody asked for."""
