@@ -11,6 +11,7 @@ import pytest
 from envdoctor.adapters.index.recorded import RecordedIndex
 from envdoctor.cli.main import main
 from envdoctor.model.environment import InstalledEnvironment
+from envdoctor.model.target import Target
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 NOTE = "takes the place of"
@@ -63,7 +64,7 @@ def test_a_listing_that_does_not_tell_its_python_has_an_assumed_one_in_the_headl
 def test_notes_of_the_index_that_a_listing_is_looked_up_in_are_said(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def with_a_note(environment: InstalledEnvironment, index: RecordedIndex) -> InstalledEnvironment:
+    def with_a_note(environment: InstalledEnvironment, index: RecordedIndex, _target: Target) -> InstalledEnvironment:
         index.notes = ("one index is another",)
         return environment
 

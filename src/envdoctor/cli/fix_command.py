@@ -19,7 +19,7 @@ from envdoctor.ports import UsageError
 from envdoctor.render.plan_json import plan_json
 from envdoctor.render.plan_text import known_lines, plan_of_refusals, plans_text
 from envdoctor.render.reasons import refusals_text
-from envdoctor.verbs.environment_places import default_environment
+from envdoctor.verbs.environment_places import default_environment, python_there
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.session import Session, open_session
 
@@ -102,6 +102,7 @@ def fix(
         IndexChoice(False, index_url, None, cache_dir, exclude_newer),
         progress=open_progress(quiet=quiet),
         tell=teller(quiet=quiet),
+        python=python_there(project if project.is_dir() else project.parent, env, python),
     )
     options = TreatmentOptions(
         project=(project if project.is_dir() else project.parent).resolve(),

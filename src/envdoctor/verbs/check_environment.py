@@ -13,6 +13,7 @@ from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.log_findings import conflicts_of_log, is_understood
 from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.environment import EnvironmentKind, ProblemKind
 from envdoctor.model.report import Report
 from envdoctor.model.target import TargetProperty
@@ -20,6 +21,8 @@ from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, Projec
 from envdoctor.verbs import collector_paused
 from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.host import cards_were_asked
+from envdoctor.verbs.scope import target_facts
+from envdoctor.verbs.settings import Settings
 from envdoctor.verbs.target_choice import TargetChoice, assumed_of, fitted, pick_target, torch_of_facts
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
     from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
     from envdoctor.model.profile import Profile
+    from envdoctor.model.target import Target
     from envdoctor.verbs.index_choice import IndexChoice
     from envdoctor.verbs.patient import Patient
 
@@ -60,7 +64,9 @@ def could_be_asked(environment: InstalledEnvironment | None) -> bool:
     )
 
 
-def with_requirements(environment: InstalledEnvironment, index: Index) -> InstalledEnvironment:
+def with_requirements(
+    environment: InstalledEnvironment, index: Index, target: Target | None = None
+) -> InstalledEnvironment:
     """Return a listing with the requirements that the index has for its versions.
 
     Distributions that the index does not have in that version (local builds, editable installs) stay as they are,
@@ -71,7 +77,7 @@ def with_requirements(environment: InstalledEnvironment, index: Index) -> Instal
         return environment
     wanted = {item.name: version for item in environment.distributions if (version := _version(item)) is not None}
     index.prefetch_pages(wanted)
-    files = dict(_files(wanted, index))
+    files = dict(_files(wanted, index, target))
     index.prefetch_metadata(files.values())
     distributions = tuple(_filled(item, files, index) for item in environment.distributions)
     filled = {
@@ -93,15 +99,17 @@ def _version(item: InstalledDistribution) -> Version | None:
         return None
 
 
-def _files(wanted: dict[NormalizedName, Version], index: Index) -> Iterator[tuple[str, DistributionFile]]:
+def _files(
+    wanted: dict[NormalizedName, Version], index: Index, target: Target | None
+) -> Iterator[tuple[str, DistributionFile]]:
     for name, version in wanted.items():
         try:
             page = index.page(name)
         except (ProjectNotFound, IndexUnavailable):
             continue
         files = [file for file in page.files if file.version == version]
-        # Wheels of one release hardly ever differ in what they require, and say it without a build.
-        files.sort(key=lambda file: file.kind is not FileKind.WHEEL)
+        # A wheel says without a build what it requires; the one for the target is the one that is installed.
+        files.sort(key=lambda file: (file.kind is not FileKind.WHEEL, target is not None and not can_use(file, target)))
         if files:
             yield name, files[0]
 
@@ -163,7 +171,7 @@ def report_of_patient(
     examination = Examination(
         target=target,
         profile=profile,
-        environment=_with_requirements(environment, index_choice, profile, tell),
+        environment=_with_requirements(environment, index_choice, profile, target, tell),
         binaries=patient.binaries,
         facts=patient.facts,
         log=patient.log,
@@ -171,7 +179,10 @@ def report_of_patient(
         not_read=patient.not_read,
     )
     with collector_paused():
-        return check_patient(examination)
+        report = check_patient(examination)
+    place = (environment.root,) if environment is not None and environment.root else ()
+    settings = target_facts(target, target_choice, Settings(), profile, patient)
+    return replace(report, scope=replace(report.scope, environments=place, target_facts=settings))
 
 
 def _without_torch(environment: InstalledEnvironment, profile: Profile) -> InstalledEnvironment:
@@ -194,13 +205,12 @@ def _profile(named: str | None) -> Profile | None:
     from pathlib import Path
 
     from envdoctor.verbs.project_inputs import pick_profile
-    from envdoctor.verbs.settings import Settings
 
     return pick_profile(named, Settings(), Path())
 
 
 def _with_requirements(
-    environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None, tell: Tell
+    environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None, target: Target, tell: Tell
 ) -> InstalledEnvironment | None:
     """Return a listing with the requirements that the index knows; anything else, and all offline, as it is."""
     if environment is None or environment.kind is not EnvironmentKind.LISTING or choice.offline:
@@ -209,7 +219,7 @@ def _with_requirements(
 
     index = open_ports(choice, profile, None)
     try:
-        return with_requirements(environment, index)
+        return with_requirements(environment, index, target)
     finally:
         index.close()
         for text in dict.fromkeys(index.notes):

@@ -19,6 +19,7 @@ __all__ = [
     "launcher",
     "one_environment",
     "parts_of",
+    "python_there",
     "treated_here",
     "typed_environment",
     "write_launchers",
@@ -37,6 +38,16 @@ class EnvironmentPart:
 def default_environment(project: Path) -> Path:
     """Return where a project's environment is unless ``--env`` names another."""
     return project / ".venv"
+
+
+def python_there(project: Path, environment: Path | None, executable: Path | None) -> tuple[int, int] | None:
+    """Return the Python of the environment that is named or lies there, else that of the interpreter that is named."""
+    from envdoctor.adapters.apply.interpreters import ask_python, python_of
+
+    place = environment or default_environment(project)
+    there = python_of(place) if place.is_dir() else executable
+    facts = ask_python(there) if there is not None else None
+    return facts.python if facts is not None else None
 
 
 def parts_of(requests: Sequence[CheckRequest], project: Path, environment: Path | None) -> list[EnvironmentPart]:

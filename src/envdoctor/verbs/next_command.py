@@ -40,6 +40,8 @@ class Typed:
         """Return the command line of a verb for the same project, profile, target and index."""
         words = ["envdoctor", verb, _path(self.project), *more, *self._profile(), *self._groups(), *self._target(verb)]
         words += self._index()
+        if verb == "check" and self.env is not None and self.env.exists():
+            words += ["--env", str(self.env)]
         return _shell(words, variables or {})
 
     def treatment(self, verb: str) -> str:

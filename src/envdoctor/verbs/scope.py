@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from envdoctor.model.fact import FactState
 from envdoctor.model.report import FileRead, Scope, Setting
 from envdoctor.model.target import Target
 
@@ -72,22 +73,47 @@ def _facts(
     patient: Patient | None,
     python_origin: str,
 ) -> Iterator[Setting]:
-    looked_at = patient is not None and patient.environment is not None
-    other = f"profile {profile.name}" if profile is not None else "the environment" if looked_at else "this machine"
-    yield Setting("os", target.os.value, "--target-os" if choice.os else other)
-    yield Setting("arch", target.arch.value, "--target-arch" if choice.arch else other)
+    of_profile = f"profile {profile.name}" if profile is not None else ""
+    place = patient.environment if patient is not None else None
+    tells = place is not None and (place.told.platform or place.built_for.system)
+    yield Setting("os", target.os.value, _who("--target-os" if choice.os else of_profile, patient, "os", tells))
+    tells = place is not None and (place.told.machine or place.built_for.machine)
+    arch = "--target-arch" if choice.arch else of_profile
+    yield Setting("arch", target.arch.value, _who(arch, patient, "arch", tells))
     python = "--target-python" if choice.python else ""
-    python = python or ("[tool.envdoctor] target-python" if settings.target_python else "")
-    yield Setting("python", target.python_version, python or python_origin or other)
+    python = python or ("[tool.envdoctor] target-python" if settings.target_python else "") or python_origin
+    mine = place is not None and place.python == target.python
+    python = python or ("" if mine else of_profile)
+    yield Setting("python", target.python_version, _who(python, patient, "python.version", mine))
     if target.backend.value != "unknown":
-        yield Setting("backend", target.backend.value, "--target-backend" if choice.backend else other)
+        backend = "--target-backend" if choice.backend else of_profile
+        yield Setting("backend", target.backend.value, backend or "the cards")
+    yield from _releases(target, choice, of_profile, patient)
+    if target.gpu_architecture:
+        yield Setting("gpu", target.gpu_architecture, "--gpu" if choice.gpu else of_profile or "facts")
+
+
+def _releases(target: Target, choice: TargetChoice, of_profile: str, patient: Patient | None) -> Iterator[Setting]:
     plain = Target(target.os, target.arch, target.python)
-    for name, system, release, typed, usual in (
-        ("glibc", "linux", target.glibc, choice.glibc, plain.glibc),
-        ("macos", "macos", target.macos, choice.macos, plain.macos),
+    environment = patient.environment if patient is not None else None
+    for name, system, release, typed, usual, fact in (
+        ("glibc", "linux", target.glibc, choice.glibc, plain.glibc, "host.glibc"),
+        ("macos", "macos", target.macos, choice.macos, plain.macos, "host.macos"),
     ):
         if target.os.value == system:
-            told = f"--{name}" if typed else other if profile is not None or release != usual else "assumed"
-            yield Setting(name, ".".join(map(str, release)), told)
-    if target.gpu_architecture:
-        yield Setting("gpu", target.gpu_architecture, "--gpu" if choice.gpu else other)
+            shown = ".".join(map(str, release))
+            tells = name == "glibc" and environment is not None and shown in environment.told.glibc
+            usually = of_profile or ("assumed" if release == usual else "")
+            who = f"--{name}" if typed else "" if tells or _known(patient, fact) else usually
+            yield Setting(name, shown, _who(who, patient, fact, tells))
+
+
+def _who(typed: str, patient: Patient | None, fact: str, in_environment: object) -> str:
+    """Return who says a property: what was typed or chosen, else facts, the environment, or the machine that runs."""
+    if typed:
+        return typed
+    return "facts" if _known(patient, fact) else "the environment" if in_environment else "this machine"
+
+
+def _known(patient: Patient | None, fact: str) -> bool:
+    return patient is not None and patient.facts.get(fact).state is FactState.KNOWN

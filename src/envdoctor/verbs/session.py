@@ -20,7 +20,7 @@ from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_index import as_the_project_says, left_to_conda
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.scope import scope_of_project, target_facts
-from envdoctor.verbs.target_choice import fitted
+from envdoctor.verbs.target_choice import fitted, fitted_of_profile
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
@@ -71,8 +71,12 @@ def open_session(
     lock_folder: Path | None = None,
     upgrade: frozenset[str] = frozenset(),
     groups: GroupChoice = GroupChoice(),  # noqa: B008 - immutable
+    python: tuple[int, int] | None = None,
 ) -> Session:
-    """Read project, profile and lock, choose the target, open the index. Raises UsageError."""
+    """Read project, profile and lock, choose the target, open the index. Raises UsageError.
+
+    ``python``: that of the environment which will be treated; it is the target's where nobody asks for another.
+    """
     from packaging.utils import canonicalize_name
 
     facts = with_card(patient.facts if patient else Facts(), target_choice.gpu)
@@ -86,11 +90,16 @@ def open_session(
     elif contrary := card_against(chosen.target.backend, facts):
         tell(f"profile `{chosen.name}` is for {chosen.target.backend.value}, {contrary}")
     target, pythons = project_inputs.pick_target(target_choice, chosen, settings)
+    usual = target.python
     if patient is not None and chosen is None:
         target = fitted(target, patient, target_choice)
-    read = project_inputs.read(project, chosen, settings, target, groups)
+    elif patient is not None:
+        target, pythons = fitted_of_profile(target, pythons, patient, target_choice)
     python_origin = ""
     has_its_own = patient is not None and patient.environment is not None
+    if python is not None and chosen is None and target_choice.python is None and settings.target_python is None:
+        target, has_its_own, python_origin = replace(target, python=python), True, "the environment"
+    read = project_inputs.read(project, chosen, settings, target, groups)
     if target_choice.python is None and settings.target_python is None and not has_its_own:
         asked = project_inputs.asked_python(read, target, pythons, tell=tell)
         if asked != (target, pythons):
@@ -136,6 +145,8 @@ def open_session(
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
     )
     named = None if settings.profile or chosen is None else chosen.name
+    if has_its_own and chosen is None and target.python != usual:
+        target_choice = replace(target_choice, python=target.python_version)  # A lock is to be for the same one.
     return Session(
         request,
         (index, plain),

@@ -26,6 +26,7 @@ __all__ = [
     "TargetChoice",
     "assumed_of",
     "fitted",
+    "fitted_of_profile",
     "for_environment_python",
     "host_target",
     "pick_target",
@@ -190,7 +191,26 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
     glibc = _glibc(patient)
     if glibc is not None and choice.glibc is None and target.os is OperatingSystem.LINUX:
         target = replace(target, glibc=glibc)
+    macos = _version_of(patient.facts.value("host.macos"))
+    if macos is not None and choice.macos is None and target.os is OperatingSystem.MACOS:
+        target = replace(target, macos=macos)
     return target
+
+
+def fitted_of_profile(
+    target: Target, choices: tuple[tuple[int, int], ...], patient: Patient, choice: TargetChoice
+) -> tuple[Target, tuple[tuple[int, int], ...]]:
+    """Return a profile's target and interpreters with what environment and facts say, as far as the profile allows.
+
+    Of several Pythons the one that is there counts, and not the first; its glibc counts for more than the promised one.
+    """
+    python, glibc = _python_of_patient(patient), _glibc(patient)
+    if python in choices:
+        target, choices = replace(target, python=python, python_full=None), ()
+    here = system_of(patient) == target.os.value and target.os is OperatingSystem.LINUX
+    if glibc is not None and choice.glibc is None and here:
+        target = replace(target, glibc=glibc)
+    return target, choices
 
 
 def assumed_of(patient: Patient, choice: TargetChoice) -> frozenset[TargetProperty]:
@@ -241,8 +261,12 @@ def system_of(patient: Patient) -> str | None:
 def _glibc(patient: Patient) -> tuple[int, int] | None:
     """Return the machine's glibc as facts or the environment's interpreter tell it."""
     told = patient.environment.told.glibc if patient.environment is not None else ""
-    found = re.search(r"(\d+)\.(\d+)", str(patient.facts.value("host.glibc") or told))
-    return (int(found[1]), int(found[2])) if found else None
+    return _version_of(patient.facts.value("host.glibc") or told)
+
+
+def _version_of(text: object) -> tuple[int, int] | None:
+    found = re.search(r"(\d+)(?:\.(\d+))?", str(text or ""))
+    return (int(found[1]), int(found[2] or 0)) if found else None
 
 
 def _machine(patient: Patient) -> str:

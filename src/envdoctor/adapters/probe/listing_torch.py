@@ -21,6 +21,9 @@ _CARD_LINE = re.compile(r"^GPU (\d+): (.+?)(?: \(UUID.*)?$", re.MULTILINE)
 _SYSTEMS = (("windows", "windows"), ("mac", "macos"), ("darwin", "macos"), ("linux", "linux"), ("ubuntu", "linux"))
 
 
+_RELEASES = {"host.glibc": r"glibc-?(\d\.\d{1,2})(?!\d)", "host.macos": r"macos[- ](\d{2}(?:\.\d{1,2})?)(?!\d)"}
+
+
 def facts_of_collect_env(fields: Mapping[str, str]) -> Facts:
     """Return what the headings tell: system, driver, cards, torch's own version and CUDA."""
     return Facts(_facts({str(key): str(value) for key, value in fields.items()}))
@@ -34,6 +37,13 @@ def _facts(fields: Mapping[str, str]) -> Iterator[Fact]:
     machine = next((name for name in ("x86_64", "amd64", "aarch64", "arm64") if name in platform), None)
     if machine:
         yield _known("arch", {"amd64": "x86_64"}.get(machine, machine))
+    for name, pattern in _RELEASES.items():
+        found = re.search(pattern, f"{fields.get('Libc version', '')} {platform}")
+        if found:
+            yield _known(name, found[1])
+    python = re.match(r"\d\.\d{1,2}(\.\d{1,3})?(?![\d.])", fields.get("Python version", ""))
+    if python:
+        yield _known("python.version", python[0])
     if "microsoft" in platform or "wsl" in platform:
         yield _known("host.wsl", value=True)
     yield from _torch(fields)
