@@ -123,6 +123,9 @@ marker = "sys_platform == 'win32'"
 name = "near"
 directory = { path = "." }
 """
+PIPFILE = """{"_meta": {}, "default": {"idna": {"version": "==3.7"},
+"pywin32": {"version": "==306", "markers": "sys_platform == 'win32'"}}, "develop": {"pytest": {"version": "==8"}}}
+"""
 PYPROJECT = '[project]\nname = "app"\ndependencies = ["requests"]\n'
 
 
@@ -133,6 +136,7 @@ PYPROJECT = '[project]\nname = "app"\ndependencies = ["requests"]\n'
         ("poetry.lock", POETRY, ["idna==3.7"]),
         ("poetry.lock", POETRY_1_8, ["requests==2.32.0", "idna==3.7"]),
         ("pdm.lock", PDM, ["idna==3.7"]),
+        ("Pipfile.lock", PIPFILE, ["idna==3.7"]),
         ("pylock.toml", PYLOCK, ["idna==3.7"]),
     ],
 )

@@ -93,7 +93,7 @@ def test_no_such_path(tmp_path: Path):
 def test_an_empty_directory_says_what_was_looked_for(read_files):
     with pytest.raises(ProjectFileError, match=r"looked for requirements\*\.txt, pyproject\.toml"):
         read_files({"README.md": "x"})
-    with pytest.raises(ProjectFileError, match=r"one folder deeper: `part/requirements\.txt`"):
+    with pytest.raises(ProjectFileError, match=r"deeper: `part/requirements\.txt`"):
         read_files({"part/requirements.txt": "torch"})
 
 

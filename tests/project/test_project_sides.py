@@ -214,3 +214,20 @@ class NoArchives:
 
     def read(self, file, member):
         return None
+
+
+def test_all_members_of_a_workspace_are_judged_with_its_root(read_files):
+    files = {
+        "pyproject.toml": '[tool.uv.workspace]\nmembers = ["packages/*"]\n',
+        "packages/a/pyproject.toml": '[project]\nname = "a"\ndependencies = ["idna==3.7", "b"]\n',
+        "packages/b/pyproject.toml": '[project]\nname = "b"\ndependencies = ["idna==3.6"]\n',
+    }
+    project = read_files(files)
+    assert sorted(one.pep508 for one in project.requirements) == ["idna==3.6", "idna==3.7"]
+    assert not project.left_out
+    assert [one.pep508 for one in read_files(files, at="packages/b").requirements] == ["idna==3.6"]
+
+
+def test_what_asks_for_nothing_was_not_judged(read_files):
+    assert read_files({"requirements.txt": "# nothing\n"}).unread
+    assert not read_files({"pyproject.toml": '[project]\nname = "a"\n', "requirements.txt": ""}).unread

@@ -105,8 +105,8 @@ def after_check(
     """
     if typed.index.offline and not report.complete:
         return replace(typed, index=replace(typed.index, offline=False)).command("check")
-    if report.verdict.value == "healthy":
-        return None
+    if report.verdict.value == "healthy" or (report.resolution is not None and not report.resolution.packages):
+        return None  # Nothing is to be done, or nothing was asked for.
     if report.resolution is None or refusals:
         return _for_admitted_python(report, typed) or mirrored_lock(typed, refusals) or _explained(report, typed)
     if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:

@@ -38,7 +38,7 @@ _SIDE = re.compile(
     r"(?:^|[^a-z])(dev|devel|test|tests|testing|doc|docs|lint|ci|build|optional|extra|extras)(?:[^a-z]|$)", re.I
 )
 _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
-LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
+LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pipfile.lock")
 _STANDARD = ("requirements.txt", "pyproject.toml", "setup.cfg", "setup.py", "pipfile", "pixi.toml")
 _LOOKED_FOR = (
     "requirements*.txt, pyproject.toml, setup.cfg, setup.py, environment.yml, pixi.toml, Pipfile, install scripts"
@@ -195,13 +195,11 @@ def _bears_known_name(path: Path) -> bool:
 
 
 def _deeper(root: Path) -> str:
-    """Name what lies one folder deeper, for a message."""
-    try:
-        found = [path for name in ("requirements.txt", "pyproject.toml") for path in root.glob(f"*/{name}")]
-    except OSError:
-        return ""
-    names = [f"`{path.relative_to(root).as_posix()}`" for path in sorted(found)[:5]]
-    return f" (one folder deeper: {', '.join(names)})" if names else ""
+    """Name what lies in folders below, for a message."""
+    from envdoctor.adapters.project.nested import nested_files
+
+    names = [f"`{path.relative_to(root).as_posix()}`" for path in nested_files(root, ())[:5]]
+    return f" (deeper: {', '.join(names)})" if names else ""
 
 
 def is_list(path: Path) -> bool:

@@ -101,6 +101,8 @@ class Draft:
     environment_python_binds: bool = True
     """False where the file that says it decides nothing else."""
     settings: dict[str, object] = field(default_factory=dict)
+    members: tuple[Path, ...] = ()
+    """Folders of the workspace that the project is the root of."""
     metadata_read: bool = False
     """Whether the project's own pyproject.toml, setup.cfg or setup.py has been read."""
     left_out: list[FileLeftOut] = field(default_factory=list)

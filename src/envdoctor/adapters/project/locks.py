@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 from packaging.markers import InvalidMarker, Marker
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.project.draft import Circumstances, Draft
+from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind, holds
 
@@ -25,6 +27,9 @@ Entry = Mapping[str, Any]
 
 def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> None:
     """Read what a lock pins for the target into the draft. Raises ProjectFileError for what is no TOML."""
+    if path.name.lower() == "pipfile.lock":
+        _read_pipfile_lock(draft, draft.load(path, json_refused=False), circumstances)
+        return
     document = parse_toml(draft.load(path), circumstances.included_from)
     table = "packages" if path.name.lower().startswith("pylock.") else "package"
     value = document.get(table)
@@ -38,6 +43,21 @@ def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> No
     numbers = {id(entry): at for at, entry in enumerate(value if isinstance(value, list) else [])}
     for entry in _counting(draft, path.name.lower(), packages):
         _pin(draft, document, table, numbers[id(entry)], entry, circumstances)
+
+
+def _read_pipfile_lock(draft: Draft, file: TextFile, circumstances: Circumstances) -> None:
+    """Read Pipenv's lock, which is JSON; its markers are those of each package."""
+    try:
+        packages = json.loads(file.text)["default"]
+        entries = [(str(name), entry) for name, entry in packages.items() if isinstance(entry, dict)]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ProjectFileError(file.shown, None, "not a lock of Pipenv: it has no `default` packages") from error
+    lines = file.text.splitlines()
+    for name, entry in entries:
+        line = next((number for number, text in enumerate(lines, start=1) if f'"{name}":' in text), None)
+        version = entry.get("version")
+        if isinstance(version, str) and _holds(draft, entry, "markers"):
+            draft.add(parse_pep508(f"{name}{version}", FileOrigin(file.shown, line)), circumstances)
 
 
 def _counting(draft: Draft, name: str, packages: Sequence[Entry]) -> Iterable[Entry]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +34,7 @@ _UNREAD = frozenset(
         ReadingProblemKind.DYNAMIC,
         ReadingProblemKind.MISSING_FILE,
         ReadingProblemKind.OUTSIDE_PROJECT,
+        ReadingProblemKind.EMPTY,
     }
 )
 _NAMED_AS_LIST = re.compile(r"require|constraint|deps|\.(?:txt|in|pip)$", re.I)
@@ -126,8 +127,9 @@ def _read_named(draft: Draft, files: Sequence[str]) -> None:
 
 
 def _read_local_projects(draft: Draft) -> None:
+    """Read what lines lead to, and then the members of the workspace that no line leads to: one lock is for all."""
     done: set[tuple[Path, GroupName | None]] = set()
-    while _more_local_projects(draft):
+    while _more_local_projects(draft, done):
         local = draft.local_projects.pop(0)
         if (local.directory, local.apart) not in done:
             done.add((local.directory, local.apart))
@@ -139,8 +141,15 @@ def _read_local_projects(draft: Draft) -> None:
                 draft.reading_apart = before
 
 
-def _more_local_projects(draft: Draft) -> bool:
+def _more_local_projects(draft: Draft, done: Collection[tuple[Path, GroupName | None]]) -> bool:
     settle_local_places(draft)
+    if not draft.local_projects and not draft.choice.only:
+        origin = FileOrigin(draft.shown(draft.root / "pyproject.toml"))
+        draft.local_projects += [
+            LocalProject(folder, (), origin, Circumstances(), folder.name)
+            for folder in draft.members
+            if folder != draft.root and (folder, None) not in done
+        ]
     return bool(draft.local_projects)
 
 
@@ -223,7 +232,7 @@ def _finished(draft: Draft) -> Project:
         options=tuple(draft.options),
         overrides=tuple(draft.overrides),
         superseded=superseded,
-        left_out=tuple(draft.left_out),
+        left_out=tuple(one for one in draft.left_out if one.path not in draft.files),
         groups=tuple(
             Group(name, overridden(apart.requirements, draft.overrides), tuple(apart.index_options), apart.alone)
             for name, apart in draft.apart.items()

@@ -28,6 +28,8 @@ def apply_sources(draft: Draft, document: TomlDocument, start: int) -> None:
     members, where they do not speak themselves.
     """
     workspace = workspace_of(draft, document)
+    if workspace is not None and document.file.path.parent == draft.root and workspace.document is document:
+        draft.members = tuple(workspace.members.values())
     documents = [document] if workspace is None or workspace.document is document else [document, workspace.document]
     sources = _Sources(draft, documents, workspace)
     if not sources.known:
