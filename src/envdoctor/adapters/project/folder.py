@@ -137,6 +137,7 @@ def _read_apart(draft: Draft, found: Found, path: Path) -> None:
             draft.apart[group].alone = not is_side_list(path) and not is_lock(path)
             read_one(draft, path, Circumstances(group=group), alone=False)
     except ProjectFileError as error:
+        draft.files[:] = [name for name in draft.files if name != shown]
         draft.left_out.append(FileLeftOut(shown, LeftOut.UNREADABLE, error.message))
 
 
