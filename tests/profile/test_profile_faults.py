@@ -358,7 +358,7 @@ BEYOND_SCHEMA = [
     pytest.param(
         with_sections('[smoke]\nkernels = ["stft"]\n[[placement]]\ncomponent = "c"\nneeds = ["istft"]\n'),
         "placement[0].needs[0]",
-        "`istft` is not in `smoke.kernels`, so nothing would prove it; did you mean `stft`?",
+        "`istft` is not in `smoke.kernels`, so nothing would test it; did you mean `stft`?",
         id="unproved",
     ),
     pytest.param(

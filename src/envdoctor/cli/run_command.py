@@ -47,7 +47,7 @@ def run(
         raise UsageError(f"`{environment}` is no environment; `envdoctor fix` makes one, `--env` names another")
     if any(record.state == "open" for record in list_journals(environment)):
         sys.stderr.write(
-            "warning: a fix of this environment was cut short; `envdoctor undo` brings a whole state back\n"
+            "warning: a fix of this environment was cut short; `envdoctor undo` puts it back as it was\n"
         )
     record = read_record(environment)
     variables = variables_for(

@@ -1,13 +1,13 @@
-"""A package had to go far back in time.
+"""Other requirements pin a package to an old version.
 
 ## What it does
 
-Says which packages the resolver had to take far back in time, and whose requirement forced it.
+Names packages that end at an old version because of others, and the requirements that pin them.
 
 ## Why is this bad
 
-The resolution is consistent but nobody asked for it: an unpinned name may end at a release years old, with other
-files, another API and no wheel for a current Python.
+The resolution is correct, but nobody asked for it: a name without a version may end at a release that is years old,
+with other files, another API and no wheel for a current Python.
 
 ## Example
 
@@ -115,7 +115,7 @@ RULE = Rule(
     code="RES104",
     name="walked-back",
     severity=Severity.WARNING,
-    summary="A package had to go far back in time",
+    summary="Other requirements pin a package to an old version",
     find=_find,
     documentation=__doc__ or "",
     needs=frozenset({"resolution"}),
