@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from envdoctor.render.conflict_wording import (
     source_text,
     truncation_text,
 )
-from envdoctor.render.html_style import STYLE
+from envdoctor.render.html_parts import STYLE, code, listing, section, table, text_of
 from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import (
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 _FOLD_AT = 10
-_CODE = re.compile(r"`([^`]+)`")
 _WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
@@ -71,8 +69,8 @@ def render(report: Report, options: RenderOptions) -> str:
     ]
     incomplete = "Incomplete: not everything could be looked at, so what is not said here may still be wrong"
     body = [
-        f'<header class="{report.verdict.value if judged(report) else "plain"}"><h1>{_text(title)}</h1>',
-        f"<p><strong>{_text(headline(report))}</strong></p><p>{_text(subject_line(report))}</p>",
+        f'<header class="{report.verdict.value if judged(report) else "plain"}"><h1>{text_of(title)}</h1>',
+        f"<p><strong>{text_of(headline(report))}</strong></p><p>{text_of(subject_line(report))}</p>",
         "" if report.complete else f"<p><strong>{incomplete}</strong></p>",
         "</header>\n<main>",
         *filter(None, sections),
@@ -100,80 +98,39 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
-def _text(text: str) -> str:
-    """Return prose, what stands in backticks as code; each piece keeps its own direction of writing."""
-    pieces = _CODE.split(one_line(text))
-    return "".join(_code(piece) if number % 2 else _prose(piece) for number, piece in enumerate(pieces) if piece)
-
-
-def _prose(text: str) -> str:
-    return escape(text) if text.isascii() else f"<bdi>{escape(text)}</bdi>"
-
-
-def _code(text: str) -> str:
-    direction = "" if text.isascii() else ' dir="auto"'
-    return f"<code{direction}>{escape(one_line(text))}</code>"
-
-
-def _list(items: Iterable[str]) -> str:
-    inner = "".join(f"<li>{item}</li>" for item in items)
-    return f"<ul>{inner}</ul>" if inner else ""
-
-
-def _table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{name}</th>' for name in header)
-    lines = []
-    for first, *others in rows:
-        cells = "".join(f"<td>{cell}</td>" for cell in others)
-        lines.append(f'<tr><th scope="row">{first}</th>{cells}</tr>')
-    body = "\n".join(lines)
-    return (
-        f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{body}\n</tbody></table></div>"
-    )
-
-
-def _section(title: str, body: str, *, folded: bool = False) -> str:
-    if not body:
-        return ""
-    if folded:
-        body = f"<details><summary>Show</summary>\n{body}\n</details>"
-    return f"<section><h2>{escape(title)}</h2>\n{body}\n</section>"
-
-
 def _conflicts(report: Report) -> str:
     blocks = "\n".join(_conflict(item) for item in report.conflicts)
     more = f"<p>{truncation_text(report)}.</p>" if report.conflicts_truncated else ""
-    return _section("Conflicts", blocks + more)
+    return section("Conflicts", blocks + more)
 
 
 def _conflict(conflict: Conflict) -> str:
-    members = _list(f"{_code(str(item))} <span>{_text(str(item.origin))}</span>" for item in conflict.core)
+    members = listing(f"{code(str(item))} <span>{text_of(str(item.origin))}</span>" for item in conflict.core)
     clash = conflict.clash
     alone = len(conflict.core) == 1
     title = "cannot be installed on the target" if alone else "cannot be installed together"
     ways = [chain(conflict, side) for side in clash.sides]
-    tree = _list(_branch(way) for way in ways) if any(len(way) > 1 for way in ways) or len(ways) > 1 else ""
-    lead = f"<p>They need different versions of {_code(clash.package)}:</p>" if tree and not alone else ""
+    tree = listing(_branch(way) for way in ways) if any(len(way) > 1 for way in ways) or len(ways) > 1 else ""
+    lead = f"<p>They need different versions of {code(clash.package)}:</p>" if tree and not alone else ""
     others = [] if alone else bystanders(conflict)
-    reasons = [f"{joined([_code(item) for item in others])} leaves no other version"] if others else []
-    reasons += [_text(reason) for reason in rejection_lines(clash)]
+    reasons = [f"{joined([code(item) for item in others])} leaves no other version"] if others else []
+    reasons += [text_of(reason) for reason in rejection_lines(clash)]
     if clash.available:
-        reasons.append(f"this target can have {_code(clash.package)} {_text(versions(clash.available[::-1]))}")
+        reasons.append(f"this target can have {code(clash.package)} {text_of(versions(clash.available[::-1]))}")
     return (
-        f'<article class="error"><h3>{_text(conflict.id)}: {title}</h3>\n'
-        f"{members}\n{lead}{tree}{_list(reasons)}</article>"
+        f'<article class="error"><h3>{text_of(conflict.id)}: {title}</h3>\n'
+        f"{members}\n{lead}{tree}{listing(reasons)}</article>"
     )
 
 
 def _branch(steps: Sequence[str]) -> str:
     first, *others = steps
-    return _text(first) + (f"<ul><li>{_branch(others)}</li></ul>" if others else "")
+    return text_of(first) + (f"<ul><li>{_branch(others)}</li></ul>" if others else "")
 
 
 def _repairs(report: Report) -> str:
     in_use = report.repairs_in_use
-    return _section("Smallest repairs", "\n".join(_repair(report, item, in_use) for item in report.repairs))
+    return section("Smallest repairs", "\n".join(_repair(report, item, in_use) for item in report.repairs))
 
 
 def _repair(report: Report, repair: Repair, in_use: frozenset[str]) -> str:
@@ -183,14 +140,13 @@ def _repair(report: Report, repair: Repair, in_use: frozenset[str]) -> str:
     actions = []
     for override in repair.overrides:
         written = override_text(override)
-        asides = _list(f"sets aside {_text(aside)}" for aside in written.aside)
-        actions.append(_text(written.action) + asides)
-    changes = [f"{_code(item.name)} {_text(f'{item.before} to {item.after}')}" for item in repair.changes]
+        asides = listing(f"sets aside {text_of(aside)}" for aside in written.aside)
+        actions.append(text_of(written.action) + asides)
+    changes = [f"{code(item.name)} {text_of(f'{item.before} to {item.after}')}" for item in repair.changes]
     result = f"<p>Result: {', '.join(changes)}</p>" if changes else ""
-    cautions = "".join(f"<p><strong>Caution:</strong> {_text(item)}</p>" for item in repair.cautions)
-    return (
-        f"<article><h3>{_text(repair.id)}: {_text(', '.join(marks))}</h3>\n{_list(actions)}{result}{cautions}</article>"
-    )
+    cautions = "".join(f"<p><strong>Caution:</strong> {text_of(item)}</p>" for item in repair.cautions)
+    head = f"<h3>{text_of(repair.id)}: {text_of(', '.join(marks))}</h3>"
+    return f"<article>{head}\n{listing(actions)}{result}{cautions}</article>"
 
 
 def _findings(report: Report) -> list[str]:
@@ -200,22 +156,22 @@ def _findings(report: Report) -> list[str]:
         group = [item for item in found if item.severity is severity]
         title = count(len(group), _WORDS[severity])
         folded = severity is not Severity.ERROR and len(group) > _FOLD_AT
-        sections.append(_section(title.capitalize(), "\n".join(_finding(item) for item in group), folded=folded))
+        sections.append(section(title.capitalize(), "\n".join(_finding(item) for item in group), folded=folded))
     return sections
 
 
 def _finding(finding: Finding) -> str:
-    head = f"{_WORDS[finding.severity]} {_text(f'{finding.rule} {finding.name}')}: {_code(finding.subject)}"
-    where = f"<p>At {_code(str(finding.location))}</p>" if finding.location else ""
+    head = f"{_WORDS[finding.severity]} {text_of(f'{finding.rule} {finding.name}')}: {code(finding.subject)}"
+    where = f"<p>At {code(str(finding.location))}</p>" if finding.location else ""
     remedy = ""
     if finding.remedy:
         commands = "".join(f"<pre><code>{escape(str(command))}</code></pre>" for command in finding.remedy.commands)
         kind = finding.remedy.applicability.value
-        remedy = f"<p><strong>Try</strong> ({kind}): {_text(finding.remedy.summary)}</p>{commands}"
-    signs = _list(_text(evidence_text(item)) for item in finding.evidence)
+        remedy = f"<p><strong>Try</strong> ({kind}): {text_of(finding.remedy.summary)}</p>{commands}"
+    signs = listing(text_of(evidence_text(item)) for item in finding.evidence)
     return (
         f'<article class="{finding.severity.value}"><h3>{head}</h3>\n'
-        f"<p>{_text(finding.message)}</p>{where}{signs}{remedy}</article>"
+        f"<p>{text_of(finding.message)}</p>{where}{signs}{remedy}</article>"
     )
 
 
@@ -227,11 +183,11 @@ def _waived(report: Report, options: RenderOptions) -> str:
     if not options.show_waived:
         return f"<p>{title}</p>"
     rows = [
-        [_text(item.rule), _text(item.message), _text(item.waived.reason), _text(item.waived.source)]
+        [text_of(item.rule), text_of(item.message), text_of(item.waived.reason), text_of(item.waived.source)]
         for item in waived
         if item.waived
     ]
-    return _section(title, _table(title, ("rule", "finding", "because", "where"), rows))
+    return section(title, table(title, ("rule", "finding", "because", "where"), rows))
 
 
 def _kernels(kernels: Sequence[KernelResult]) -> str:
@@ -241,7 +197,7 @@ def _kernels(kernels: Sequence[KernelResult]) -> str:
     times = ("first call", "time", "on the CPU", "speed-up over the CPU", "rate", "peak memory")
     header = ("kernel", "device", "status", "error", *times, "detail")
     rows = [_kernel_row(result, fastest) for result in kernels]
-    return _section("Kernels", _table("GPU operations against a reference answer", header, rows))
+    return section("Kernels", table("GPU operations against a reference answer", header, rows))
 
 
 def _kernel_row(result: KernelResult, fastest: float) -> list[str]:
@@ -253,35 +209,37 @@ def _kernel_row(result: KernelResult, fastest: float) -> list[str]:
         bar = f'{ratio:.1f}x <span class="bar" style="inline-size: {share / 20:.2f}em" aria-hidden="true"></span>'
     known = result.error_relative is not None and result.tolerance is not None
     return [
-        _code(result.kernel),
-        _text(result.device),
-        f'<span class="{"good" if fine else "bad"}">{_text(status_text(result))}</span>',
-        _text(error_text(result)) if known else "",
+        code(result.kernel),
+        text_of(result.device),
+        f'<span class="{"good" if fine else "bad"}">{text_of(status_text(result))}</span>',
+        text_of(error_text(result)) if known else "",
         *(milliseconds(item) if item is not None else "" for item in (result.first_ms, result.steady_ms)),
         milliseconds(result.reference_ms) if result.reference_ms is not None else "",
         bar,
-        _text(rate_text(result)),
+        text_of(rate_text(result)),
         size(result.peak_bytes) if result.peak_bytes else "",
-        _text(result.detail or ""),
+        text_of(result.detail or ""),
     ]
 
 
 def _placement(report: Report) -> str:
-    rows = [[_text(item.component), _text(item.device), _text("; ".join(item.because))] for item in report.placement]
+    rows = [
+        [text_of(item.component), text_of(item.device), text_of("; ".join(item.because))] for item in report.placement
+    ]
     if not rows:
         return ""
-    return _section("Placement", _table("Where each component runs", ("component", "device", "because"), rows))
+    return section("Placement", table("Where each component runs", ("component", "device", "because"), rows))
 
 
 def _facts(report: Report, options: RenderOptions) -> str:
     rows = [
-        [_code(fact.name), _text(fact_text(fact)), _text(fact.source), _text(fact.overridden_by or "")]
+        [code(fact.name), text_of(fact_text(fact)), text_of(fact.source), text_of(fact.overridden_by or "")]
         for fact in report.facts
     ]
     if not rows:
         return ""
-    table = _table("What was measured", ("fact", "value", "source", "set by"), rows)
-    return _section("Facts", table, folded=len(rows) > 3 * _FOLD_AT and not options.verbose)
+    measured = table("What was measured", ("fact", "value", "source", "set by"), rows)
+    return section("Facts", measured, folded=len(rows) > 3 * _FOLD_AT and not options.verbose)
 
 
 def _resolution(report: Report, options: RenderOptions) -> str:
@@ -291,19 +249,19 @@ def _resolution(report: Report, options: RenderOptions) -> str:
     if resolution is None:
         return ""
     using = f"With repair {resolution.repair}" if resolution.repair else "As the requirements stand"
-    rows = [[_code(item.name), _text(str(item.version)), _code(item.file.filename)] for item in resolution.packages]
-    table = _table("Packages", ("package", "version", "file"), rows) if rows else ""
-    folded = table if options.verbose else f"<details><summary>All packages</summary>\n{table}\n</details>"
+    rows = [[code(item.name), text_of(str(item.version)), code(item.file.filename)] for item in resolution.packages]
+    packages = table("Packages", ("package", "version", "file"), rows) if rows else ""
+    folded = packages if options.verbose else f"<details><summary>All packages</summary>\n{packages}\n</details>"
     where = f" of {report.environment} on Python {python_text(report)}" if report.environment else ""
-    return _section(f"Resolution{where}", f"<p>{_text(f'{using}: {resolution_text(resolution)}')}</p>\n{folded}")
+    return section(f"Resolution{where}", f"<p>{text_of(f'{using}: {resolution_text(resolution)}')}</p>\n{folded}")
 
 
 def _scope(report: Report) -> str:
-    lines = [f"{_text(label)}: {_text(text)}" for label, text in scope_lines(report, everything=True)]
-    return _section("What was looked at", _list(lines) if lines else "", folded=True)
+    lines = [f"{text_of(label)}: {text_of(text)}" for label, text in scope_lines(report, everything=True)]
+    return section("What was looked at", listing(lines) if lines else "", folded=True)
 
 
 def _next(report: Report) -> str:
     if not report.next_command:
         return ""
-    return _section("Next", f"<pre><code>{escape(report.next_command)}</code></pre>")
+    return section("Next", f"<pre><code>{escape(report.next_command)}</code></pre>")

@@ -11,16 +11,8 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text
-from envdoctor.adapters.index.recording_format import (
-    HOST,
-    BadRecording,
-    file_of,
-    index_unknown,
-    metadata_of,
-    read_about,
-    read_document,
-    unread_unknown,
-)
+from envdoctor.adapters.index.recording_format import HOST, file_of, index_unknown, metadata_of, unread_unknown
+from envdoctor.adapters.index.recording_reader import BadRecording, read_about, read_document
 from envdoctor.adapters.index.workers import Stopwatch
 from envdoctor.model.candidate import (
     BuildRisk,
