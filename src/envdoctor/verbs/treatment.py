@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import secrets
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,8 @@ from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
 from envdoctor.model.step import PatchFile, RemoveFile
 from envdoctor.planning.plan_maker import environment_digest
-from envdoctor.verbs.environment_places import EnvironmentPart, default_environment, parts_of, write_launchers
+from envdoctor.verbs.earlier_fixes import WAIT_S, is_cut_short, recover_cut_short, refuse_damaged, undo_command
+from envdoctor.verbs.environment_places import EnvironmentPart, parts_of, write_launchers
 from envdoctor.verbs.fix import prepare
 from envdoctor.verbs.fix_request import FixRequest, Prepared
 from envdoctor.verbs.lock import LockChoice
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Treatment", "TreatmentOptions"]
 
-_WAIT_S = 60.0
 _FAILED = 1
 _COULD_NOT_CHECK = 3
 
@@ -81,8 +80,8 @@ class Treatment:
     def plans(self, *, dry_run: bool = False) -> list[Plan]:
         """Return a plan for each environment. What was cut short before is brought back first, or said."""
         for part in parts_of(self.session.requests, self.options.project, self.options.environment):
-            self._refuse_damaged(part.environment)
-            if self._cut_short(part.environment):
+            refuse_damaged(part.environment, self.options.project)
+            if is_cut_short(part.environment):
                 if dry_run:
                     message = (
                         f"a fix of `{part.environment}` was cut short; `{self._undo(part)}` puts it back "
@@ -90,7 +89,7 @@ class Treatment:
                     )
                     self.refusals = (Refusal(RefusalKind.ENVIRONMENT, message=message),)
                     return []
-                self._recover(part.environment)
+                recover_cut_short(part.environment, self.options.project, self.say)
             prepared = prepare(self._request(part), self.machine)
             if prepared.plan is None:
                 self.refusals, self.complete = prepared.refusals, prepared.complete
@@ -152,41 +151,6 @@ class Treatment:
         known = {rule.component for rule in profile.placements if not rule.always} if profile is not None else set()
         return {name: reasons for name, reasons in (record.moved if record else {}).items() if name in known}
 
-    @staticmethod
-    def _cut_short(environment: Path) -> bool:
-        from envdoctor.adapters.apply.journal import list_journals
-
-        return any(record.state in ("open", "empty") for record in list_journals(environment))
-
-    def _refuse_damaged(self, environment: Path) -> None:
-        """Raise UsageError where a journal is damaged: what a fix finds there is not what any of ours has left."""
-        from envdoctor.adapters.apply.journal import list_journals
-        from envdoctor.adapters.apply.reach import OutOfReach, check_reach
-        from envdoctor.ports import UsageError
-
-        for record in list_journals(environment):
-            if record.state == "damaged":
-                try:
-                    check_reach(environment, record, self.options.project)
-                except OutOfReach as error:
-                    raise UsageError(str(error.strerror)) from error
-
-    def _recover(self, environment: Path) -> None:
-        from envdoctor.adapters.apply.holding import hold_environment
-        from envdoctor.adapters.apply.lock_file import Busy
-        from envdoctor.adapters.apply.reach import OutOfReach
-        from envdoctor.adapters.apply.restore import recover
-        from envdoctor.ports import UsageError
-
-        try:
-            with hold_environment(environment, wait_s=_WAIT_S, say=self.say):
-                for name, restored in recover(environment, self.options.project):
-                    self.say(f"note: the fix {name} was cut short; the environment was put back as it was")
-                    for problem in restored.problems:
-                        self.say(f"warning: {problem}")
-        except (Busy, OutOfReach) as error:
-            raise UsageError(str(getattr(error, "strerror", None) or error)) from error
-
     def _apply(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
         outcome = self._carried_out(part, plan)
         if isinstance(outcome, Treated):
@@ -207,7 +171,7 @@ class Treatment:
         fetch = IndexFetch(list(self.session.index_urls.values()))
         try:
             installer, _ = self.machine.chosen_installer(state)
-            with hold_environment(part.environment, wait_s=_WAIT_S, say=self.say) as held:
+            with hold_environment(part.environment, wait_s=WAIT_S, say=self.say) as held:
                 changed = self._changed(plan)
                 if changed is not None:
                     return Treated((f"error: {changed}; nothing was changed",), _FAILED)
@@ -222,20 +186,14 @@ class Treatment:
             fetch.close()
 
     def _undo(self, part: EnvironmentPart) -> str:
-        """Return the command that takes the last fix of an environment back, as it can be typed here."""
-        words = ["envdoctor", "undo"]
-        if part.environment != default_environment(Path.cwd()):
-            words += ["--env", str(part.environment)]
-        if part.environment.parent != self.options.project:
-            words += ["--project", str(self.options.project)]
-        return shlex.join(words)
+        return undo_command(part.environment, self.options.project)
 
     def left_open(self) -> list[str]:
         """Return where a fix was cut short and not taken back, with what to do about it."""
         return [
             f"warning: the fix of `{part.environment}` was cut short; `{self._undo(part)}` puts it back as it was"
             for part, _ in self.parts
-            if self._cut_short(part.environment)
+            if is_cut_short(part.environment)
         ]
 
     def in_force(self) -> list[str]:
@@ -259,7 +217,7 @@ class Treatment:
     def _half_done(self, part: EnvironmentPart, error: OSError) -> str:
         """Return what the disk did not let us do, and what of it is left to be taken back."""
         place = f" (`{error.filename}`)" if error.filename else ""
-        if not self._cut_short(part.environment):
+        if not is_cut_short(part.environment):
             return f"{error.strerror or error}{place}; nothing was changed"
         once = " once there is room" if error.errno == errno.ENOSPC else ""
         return f"{error.strerror or error}{place}; `{self._undo(part)}` puts the environment back as it was{once}"

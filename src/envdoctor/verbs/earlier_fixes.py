@@ -1,0 +1,62 @@
+"""What earlier fixes have left in an environment, and the command that takes the last one back."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+from envdoctor.ports import UsageError
+from envdoctor.verbs.environment_places import default_environment
+
+__all__ = ["WAIT_S", "is_cut_short", "recover_cut_short", "refuse_damaged", "undo_command"]
+
+WAIT_S = 60.0
+"""Seconds to wait for whoever else treats an environment."""
+
+
+def is_cut_short(environment: Path) -> bool:
+    """Return whether a fix was begun here and neither ended nor taken back."""
+    from envdoctor.adapters.apply.journal import list_journals
+
+    return any(record.state in ("open", "empty") for record in list_journals(environment))
+
+
+def refuse_damaged(environment: Path, project: Path) -> None:
+    """Raise UsageError where a journal is damaged: what a fix finds there is not what any of ours has left."""
+    from envdoctor.adapters.apply.journal import list_journals
+    from envdoctor.adapters.apply.reach import OutOfReach, check_reach
+
+    for record in list_journals(environment):
+        if record.state == "damaged":
+            try:
+                check_reach(environment, record, project)
+            except OutOfReach as error:
+                raise UsageError(str(error.strerror)) from error
+
+
+def recover_cut_short(environment: Path, project: Path, say: Callable[[str], None]) -> None:
+    """Bring the state of before a fix back that was cut short. Raises UsageError."""
+    from envdoctor.adapters.apply.holding import hold_environment
+    from envdoctor.adapters.apply.lock_file import Busy
+    from envdoctor.adapters.apply.reach import OutOfReach
+    from envdoctor.adapters.apply.restore import recover
+
+    try:
+        with hold_environment(environment, wait_s=WAIT_S, say=say):
+            for name, restored in recover(environment, project):
+                say(f"note: the fix {name} was cut short; the state of before it was brought back")
+                for problem in restored.problems:
+                    say(f"warning: {problem}")
+    except (Busy, OutOfReach) as error:
+        raise UsageError(str(getattr(error, "strerror", None) or error)) from error
+
+
+def undo_command(environment: Path, project: Path) -> str:
+    """Return the command that takes the last fix of an environment back, as it can be typed here."""
+    words = ["envdoctor", "undo"]
+    if environment != default_environment(Path.cwd()):
+        words += ["--env", str(environment)]
+    if environment.parent != project:
+        words += ["--project", str(project)]
+    return shlex.join(words)
