@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from packaging.utils import NormalizedName
 
@@ -13,19 +14,20 @@ from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.ranking import Offer, lowered, raised
 
-__all__ = ["cautions_of"]
+__all__ = ["with_cautions"]
 
 _MOST_FAILURES = 3
 
 
-def cautions_of(graph: DependencyGraph, offer: Offer, offers: Sequence[Offer]) -> tuple[str, ...]:
-    """Return the cautions of one offer among all: first what fails, then what is left out, old, or must be built."""
+def with_cautions(graph: DependencyGraph, offer: Offer, offers: Sequence[Offer]) -> Offer:
+    """Return one offer among all with its cautions: first what fails, then what is left out, old, or must be built."""
     if offer.repair is None:
-        return ()
+        return offer
     overrides, resolution = offer.repair.overrides, offer.resolution
     left_out = _left_out(graph, offer.repair, resolution)
     found = [*_failures(offer), *left_out, *_older(overrides, resolution), *_newer(overrides, resolution)]
-    return tuple(dict.fromkeys([*found, *_builds(offer, offers), *_on_trust(graph)]))
+    cautions = tuple(dict.fromkeys([*found, *_builds(offer, offers), *_on_trust(graph)]))
+    return replace(offer, repair=replace(offer.repair, cautions=cautions))
 
 
 def _failures(offer: Offer) -> Iterator[str]:

@@ -13,8 +13,7 @@ from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
-from envdoctor.resolve.cautions import cautions_of
-from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.cautions import with_cautions
 from envdoctor.resolve.ranking import Judge, Offer, blamed, rank
 from envdoctor.resolve.relaxations import (
     LEFT_OUT,
@@ -83,7 +82,7 @@ class Offers:
             found = [profile, *(offer for offer in found if offer.elements != profile.elements)]
         ranked = list(_telling(self._ranked(found)))[: self._graph.manifest.limits.repairs]
         offers = [_numbered(offer, number) for number, offer in enumerate(ranked, 1)]
-        return [_cautioned(self._graph, offer, offers) for offer in offers]
+        return [with_cautions(self._graph, offer, offers) for offer in offers]
 
     def _ranked(self, offers: Sequence[Offer]) -> list[Offer]:
         return sorted(blamed(self._graph, offers), key=lambda offer: rank(self._graph, self._lines, offer))
@@ -286,12 +285,6 @@ def _telling(ranked: Sequence[Offer]) -> Iterator[Offer]:
 def _count(overrides: Sequence[Override]) -> int:
     """Return how many requirements are replaced; one that is written twice counts once."""
     return sum(len(set(map(str, override.sets_aside))) for override in overrides)
-
-
-def _cautioned(graph: DependencyGraph, offer: Offer, offers: Sequence[Offer]) -> Offer:
-    if offer.repair is None:
-        return offer
-    return replace(offer, repair=replace(offer.repair, cautions=cautions_of(graph, offer, offers)))
 
 
 def _numbered(offer: Offer, number: int) -> Offer:

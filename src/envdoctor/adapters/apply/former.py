@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from envdoctor.adapters.apply.journal import Backups, list_journals
+from envdoctor.adapters.apply.backups import Backups
+from envdoctor.adapters.apply.journal import list_journals
 from envdoctor.adapters.apply.paths import PathEscape, resolve_inside
 from envdoctor.adapters.apply.records import PatchRecord, read_record
 from envdoctor.adapters.apply.trees import Tree, matches

@@ -24,14 +24,13 @@ from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.apply import planted_faults
+from envdoctor.adapters.apply.backups import Backups
 from envdoctor.adapters.apply.durable import digest_of, sync_folder, write_whole
 
 __all__ = [
     "JOURNALS",
-    "Backups",
     "Journal",
     "JournalRecord",
-    "MissingBackup",
     "fault_of_own",
     "list_journals",
     "own_folder",
@@ -242,60 +241,3 @@ def list_journals(environment: Path) -> list[JournalRecord]:
     if not folder.is_dir() or fault_of_own(environment) is not None:
         return []
     return [read_journal(child) for child in sorted(folder.iterdir()) if child.is_dir() and not child.is_symlink()]
-
-
-_BLOCK = 1024 * 1024
-
-
-class MissingBackup(Exception):
-    """A copy that should be there is not, or is not what its name says."""
-
-
-class Backups:
-    """The folder that holds the copies of one fix."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def keep(self, path: Path) -> str:
-        """Copy a file and return its SHA-256; the copy is durable when this returns. Raises OSError."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        partial = self.folder / ".partial"
-        digest = hashlib.sha256()
-        with path.open("rb") as source, partial.open("wb") as copy:
-            planted_faults.point(writes=True)
-            while block := source.read(_BLOCK):
-                digest.update(block)
-                copy.write(block)
-            copy.flush()
-            os.fsync(copy.fileno())
-        name = digest.hexdigest()
-        partial.replace(self.folder / name)
-        return name
-
-    def read(self, digest: str) -> bytes | None:
-        """Return a copy's bytes, None where there is none."""
-        try:
-            return (self.folder / digest).read_bytes()
-        except OSError:
-            return None
-
-    def put_back(self, digest: str, path: Path, *, mode: int, mtime_ns: int) -> None:
-        """Bring a copy back to where it was. Raises MissingBackup or OSError."""
-        copy = self.folder / digest
-        if digest_of(copy) != digest:
-            raise MissingBackup(f"the backup of `{path}` is missing or damaged (`{copy}`)")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.envdoctor-partial")
-        planted_faults.point()
-        with suppress(FileNotFoundError):
-            partial.unlink()
-        shutil.copyfile(copy, partial)
-        partial.chmod(mode)
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        os.utime(partial, ns=(mtime_ns, mtime_ns))
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        partial.replace(path)
-        planted_faults.point()

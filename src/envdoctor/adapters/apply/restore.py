@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.apply import planted_faults
+from envdoctor.adapters.apply.backups import Backups, MissingBackup
 from envdoctor.adapters.apply.durable import digest_of, partial_of, shielded
 from envdoctor.adapters.apply.holding import folders_made
-from envdoctor.adapters.apply.journal import Backups, Journal, JournalRecord, MissingBackup, list_journals, own_folder
+from envdoctor.adapters.apply.journal import Journal, JournalRecord, list_journals, own_folder
 from envdoctor.adapters.apply.reach import check_reach
 from envdoctor.adapters.apply.snapshot import Entry, load_listing, take_listing
 

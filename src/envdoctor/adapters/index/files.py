@@ -5,7 +5,6 @@ For a wheel: its sidecar, HTTP ranges, the whole file. For an sdist: the whole f
 
 from __future__ import annotations
 
-import threading
 import zlib
 from collections.abc import Iterable
 from dataclasses import replace
@@ -22,7 +21,6 @@ from envdoctor.adapters.index.archive_bytes import (
     matches,
 )
 from envdoctor.adapters.index.cache import Cache
-from envdoctor.adapters.index.credentials import origin_of
 from envdoctor.adapters.index.metadata_text import (
     MetadataRecord,
     OnlyABuild,
@@ -30,6 +28,7 @@ from envdoctor.adapters.index.metadata_text import (
     read_headers,
     record_of,
 )
+from envdoctor.adapters.index.sidecars import Sidecars
 from envdoctor.adapters.index.transport import Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource, unknown_file
@@ -46,8 +45,6 @@ MEMBER_LIMIT = 64 * 1024 * 1024
 """Bytes of one member."""
 _METADATA_LIMIT = 16 * 1024 * 1024
 _SDIST_LIMIT = 256 * 1024 * 1024
-_NO_SIDECARS_FOR = 86400.0
-"""Seconds for which an index that had no sidecar is not asked for another."""
 _STRONG = ("sha256", "sha512", "sha384", "blake2b", "sha3_256")
 _NOTHING = Window(0, b"")
 
@@ -70,8 +67,7 @@ class FileReader:
         self._cache = cache
         self._offline = offline
         self._impatient = frozenset(impatient)
-        self._lock = threading.Lock()
-        self._sidecars: dict[str, str] = {}
+        self._sidecars = Sidecars(cache)
         self._last_sdist: tuple[str, bytes] | None = None
 
     def record(self, file: DistributionFile) -> MetadataRecord:
@@ -178,7 +174,7 @@ class FileReader:
 
     def _from_sidecar(self, file: DistributionFile) -> MetadataRecord | None:
         """Read the sidecar where the listing offers one, or once per server where it says nothing."""
-        if local_path(file.url) is not None or not self._sidecar_worth_asking(file):
+        if local_path(file.url) is not None or not self._sidecars.worth_asking(file):
             return None
         self._online(file)
         try:
@@ -187,7 +183,7 @@ class FileReader:
             raise _unreached(file, str(error)) from None
         found = reply.status == 200 and not reply.cut
         if not file.sidecar:
-            self._remember_sidecar(file, found)
+            self._sidecars.remember(file, found=found)
         if not found:
             return None
         if not matches(reply.content, file.sidecar_hashes):
@@ -198,27 +194,8 @@ class FileReader:
             if file.sidecar:
                 raise
             # Some servers answer anything that they do not know with a page of their own.
-            self._remember_sidecar(file, False)
+            self._sidecars.remember(file, found=False)
             return None
-
-    def _sidecar_worth_asking(self, file: DistributionFile) -> bool:
-        if file.sidecar:
-            return True
-        origin = origin_of(file.url)
-        with self._lock:
-            state = self._sidecars.get(origin)
-            if state is None:
-                known = self._cache.mark(f"no-sidecars {origin}", _NO_SIDECARS_FOR) is not None
-                state = self._sidecars[origin] = "none" if known else "asked"
-                return not known
-            return state == "some"
-
-    def _remember_sidecar(self, file: DistributionFile, found: bool) -> None:
-        origin = origin_of(file.url)
-        with self._lock:
-            self._sidecars[origin] = "some" if found else "none"
-        if not found:
-            self._cache.put_mark(f"no-sidecars {origin}", "")
 
     def _from_wheel(self, file: DistributionFile) -> MetadataRecord:
         directory, window, source = self._directory(file)
