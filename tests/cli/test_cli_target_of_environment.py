@@ -115,13 +115,17 @@ def test_of_a_profiles_pythons_the_one_that_is_there_counts() -> None:
     ("paste", "release"),
     [
         (
-            ("PyTorch version: 2.4.0\nOS: macOS 12.6 (arm64)\nPython version: 3.10.4 (main)\n"
-            "Python platform: macOS-12.6-arm64-arm-64bit\n"),
+            (
+                "PyTorch version: 2.4.0\nOS: macOS 12.6 (arm64)\nPython version: 3.10.4 (main)\n"
+                "Python platform: macOS-12.6-arm64-arm-64bit\n"
+            ),
             ("macos", (12, 6), "12.6"),
         ),
         (
-            ("PyTorch version: 2.4.0\nOS: Ubuntu 20.04 (x86_64)\nLibc version: glibc-2.31\nPython version: 3.10.4\n"
-            "Python platform: Linux-5.15-x86_64-with-glibc2.31\n"),
+            (
+                "PyTorch version: 2.4.0\nOS: Ubuntu 20.04 (x86_64)\nLibc version: glibc-2.31\nPython version: 3.10.4\n"
+                "Python platform: Linux-5.15-x86_64-with-glibc2.31\n"
+            ),
             ("glibc", (2, 31), "2.31"),
         ),
     ],

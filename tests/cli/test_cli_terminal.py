@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from envdoctor.adapters.written_files import write_together
 from envdoctor.cli.main import main
@@ -186,6 +187,21 @@ def test_files_that_belong_together_are_all_written_or_none(tmp_path: Path) -> N
         write_together({tmp_path / "lock": "new", tmp_path / "constraints": "new", tmp_path / "overrides": "new"})
     assert (tmp_path / "lock").read_text(encoding="utf-8") == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["constraints", "lock"]
+
+
+def test_many_options_stand_below_titles_and_few_below_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--help"]) == 0
+    page = capsys.readouterr().out
+    titles = [line for line in page.splitlines() if line.endswith(":") and not line.startswith((" ", "Usage"))]
+    wanted = ["Arguments:", "Options:", "Target:", "Environment:", "Requirements:", "Index:", "Report:"]
+    assert titles == wanted
+    assert page.index("Index:") < page.index("--offline") < page.index("Report:") < page.index("--color")
+    from envdoctor.cli.check_command import app
+
+    options = [name for item in typer.main.get_command(app).params for name in item.opts if name.startswith("--")]
+    assert all(page.count(f" {name} ") or f" {name}\n" in page for name in options)
+    assert main(["rule", "--help"]) == 0
+    assert "Report:" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [[], *([verb] for verb in VERBS), *(["profiles", name] for name in ("list", "show"))])

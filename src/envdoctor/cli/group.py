@@ -9,6 +9,7 @@ import importlib
 import os
 import shutil
 import textwrap
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -75,8 +76,37 @@ class LazyGroup(TyperGroup):
             raise StreamError(reason) from error
 
 
+_SECTIONS = {
+    "Target": "target_os target_arch target_python target_backend gpu glibc macos",
+    "Environment": "env python installed facts log no_imports import_timeout",
+    "Requirements": "extra group only_group all_groups",
+    "Index": "offline index_url recorded_index cache_dir exclude_newer",
+    "Report": "format output color fail_on show_waived quiet verbose",
+}
+"""Titles in the help of a command, and the options below each, by their names in code; the others come first."""
+_FEW = 8
+"""Options that need no titles."""
+
+
+def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
+    titles = {name: title for title, names in _SECTIONS.items() for name in names.split()}
+    rows: dict[str, list[tuple[str, str]]] = {title: [] for title in ("Arguments", "Options", *_SECTIONS)}
+    for item in command.get_params(ctx):
+        record = item.get_help_record(ctx)
+        if record is not None:
+            title = "Arguments" if item.param_type_name == "argument" else titles.get(item.name, "Options")
+            rows[title if title == "Arguments" or len(command.params) > _FEW else "Options"].append(record)
+    for title, listed in rows.items():
+        if listed:
+            with formatter.section(title):
+                formatter.write_dl(listed)
+
+
 def _fit(command: Any) -> None:
-    """Wrap the examples where no command breaks at a hyphen; while a shell completes, say of an option the least."""
+    """Group the options, and wrap the examples where no command breaks at a hyphen.
+
+    While a shell completes, say of an option the least.
+    """
     if command.epilog:
         width = max(50, min(80, shutil.get_terminal_size().columns)) - 4
         lines = textwrap.wrap(command.epilog, width, break_on_hyphens=False, break_long_words=False)
@@ -85,8 +115,11 @@ def _fit(command: Any) -> None:
         for item in command.params:
             if getattr(item, "help", None):
                 item.help = in_short(item.help)
-    for below in getattr(command, "commands", {}).values():
-        _fit(below)
+    below = getattr(command, "commands", {})
+    if not below:
+        command.format_options = partial(_write_options, command)
+    for each in below.values():
+        _fit(each)
 
 
 app = typer.Typer(

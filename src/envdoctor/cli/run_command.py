@@ -46,9 +46,7 @@ def run(
     if not python.exists():
         raise UsageError(f"`{environment}` is no environment; `envdoctor fix` makes one, `--env` names another")
     if any(record.state == "open" for record in list_journals(environment)):
-        sys.stderr.write(
-            "warning: a fix of this environment was cut short; `envdoctor undo` puts it back as it was\n"
-        )
+        sys.stderr.write("warning: a fix of this environment was cut short; `envdoctor undo` puts it back as it was\n")
     record = read_record(environment)
     variables = variables_for(
         os.environ,
