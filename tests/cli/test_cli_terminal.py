@@ -133,13 +133,17 @@ def test_links_are_for_terminals_that_take_them(
 
 
 def test_places_lead_there_from_where_one_stands(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for folder, shown in ((EXAMPLE.parent, "song-maker/requirements.txt:2"), (EXAMPLE, "requirements.txt:2")):
         monkeypatch.chdir(folder)
         project = ["check", str(EXAMPLE.relative_to(folder)), *CHECK[2:]]
         main(project)
         assert f"    torch==2.7      {shown}\n" in capsys.readouterr().out
+    for place, typed in ((tmp_path, EXAMPLE), (EXAMPLE / "recorded-index", Path(".."))):
+        monkeypatch.chdir(place)
+        main(["check", str(typed), *CHECK[2:]])
+        assert f"    torch==2.7      {typed.as_posix()}/requirements.txt:2\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("form", ["json", "sarif", "junit", "github", "markdown", "html"])

@@ -133,7 +133,7 @@ def _shown(folder: Path | None) -> str:
         return ""
     try:
         relative = Path(os.path.relpath(folder))
-        shown = folder.absolute() if relative.parts[:2] == ("..", "..") else relative
+        shown = folder if relative.parts[:1] == ("..",) and folder.is_absolute() else relative
     except (OSError, ValueError):
         # The current folder is gone, or the project is on another drive.
         shown = folder
