@@ -212,6 +212,30 @@ def test_a_dearer_repair_goes_before_one_that_needs_a_build_others_do_without() 
     assert "`hard` 1 has no wheel for this target and needs a compiler" in found.repairs[1].cautions
 
 
+def test_what_a_person_asks_for_at_least_is_kept_and_the_culprit_left_out() -> None:
+    table = {
+        "separator": {"1": ["http<1"], "2": ["http<1"]},
+        "ui": {"3": ["http<1"], "4": ["http>=1"]},
+        "http": {"0.9": [], "1.2": []},
+    }
+    found = _diagnose(table, "separator==2", "ui>=4", judge=_fails("separator==2 http==1.2", "separator==1 http==1.2"))
+    assert [(_pins(repair), repair.cost) for repair in found.repairs] == [
+        (['separator ; python_version < "0"'], 1),
+        (["ui==3"], 1),
+        (["http==0.9"], 1),
+    ]
+    assert found.repairs[0].cautions == ("`separator` is left out: what imports it will not run",)
+    assert found.repairs[1].cautions == ("`ui` 3 is older than requirements.txt:2 asks for (`ui>=4`)",)
+
+
+def test_beside_a_pin_that_stays_a_whole_major_version_is_held_back_where_it_fails() -> None:
+    models = {f"5.{minor}": {} for minor in range(30)} | {"4.57": {}}
+    table = {"torch": {"2.1": {}, "2.5": {}}, "codec": {"1": ["torch==2.1"]}, "models": models}
+    judge = _fails(*(f"models==5.{minor} torch==2.1" for minor in range(30)))
+    found = _diagnose(table, "codec==1", "torch==2.5", "models", judge=judge)
+    assert [_pins(repair) for repair in found.repairs] == [["torch==2.1", "models==4.57"], ["torch==2.1"]]
+
+
 def test_what_fails_beside_a_repair_is_left_out_or_held_back_where_that_helps() -> None:
     table = {
         "ui": {"3": {}, "4": ["web>=2", "io>=2", "schema"]},
@@ -221,7 +245,7 @@ def test_what_fails_beside_a_repair_is_left_out_or_held_back_where_that_helps() 
         "slider": {"1": {}},
     }
     judge = _fails("ui==3 slider==1", "ui==4 schema==2.14")
-    found = _diagnose(table, "ui==4", "web==1", "io==1", "slider", judge=judge)
+    found = _diagnose(table, "ui==4", "web==1", "io==1", "slider==1", judge=judge)
     assert [(_pins(repair), repair.cost) for repair in found.repairs] == [
         (["web==2", "io==2", "schema==2.10"], 3),
         (["ui==3", 'slider ; python_version < "0"'], 2),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile
 from envdoctor.model.conflict import Conflict
@@ -29,7 +30,7 @@ from envdoctor.resolve.resolution_builder import build_resolution
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Line, Solved, Unsolvable
 from envdoctor.resolve.verification import Promise, unmet
-from envdoctor.resolve.working_repair import working_repair
+from envdoctor.resolve.working_repair import pinned_by, working_repair
 
 __all__ = ["Offers"]
 
@@ -99,10 +100,12 @@ class Offers:
         if any(offer.runs for offer in blamed(self._graph, found)):
             return found
         ranked = self._ranked(found)
-        if ranked and all(offer.avoidable for offer in ranked):
-            working = working_repair(self._graph, ranked, self.search.without, self._found, self._lines)
-            found.extend(filter(None, (working, self._without_culprits(ranked))))
-            if working is not None:
+        failing = [offer for offer in ranked if offer.avoidable]
+        if failing:
+            working = working_repair(self._graph, failing, self.search.without, self._found, self._lines)
+            asked = {line.requirement.name for line in self._lines} if working is None else pinned_by(self._lines)
+            found.extend(filter(None, (working, self._without_culprits(failing, asked))))
+            if any(offer.runs for offer in blamed(self._graph, found)):
                 return found
         tried = self._cheapest(lambda element: isinstance(element, int) or element[0] != LEFT_OUT)
         tried.extend(self._cheapest(lambda element: isinstance(element, int) or element[0] == LEFT_OUT, _MOST_LEFT_OUT))
@@ -123,11 +126,10 @@ class Offers:
         outcome = None if known else self.search.outcome(elements)
         return [self._found(Found(elements, outcome.positions))] if isinstance(outcome, Solved) else []
 
-    def _without_culprits(self, ranked: Sequence[Offer]) -> Offer | None:
-        """Return the best offer that fails only beside projects that people ask for, without these, if that works."""
-        asked = {line.requirement.name for line in self._lines}
+    def _without_culprits(self, ranked: Sequence[Offer], asked: Collection[NormalizedName]) -> Offer | None:
+        """Return the best offer that fails only beside projects that are asked for, without these, if that works."""
         for offer in ranked:
-            culprits = [asked.intersection(failure.packages) - offer.moved for failure in offer.at_fault]
+            culprits = [frozenset(asked).intersection(failure.packages) - offer.moved for failure in offer.at_fault]
             if culprits and all(culprits):
                 elements = offer.elements | {(LEFT_OUT, name) for names in culprits for name in names}
                 outcome = self.search.outcome(elements)
@@ -225,7 +227,7 @@ class Offers:
             overrides=(*overrides, *left_out),
             resolves=tuple(conflict.id for conflict in self._conflicts),
             changes=changes_of(self._lines, resolution, relaxation),
-            cost=_count(left_out) + (_count(overrides) if from_profile else len(elements)),
+            cost=_count(left_out) + (_count(overrides) if from_profile else _edits(self._lines, elements)),
             verified=not broken and not self._unseen(resolution),
             from_profile=from_profile,
         )
@@ -276,10 +278,17 @@ def _telling(ranked: Sequence[Offer]) -> Iterator[Offer]:
     seen: list[frozenset[Element]] = []
     for offer in ranked:
         profile = offer.repair is not None and offer.repair.from_profile
-        if not profile and (is_combined(offer.elements, seen) or (offer.overrules and ranked[0].runs)):
+        needless = offer.overrules and (ranked[0].runs or (offer.avoidable and not ranked[0].avoidable))
+        if not profile and (needless or is_combined(offer.elements, seen)):
             continue
         seen.append(offer.elements)
         yield offer
+
+
+def _edits(lines: Sequence[Line], elements: Collection[Element]) -> int:
+    """Return how many requirements are replaced or left out; a line that is left out was replaced in vain before."""
+    left_out = {element[1] for element in elements if not isinstance(element, int) and element[0] == LEFT_OUT}
+    return sum(not isinstance(item, int) or lines[item].requirement.name not in left_out for item in elements)
 
 
 def _count(overrides: Sequence[Override]) -> int:

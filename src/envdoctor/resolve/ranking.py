@@ -25,7 +25,7 @@ from envdoctor.resolve.verification import Promise
 Judge: TypeAlias = Callable[[Resolution], Sequence[Finding]]
 """Tells what is known to break in a resolution."""
 
-__all__ = ["Judge", "Offer", "another_series", "blamed", "lowered", "raised", "rank"]
+__all__ = ["Judge", "Offer", "another_series", "blamed", "is_pin", "lowered", "raised", "rank"]
 
 
 def blamed(graph: DependencyGraph, offers: Sequence[Offer]) -> list[Offer]:
@@ -128,13 +128,21 @@ def raised(overrides: Iterable[Override], resolution: Resolution) -> Iterator[tu
 
 
 def another_series(overrides: Iterable[Override], resolution: Resolution) -> bool:
-    """Return whether a distribution gets an older major version than it asks for (of 0.x: an older minor one)."""
+    """Return whether somebody gets an older major version than the least asked for (of 0.x: an older minor one).
+
+    A person's pin of one version is no such bound: it says what was there, and not what is needed.
+    """
     return any(
-        isinstance(aside.origin, DistributionOrigin)
+        (isinstance(aside.origin, DistributionOrigin) or not is_pin(aside))
         and (bound := _bound_above(package.version, aside)) is not None
         and _series(bound) != _series(package.version)
         for package, aside in lowered(overrides, resolution)
     )
+
+
+def is_pin(requirement: Requirement) -> bool:
+    """Return whether one version is named."""
+    return any(clause.operator in ("==", "===") for clause in requirement.specifier)
 
 
 def _bound_above(version: Version, requirement: Requirement) -> Version | None:
@@ -142,7 +150,8 @@ def _bound_above(version: Version, requirement: Requirement) -> Version | None:
     if requirement.specifier.contains(version, prereleases=True):
         return None
     bounds = (_bound(clause) for clause in requirement.specifier if clause.operator in _LOWER_BOUNDS)
-    return max((bound for bound in bounds if bound is not None and version < bound), default=None)
+    # Of one version with two build labels, or with none, neither is older.
+    return max((bound for bound in bounds if bound and _public(version) < _public(bound)), default=None)
 
 
 def _bound(clause: Specifier) -> Version | None:
@@ -150,6 +159,10 @@ def _bound(clause: Specifier) -> Version | None:
         return Version(clause.version.removesuffix(".*"))
     except InvalidVersion:
         return None
+
+
+def _public(version: Version) -> Version:
+    return Version(version.public) if version.local else version
 
 
 def _series(version: Version) -> tuple[int, ...]:

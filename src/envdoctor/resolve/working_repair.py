@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
@@ -14,18 +15,23 @@ from envdoctor.model.override import Override
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.ranking import Offer, blamed
+from envdoctor.resolve.ranking import Offer, blamed, is_pin
 from envdoctor.resolve.repairs import Found, RepairSearch, of_people
 from envdoctor.resolve.solver import Line, Solved
 
-__all__ = ["working_repair"]
+__all__ = ["pinned_by", "working_repair"]
 
-_STEPS = (1, 1, 2, 4, 8)
+_WHOLE_MAJOR = 0
+_STEPS = (1, 1, 1, 1, 4, 8, _WHOLE_MAJOR)
 """How many release series each further try goes back: a failure rarely ends with one, and each try costs a solve."""
 
 
 _MOST_KEPT = 3
 """How many of the best repairs are tried again with other versions."""
+
+
+_Names: TypeAlias = Callable[[Offer, Finding], frozenset[str]]
+"""Which projects of a failure are to have other versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,11 @@ class _Avoided:
     first: Version
     """The version that was avoided first."""
     failure: Finding
+
+
+def pinned_by(lines: Sequence[Line]) -> frozenset[NormalizedName]:
+    """Return the projects of which people name one version."""
+    return frozenset(line.requirement.name for line in lines if is_pin(line.requirement))
 
 
 def working_repair(
@@ -49,7 +60,7 @@ def working_repair(
     ``offers`` are the best first, all to blame. ``search_without`` makes a search that avoids positions. First the
     best few keep what they replace and take other versions; then anything may be replaced.
     """
-    asked = frozenset(line.requirement.name for line in lines)
+    pinned = pinned_by(lines)
     limits = graph.manifest.limits
 
     def same(search: RepairSearch, offer: Offer) -> Found | None:
@@ -60,9 +71,15 @@ def working_repair(
         solves = limits.repair_solves // 4
         return next(search.cheapest(limit=limits.repair_cost, most=1, solves=solves, allowed=of_people(lines)), None)
 
-    tries = [*((offer, same) for offer in offers[:_MOST_KEPT]), (offers[0], any_other)]
-    for offer, again in tries:
-        found = _avoiding(graph, offer, asked, search_without, again, make)
+    def beside(offer: Offer, failure: Finding) -> frozenset[str]:
+        return frozenset(failure.packages) - offer.moved - pinned
+
+    def moved(offer: Offer, failure: Finding) -> frozenset[str]:
+        return offer.moved.intersection(failure.packages) or beside(offer, failure)
+
+    kept = [(offer, names, same) for offer in offers[:_MOST_KEPT] for names in (beside, moved)]
+    for offer, names, again in [*kept, (offers[0], moved, any_other)]:
+        found = _avoiding(graph, offer, names, search_without, again, make)
         if found is not None:
             return found
     return None
@@ -71,7 +88,7 @@ def working_repair(
 def _avoiding(
     graph: DependencyGraph,
     offer: Offer,
-    asked: Collection[NormalizedName],
+    names: _Names,
     search_without: Callable[[Mapping[NormalizedName, int]], RepairSearch],
     again: Callable[[RepairSearch, Offer], Found | None],
     make: Callable[[Found], Offer],
@@ -79,7 +96,7 @@ def _avoiding(
     """Return what comes of an offer when the versions that fail in it are avoided, None where that fails too."""
     avoided: dict[NormalizedName, _Avoided] = {}
     for steps in _STEPS:
-        if not _avoid(graph, offer, steps, avoided, asked):
+        if not _avoid(graph, offer, steps, avoided, names):
             return None
         found = again(search_without({name: entry.bits for name, entry in avoided.items()}), offer)
         if found is None:
@@ -98,18 +115,17 @@ def _avoid(
     offer: Offer,
     steps: int,
     avoided: dict[NormalizedName, _Avoided],
-    asked: Collection[NormalizedName],
+    names: _Names,
 ) -> bool:
-    """Add the versions that have a part in an offer's failures; return whether there are any.
-
-    Those that the repair moves; where it moves none of them, those that nobody asks for.
-    """
+    """Add the versions that have a part in an offer's failures; return whether there are any new ones for each."""
     grown = False
     for failure in offer.avoidable:
-        names = offer.moved.intersection(failure.packages) or frozenset(failure.packages) - frozenset(asked)
+        blamed_for = names(offer, failure)
+        if not blamed_for:
+            return False
         for package in offer.resolution.packages:
             name = package.name
-            if name not in names:
+            if name not in blamed_for:
                 continue
             bits = _and_newer(graph.candidates(name).versions, package.version, steps)
             known = avoided.get(name)
@@ -123,6 +139,8 @@ def _avoid(
 def _and_newer(versions: Sequence[Version], version: Version, steps: int) -> int:
     """Return the positions from the start of a version's release series on, or of some series before it."""
     series = list(dict.fromkeys(_series(item) for item in versions if item <= version))
+    if steps == _WHOLE_MAJOR:
+        steps = sum(item[:2] == series[-1][:2] for item in series)
     oldest = series[-min(steps, len(series))]
     return sum(1 << position for position, item in enumerate(versions) if _series(item) >= oldest)
 
