@@ -284,3 +284,56 @@ def test_channels_with_builds_of_their_own_are_named(read_files, channels, told)
     project = read_files({"environment.yml": f"channels: {channels}\ndependencies: [pytorch]\n"})
     assert [problem.kind for problem in project.problems] == [ReadingProblemKind.UNSUPPORTED] * len(told)
     assert all(problem.message.startswith(text) for problem, text in zip(project.problems, told, strict=True))
+
+
+COMPUTED = """
+import platform, re, sys
+from setuptools import setup
+_deps = ["torch>=2", "numpy<2", "black~=23.1", "tqdm"]
+deps = {b: a for a, b in (re.findall(r"^(([^!=<>~ ]+)(?:.*)?)$", x)[0] for x in _deps)}
+def deps_list(*names):
+    return [deps[name] for name in names]
+required = [r for r in ["idna"]] + ["six" if sys.version_info < (3, 9) else "rich"]
+if sys.platform == "win32":
+    required.append("pywin32")
+elif platform.system() == "Darwin":
+    required += ["pyobjc"]
+required += [deps["torch"], *deps_list("numpy", "tqdm")]
+extras = {"dev": ["pytest"]}
+extras["lint"] = deps_list("black")
+extras["all"] = sum(extras.values(), []) + extras["dev"]
+if __name__ == "__main__":
+    setup(name="x", install_requires=sorted(required), extras_require=extras)
+"""
+
+
+def test_setup_py_that_computes_its_lists(read_files):
+    project = read_files({"setup.py": COMPUTED})
+    assert not project.problems
+    assert [one.pep508 for one in project.requirements] == [
+        "idna",
+        'six ; python_version < "3.9"',
+        'rich ; python_version >= "3.9"',
+        'pywin32 ; sys_platform == "win32"',
+        'pyobjc ; sys_platform != "win32" and platform_system == "Darwin"',
+        "torch>=2",
+        "numpy<2",
+        "tqdm",
+    ]
+    groups = {group.name.name: [one.name for one in group.requirements] for group in project.groups}
+    assert (groups["dev"], groups["lint"]) == (["pytest"], ["black"])
+    assert {"pytest", "black"} <= set(groups["all"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "install_requires=[x + '1' for x in names()]",
+        "install_requires=load() if CUDA else []",
+        "install_requires=['a'] if os.environ.get('X') else ['b']",
+        "install_requires=deps['nowhere']",
+    ],
+)
+def test_setup_py_that_only_running_it_would_tell(read_files, body):
+    project = read_files({"setup.py": f"import os\nfrom setuptools import setup\nsetup({body})\n"})
+    assert [problem.kind for problem in project.problems] == [ReadingProblemKind.DYNAMIC]

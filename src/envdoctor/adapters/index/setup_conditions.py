@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.index.setup_markers import asks_the_machine, marker_of, negated
+from envdoctor.setup_markers import asks_the_machine, marker_of, negated
 
 __all__ = ["Unforeseeable", "with_conditions"]
 

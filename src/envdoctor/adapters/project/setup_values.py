@@ -1,0 +1,299 @@
+"""What the expressions of a ``setup.py`` stand for, as far as they can be followed without running anything."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as Pep508
+from packaging.utils import canonicalize_name
+
+from envdoctor.setup_markers import marker_of, negated
+
+__all__ = ["Dynamic", "Module", "Values", "called", "dict_items", "evaluate", "module_of"]
+
+_READERS = frozenset({"open", "read_text", "parse_requirements", "readlines", "read", "read_file"})
+_SAME = frozenset({"list", "sorted", "tuple", "set", "frozenset", "sum", "chain", "from_iterable", "fromkeys"})
+"""Functions whose result holds what their first argument holds."""
+_TEXT = frozenset({"strip", "rstrip", "lstrip", "split", "splitlines", "format"})
+_DEEPEST = 20
+
+Item = tuple[ast.expr, str]
+"""An expression, and the marker under which it counts."""
+
+
+class Dynamic(Exception):
+    """Only running the file would tell."""
+
+    def __init__(self, node: ast.AST) -> None:
+        super().__init__()
+        self.line: int | None = getattr(node, "lineno", None)
+
+
+@dataclass(slots=True)
+class Values:
+    """Lines of requirements with the marker that their place puts on them, and files that hold more."""
+
+    texts: list[tuple[str, int, str]] = field(default_factory=list)
+    files: list[tuple[str, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Module:
+    """The names of a file's top level."""
+
+    names: dict[str, list[Item]] = field(default_factory=dict)
+    entries: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
+    """Entries of dictionaries by name and key: ``extras["dev"] = [...]``."""
+    functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
+    conditional: set[str] = field(default_factory=set)
+    """Names that a condition changes which cannot be put as a marker."""
+
+    def single(self, name: str) -> ast.expr | None:
+        """Return the one expression that a name stands for everywhere."""
+        items = self.names.get(name, [])
+        return items[0][0] if len(items) == 1 and not items[0][1] and name not in self.conditional else None
+
+    def plain(self) -> dict[str, ast.expr]:
+        """Return the names that stand for one expression, as tests of the machine are followed."""
+        return {name: found for name in self.names if (found := self.single(name)) is not None}
+
+    def items_of(self, name: str) -> dict[str, list[Item]]:
+        """Return the entries of the dictionary that a name stands for."""
+        found: dict[str, list[Item]] = {}
+        for node, marker in self.names.get(name, []):
+            for key, value in dict_items(node):
+                found.setdefault(key, []).append((value, marker))
+        return {**found, **self.entries.get(name, {})}
+
+
+def dict_items(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the entries of a literal dictionary, or of ``dict(a=...)``."""
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, value
+    elif isinstance(node, ast.Call) and called(node) == "dict":
+        yield from ((keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg)
+
+
+def module_of(tree: ast.Module) -> Module:
+    """Return the names of a file's top level."""
+    module = Module()
+    _collect(tree.body, module, "")
+    return module
+
+
+def _collect(body: list[ast.stmt], module: Module, marker: str | None) -> None:
+    """Take in statements; ``marker`` is that of the condition around them, None where no marker says the same."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef):
+            module.functions[statement.name] = statement
+        elif isinstance(statement, ast.With):
+            for item in statement.items:
+                if isinstance(item.optional_vars, ast.Name):
+                    module.names[item.optional_vars.id] = [(item.context_expr, "")]
+            _collect(statement.body, module, marker)
+        elif isinstance(statement, ast.If):
+            _collect_if(statement, module, marker)
+        elif isinstance(statement, (ast.For, ast.While, ast.Try)):
+            for part in ("body", "orelse", "finalbody"):
+                _collect(getattr(statement, part, []), module, None)
+        else:
+            _collect_change(statement, module, marker)
+
+
+def _collect_if(statement: ast.If, module: Module, marker: str | None) -> None:
+    if "__name__" in ast.unparse(statement.test):
+        _collect(statement.body, module, marker)
+        return
+    names = module.plain()
+    _collect(statement.body, module, _joined(marker, marker_of(statement.test, names)))
+    _collect(statement.orelse, module, _joined(marker, negated(statement.test, names)))
+
+
+def _joined(first: str | None, second: str | None) -> str | None:
+    if first is None or second is None:
+        return None
+    return f"({first}) and ({second})" if first and second else first or second
+
+
+def _collect_change(statement: ast.stmt, module: Module, marker: str | None) -> None:
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        target = statement.targets[0]
+        if isinstance(target.value, ast.Name) and isinstance(target.slice, ast.Constant):
+            if marker is None:
+                module.conditional.add(target.value.id)
+            entries = module.entries.setdefault(target.value.id, {})
+            entries.setdefault(str(target.slice.value), []).append((statement.value, marker or ""))
+        return
+    name, value, adds = _change(statement)
+    if name is None or value is None:
+        return
+    known = module.names.get(name, [])
+    overwrites = not adds and any(not other for _, other in known)
+    if known and (marker is None or (marker and overwrites)):
+        module.conditional.add(name)
+    elif adds or (marker and known):
+        module.names.setdefault(name, []).append((value, marker or ""))
+    else:
+        module.names[name] = [(value, marker or "")]
+
+
+def _change(statement: ast.stmt) -> tuple[str | None, ast.expr | None, bool]:
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        return statement.targets[0].id, statement.value, False
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id, statement.value, False
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id, statement.value, True
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        call = statement.value
+        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and len(call.args) == 1:
+            name, argument = call.func.value.id, call.args[0]
+            if call.func.attr == "append":
+                return name, ast.copy_location(ast.List([argument], ast.Load()), argument), True
+            if call.func.attr in {"extend", "update"}:
+                return name, argument, True
+    return None, None, False
+
+
+def called(call: ast.Call) -> str:
+    """Return the name of the function that a call calls."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def evaluate(node: ast.expr, module: Module, values: Values, marker: str = "", depth: int = 0) -> None:
+    """Add what an expression stands for. Raises Dynamic where only running it would tell."""
+    if depth > _DEEPEST:
+        raise Dynamic(node)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        values.texts += [(line, node.lineno + at, marker) for at, line in enumerate(node.value.split("\n"))]
+        return
+    for part, condition in _parts(node, module):
+        both = _joined(marker, condition)
+        if both is None:
+            raise Dynamic(node)
+        if part is node:
+            _from_file(node, module, values, both)
+        else:
+            evaluate(part, module, values, both, depth + 1)
+
+
+def _parts(node: ast.expr, module: Module) -> list[tuple[ast.expr, str | None]]:
+    """Return the expressions that a node is made of, the node itself where it is none of the known forms."""
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return [(one.value if isinstance(one, ast.Starred) else one, "") for one in node.elts]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [(node.left, ""), (node.right, "")]
+    if isinstance(node, ast.IfExp):
+        names = module.plain()
+        return [(node.body, marker_of(node.test, names)), (node.orelse, negated(node.test, names))]
+    if isinstance(node, ast.Name) and node.id in module.names and node.id not in module.conditional:
+        return list(module.names[node.id])
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant):
+        return list(_entry(node.value.id, str(node.slice.value), node, module))
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
+        return _of_comprehension(node, module)
+    return _of_call(node, module) if isinstance(node, ast.Call) else [(node, "")]
+
+
+def _entry(name: str, key: str, node: ast.expr, module: Module) -> list[Item]:
+    """Return an entry of a dictionary, or the requirement of that name where a table of them was made by code."""
+    if name not in module.conditional and key in (items := module.items_of(name)):
+        return items[key]
+    found = _requirement_called(key, module)
+    if found is None:
+        raise Dynamic(node)
+    return [(found, "")]
+
+
+def _requirement_called(name: str, module: Module) -> ast.expr | None:
+    """Return the one requirement of that name in the lists of the file: ``deps["torch"]`` of a list of requirements."""
+    wanted, found = canonicalize_name(name), {}
+    for items in module.names.values():
+        for value, _ in items:
+            for one in value.elts if isinstance(value, (ast.List, ast.Tuple)) else ():
+                if isinstance(one, ast.Constant) and isinstance(one.value, str) and _named(one.value) == wanted:
+                    found[one.value] = one
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _named(text: str) -> str:
+    try:
+        return canonicalize_name(Pep508(text).name)
+    except InvalidRequirement:
+        return ""
+
+
+def _of_comprehension(
+    node: ast.ListComp | ast.GeneratorExp | ast.SetComp, module: Module
+) -> list[tuple[ast.expr, str | None]]:
+    first, *more = node.generators
+    if more or not isinstance(first.target, ast.Name):
+        return [(node, "")]
+    element = node.elt
+    while isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute) and element.func.attr in _TEXT:
+        element = element.func.value
+    same = isinstance(element, ast.Name) and element.id == first.target.id
+    if isinstance(element, ast.Subscript) and isinstance(element.slice, ast.Name) and isinstance(first.iter, ast.List):
+        # `[deps[name] for name in ["torch", "numpy"]]`
+        table = element.value.id if isinstance(element.value, ast.Name) else ""
+        keys = [str(one.value) for one in first.iter.elts if isinstance(one, ast.Constant)]
+        return [item for key in keys for item in _entry(table, key, node, module)]
+    # A loop over the lines of a file is followed to that file.
+    return [(first.iter, "")] if same and not isinstance(first.iter, ast.Call) else [(node, "")]
+
+
+def _of_call(node: ast.Call, module: Module) -> list[tuple[ast.expr, str | None]]:
+    name = called(node)
+    if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and name == "values":
+        # What is added later, this very list among it, is not there yet.
+        items = [item for entry in module.items_of(node.func.value.id).values() for item in entry]
+        return [item for item in items if item[0].lineno < node.lineno] if items else [(node, "")]
+    if isinstance(node.func, ast.Attribute) and name in _TEXT and isinstance(node.func.value, ast.Constant):
+        return [(node.func.value, "")]
+    if name in _SAME and node.args:
+        return [(node.args[0], "")]
+    function = module.functions.get(name)
+    if function is not None and _looks_up(function) and all(isinstance(one, ast.Constant) for one in node.args):
+        keys = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
+        return [item for key in keys for item in _entry("", key, node, module)]
+    return [(node, "")]
+
+
+def _looks_up(function: ast.FunctionDef) -> bool:
+    """Return whether a function gives the requirements that its arguments name: ``[deps[name] for name in names]``."""
+    last = function.body[-1]
+    return (
+        function.args.vararg is not None
+        and isinstance(last, ast.Return)
+        and isinstance(last.value, ast.ListComp)
+        and isinstance(last.value.elt, ast.Subscript)
+    )
+
+
+def _from_file(node: ast.expr, module: Module, values: Values, marker: str) -> None:
+    """Add the one text file that an expression reads, following names and functions of the module."""
+    texts: set[str] = set()
+    reads = False
+    waiting: list[ast.AST] = [node]
+    seen: set[str] = set()
+    while waiting:
+        for part in ast.walk(waiting.pop()):
+            if isinstance(part, ast.Call):
+                reads = reads or called(part) in _READERS
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                texts.add(part.value)
+            if isinstance(part, ast.Name) and part.id not in seen:
+                seen.add(part.id)
+                waiting += [value for value, _ in module.names.get(part.id, [])]
+                waiting += [module.functions[part.id]] if part.id in module.functions else []
+    files = {text for text in texts if text.endswith((".txt", ".in", ".pip")) and len(text) < 200}
+    if not reads or len(files) != 1 or marker:
+        raise Dynamic(node)
+    values.files.append((files.pop(), getattr(node, "lineno", 1)))
