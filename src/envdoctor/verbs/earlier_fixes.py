@@ -36,7 +36,7 @@ def refuse_damaged(environment: Path, project: Path) -> None:
 
 
 def recover_cut_short(environment: Path, project: Path, say: Callable[[str], None]) -> None:
-    """Bring the state of before a fix back that was cut short. Raises UsageError."""
+    """Put an environment back as it was before a fix that was cut short. Raises UsageError."""
     from envdoctor.adapters.apply.holding import hold_environment
     from envdoctor.adapters.apply.lock_file import Busy
     from envdoctor.adapters.apply.reach import OutOfReach
@@ -45,7 +45,7 @@ def recover_cut_short(environment: Path, project: Path, say: Callable[[str], Non
     try:
         with hold_environment(environment, wait_s=WAIT_S, say=say):
             for name, restored in recover(environment, project):
-                say(f"note: the fix {name} was cut short; the state of before it was brought back")
+                say(f"note: the fix {name} was cut short; the environment was put back as it was")
                 for problem in restored.problems:
                     say(f"warning: {problem}")
     except (Busy, OutOfReach) as error:

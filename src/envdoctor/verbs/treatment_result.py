@@ -147,5 +147,5 @@ def failure_lines(applied: Applied) -> list[str]:
     restored = applied.restored
     problems = restored.problems if restored is not None else []
     lines += [f"warning: {problem}" for problem in problems]
-    lines.append("the environment was put back as it was" if not problems else "not all of it could be brought back")
+    lines.append("the environment was put back as it was" if not problems else "not all of it could be put back")
     return lines

@@ -1,4 +1,4 @@
-"""A pair that metadata does not hold together.
+"""Two packages that must match, although their metadata does not say so.
 
 ## What it does
 
@@ -190,7 +190,7 @@ RULE = Rule(
     code="RES206",
     name="unstated-coupling",
     severity=Severity.WARNING,
-    summary="A pair that metadata does not hold together",
+    summary="Two packages that must match, although their metadata does not say so",
     find=_find,
     documentation=__doc__ or "",
     needs=frozenset({"resolution"}),
