@@ -28,7 +28,7 @@ from envdoctor.adapters.index.metadata_text import (
     read_headers,
     record_of,
 )
-from envdoctor.adapters.index.sidecars import Sidecars
+from envdoctor.adapters.index.sidecars import METADATA_LIMIT, Sidecars
 from envdoctor.adapters.index.transport import Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource, unknown_file
@@ -43,7 +43,6 @@ __all__ = ["MEMBER_LIMIT", "FileReader", "file_key"]
 
 MEMBER_LIMIT = 64 * 1024 * 1024
 """Bytes of one member."""
-_METADATA_LIMIT = 16 * 1024 * 1024
 _SDIST_LIMIT = 256 * 1024 * 1024
 _STRONG = ("sha256", "sha512", "sha384", "blake2b", "sha3_256")
 _NOTHING = Window(0, b"")
@@ -67,7 +66,7 @@ class FileReader:
         self._cache = cache
         self._offline = offline
         self._impatient = frozenset(impatient)
-        self._sidecars = Sidecars(cache)
+        self._sidecars = Sidecars(transport, cache)
         self._last_sdist: tuple[str, bytes] | None = None
 
     def record(self, file: DistributionFile) -> MetadataRecord:
@@ -178,23 +177,20 @@ class FileReader:
             return None
         self._online(file)
         try:
-            reply = self._transport.get(file.url + ".metadata", None, _METADATA_LIMIT, self._patient(file))
+            content = self._sidecars.fetch(file, patient=self._patient(file))
         except TransportError as error:
             raise _unreached(file, str(error)) from None
-        found = reply.status == 200 and not reply.cut
-        if not file.sidecar:
-            self._sidecars.remember(file, found=found)
-        if not found:
+        if content is None:
             return None
-        if not matches(reply.content, file.sidecar_hashes):
+        if not matches(content, file.sidecar_hashes):
             raise _unread(file, "its sidecar's hash is not the one that the index lists")
         try:
-            return _wheel_record(reply.content, MetadataSource.SIDECAR)
+            return _wheel_record(content, MetadataSource.SIDECAR)
         except UnreadableMetadata:
             if file.sidecar:
                 raise
             # Some servers answer anything that they do not know with a page of their own.
-            self._sidecars.remember(file, found=False)
+            self._sidecars.forget(file)
             return None
 
     def _from_wheel(self, file: DistributionFile) -> MetadataRecord:
@@ -206,7 +202,7 @@ class FileReader:
         candidates.sort(key=lambda name: not name.lower().startswith(stem))
         if not candidates:
             raise _unread(file, "it has no dist-info/METADATA", UnknownKind.NO_METADATA)
-        content = self._extract(file, directory, candidates[0], window, source, _METADATA_LIMIT)
+        content = self._extract(file, directory, candidates[0], window, source, METADATA_LIMIT)
         whole = isinstance(source, HttpBytes) and source.whole is not None
         return _wheel_record(content, MetadataSource.WHEEL if whole else MetadataSource.RANGE)
 
