@@ -26,7 +26,7 @@ from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved, Solver
 from envdoctor.resolve.verification import Objection, rederive
 
-__all__ = ["BuildRiskOf", "Diagnosis", "Unsatisfiable", "diagnose", "resolve", "resolve_or_conflicts"]
+__all__ = ["BuildRiskOf", "Diagnosis", "diagnose", "resolve", "resolve_or_conflicts"]
 
 _WHOLE_PROJECTS = frozenset(
     {UnknownKind.DIRECT_REFERENCE, UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER}
@@ -69,22 +69,13 @@ class Diagnosis:
         return tuple(sorted(found, key=lambda unknown: unknown.subject.name))
 
 
-@dataclass(frozen=True, slots=True)
-class Unsatisfiable:
-    """No resolution: the requirements, as the profile overrides them, cannot be installed together."""
-
-    core: tuple[str, ...]
-
-
-def resolve(manifest: Manifest, index: Index, *, solver: Solver | None = None) -> Resolution | Unsatisfiable:
-    """Resolve a manifest with its overrides, without looking for conflicts or repairs."""
+def resolve(manifest: Manifest, index: Index, *, solver: Solver | None = None) -> Resolution | None:
+    """Resolve a manifest with its overrides, without looking for conflicts or repairs; None where that cannot be."""
     resolver = Resolver(manifest, index, solver)
     outcome = resolver.as_overridden()
-    if isinstance(outcome, Solved):
-        return build_resolution(resolver.graph, resolver.lines, outcome.positions, resolver.relaxation)
-    proof = getattr(outcome, "proof", None)
-    numbers = proof.lines if proof else range(len(resolver.lines))
-    return Unsatisfiable(tuple(str(resolver.lines[number].requirement) for number in numbers))
+    if not isinstance(outcome, Solved):
+        return None
+    return build_resolution(resolver.graph, resolver.lines, outcome.positions, resolver.relaxation)
 
 
 def resolve_or_conflicts(manifest: Manifest, index: Index) -> Diagnosis:

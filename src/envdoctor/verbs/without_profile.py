@@ -18,7 +18,7 @@ from envdoctor.model.profile import Profile
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.model.resolution import Resolution
 from envdoctor.ports import ArchiveReader, Index
-from envdoctor.resolve.diagnosis import Unsatisfiable, resolve
+from envdoctor.resolve.diagnosis import resolve
 from envdoctor.resolve.manifest import Manifest
 
 __all__ = ["changes_anything", "found_as_they_stand", "found_without_bounds"]
@@ -60,7 +60,7 @@ def found_as_they_stand(
         policy=replace(manifest.policy, couplings=False),
     )
     resolution = resolve(plain, index)
-    if isinstance(resolution, Unsatisfiable):
+    if resolution is None:
         return ()
     seen = _seen(examination, resolution, index, archives)
     found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
@@ -85,7 +85,7 @@ def found_without_bounds(
     kept = tuple(item for item in manifest.requirements if item not in bounds)
     # What a lock holds would stand for the bounds.
     resolution = resolve(replace(manifest, requirements=kept, preferences={}), index)
-    if isinstance(resolution, Unsatisfiable):
+    if resolution is None:
         return ()
     seen = _seen(examination, resolution, index, archives)
     found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
