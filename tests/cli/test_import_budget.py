@@ -71,3 +71,12 @@ def test_a_diagnosis_imports_only_what_it_uses(tmp_path: Path) -> None:
     assert report.is_file()
     assert "nab_resolver" in names
     assert not names & DIAGNOSIS
+
+
+@pytest.mark.parametrize(
+    "arguments", [("rule",), ("rule", "RES001"), ("profiles", "list"), ("host", "--format", "json")], ids=" ".join
+)
+def test_what_goes_to_a_pipe_or_a_program_is_not_drawn(arguments: tuple[str, ...]) -> None:
+    code, names = imported(*arguments)
+    assert code == 0
+    assert not names & {"rich", "yaml", "torch"}
