@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 
 from envdoctor.toml_lines import Lines
 
@@ -184,7 +184,8 @@ class Table:
         if value and value not in known:
             self.fault(key, f"`{value}` is not one of {', '.join(known)}{did_you_mean(value, known)}")
             return default or known[0]
-        return value
+        # One that is missing is a fault, and what is made of the row is not used.
+        return value or known[0]
 
     def choices(self, key: str, known: Iterable[str]) -> frozenset[str]:
         """Return some of ``known``."""
@@ -199,8 +200,9 @@ class Table:
         """Return a version specifier as text; empty where there is none."""
         value = self.text(key)
         try:
-            SpecifierSet(value)
-        except InvalidSpecifier:
+            # Some numbers are only read, and refused, where something is compared with them.
+            SpecifierSet(value).contains("1")
+        except ValueError:
             self.fault(key, f"`{value}` is not a version specifier")
             return ""
         return value
@@ -212,6 +214,11 @@ class Table:
             re.compile(value)
         except re.error as error:
             self.fault(key, f"is not a regular expression: {error}")
+            return ""
+        except (RecursionError, OverflowError):
+            self.fault(
+                key, "is not a regular expression that can be used: it is nested too deeply, or a number is too large"
+            )
             return ""
         return value
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledDistribution
@@ -40,7 +40,7 @@ class Demand:
             return True
         try:
             return self.requirement.specifier.contains(Version(version), prereleases=True)
-        except InvalidVersion:
+        except ValueError:
             return True
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
@@ -150,7 +150,7 @@ def _conda_builds(environment: InstalledEnvironment) -> dict[str, _Build]:
 def _changed(name: str, before: str, after: str, family: str, because: str) -> Difference:
     try:
         one, other = Version(before), Version(after)
-    except InvalidVersion:
+    except ValueError:
         return Difference(
             ChangeKind.VERSION, name, before, after, Weight.BINARY if family else Weight.MINOR, family, because
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.model.fact import Facts, FactState
 
@@ -40,7 +40,7 @@ def is_below(facts: Facts, need: str, minimum: str) -> str | None:
     found = facts.value(_VERSION_OF.get(need) or f"tool.{need}.version")
     try:
         return str(found) if found is not None and Version(str(found)) < Version(minimum) else None
-    except InvalidVersion:
+    except ValueError:
         return None
 
 

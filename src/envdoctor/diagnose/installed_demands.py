@@ -13,7 +13,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.demand import Demand, Demands
-from envdoctor.model.requirement import may_hold
+from envdoctor.model.requirement import endless_number, may_hold
 from envdoctor.model.target import TargetProperty
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _EXTRA = re.compile(r"\bextra\b")
 @lru_cache(maxsize=8192)
 def parse_requirement(text: str) -> Requirement | None:
     """Parse a ``Requires-Dist`` text, with ``>=1.*`` read as pip used to; None where it is no requirement."""
+    if endless_number(text):
+        return None
     try:
         return Requirement(text)
     except InvalidRequirement:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.environment import EnvironmentKind
@@ -161,7 +161,7 @@ def _installed(
     for item in environment.distributions:
         try:
             version = Version(item.version)
-        except InvalidVersion:
+        except ValueError:
             continue
         label, source = version.local, "its version"
         if label is None and item.build_label:

@@ -21,7 +21,7 @@ from envdoctor.model.origin import (
     written_by_a_person,
 )
 from envdoctor.model.override import Override, OverrideSource
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement, endless_number
 from envdoctor.model.step import PlannedFile
 from envdoctor.toml_tables import TomlError, read_toml
 
@@ -43,7 +43,7 @@ __all__ = [
 
 _OF_A_DISTRIBUTION = re.compile(r"[\w.-]+ \d[\w.+!-]*")
 """An origin such as ``torchaudio 2.4.1``; those of files and profiles have a colon."""
-_OF_A_LINE = re.compile(r"(?P<path>.*):(?P<line>0|[1-9][0-9]*)", re.DOTALL)
+_OF_A_LINE = re.compile(r"(?P<path>.*):(?P<line>0|[1-9][0-9]{0,8})", re.DOTALL)
 _OF_A_PROFILE = re.compile(r"profile (?P<name>[^:]+): (?P<key>.+)")
 
 
@@ -124,7 +124,7 @@ def locked_project(document: Pylock, path: str) -> LockedProject:
 def override_of_row(row: object, path: str) -> Override | None:
     """Return what ``pylock_writer.override_row`` wrote; None for what cannot be read: the table is disposable."""
     text = row.get("requirement") if isinstance(row, Mapping) else None
-    if not isinstance(row, Mapping) or not isinstance(text, str):
+    if not isinstance(row, Mapping) or not isinstance(text, str) or endless_number(text):
         return None
     try:
         parsed = Pep508(text)
@@ -150,6 +150,8 @@ def demand_of_text(text: str, name: NormalizedName) -> Requirement:
     is no PEP 508 (``librosa = "0.9.2"`` of a Poetry project) has its text alone.
     """
     written, origin = _split(text)
+    if endless_number(written):
+        return Requirement(name, origin, text=written)
     try:
         parsed = Pep508(written)
     except InvalidRequirement:

@@ -9,6 +9,7 @@ from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 
 from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.file_table import tags_of
+from envdoctor.model.requirement import endless_number
 from envdoctor.model.target import Target
 
 __all__ = ["Compatibility", "admits", "admits_python", "admitted_minors", "can_use", "compatibility"]
@@ -87,6 +88,8 @@ def _lower_bounds_admit(requires_python: str | None, target: Target) -> bool:
 
 
 def _specifiers(text: str | None) -> tuple[Specifier, ...]:
+    if endless_number(text or ""):
+        return ()
     try:
         return tuple(SpecifierSet(text or ""))
     except InvalidSpecifier:

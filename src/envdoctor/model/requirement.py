@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -15,7 +16,23 @@ if TYPE_CHECKING:
 
     from envdoctor.model.origin import Origin
 
-__all__ = ["GroupKind", "GroupName", "Requirement", "RequirementKind", "both_markers", "holds", "may_hold"]
+__all__ = [
+    "GroupKind",
+    "GroupName",
+    "Requirement",
+    "RequirementKind",
+    "both_markers",
+    "endless_number",
+    "holds",
+    "may_hold",
+]
+
+_ENDLESS = re.compile(r"\d{201}")
+
+
+def endless_number(text: str) -> bool:
+    """Return whether a text has a number of more than 200 digits: no version has, and Python refuses to read some."""
+    return len(text) > 200 and _ENDLESS.search(text) is not None
 
 
 def holds(

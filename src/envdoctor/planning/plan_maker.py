@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from packaging.utils import NormalizedName
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Finding
@@ -123,7 +123,7 @@ def _is_there(installed: InstalledDistribution | None, file: PlannedFile) -> boo
         return False
     try:
         return Version(installed.version) == Version(file.version)
-    except InvalidVersion:
+    except ValueError:
         return installed.version == file.version
 
 

@@ -67,7 +67,7 @@ def _python(target: dict[str, Any]) -> Iterator[Fault]:
     if not choices:
         yield Fault("target.python", f"`{target['python']}` admits no CPython from 3.8 to 3.14")
     preferred = target.get("preferred-python")
-    if preferred and choices and tuple(int(part) for part in preferred.split(".")) not in choices:
+    if preferred and choices and preferred not in {f"{major}.{minor}" for major, minor in choices}:
         yield Fault("target.preferred-python", f'`{preferred}` is not admitted by `python = "{target["python"]}"`')
 
 

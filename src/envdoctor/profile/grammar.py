@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from envdoctor.model.requirement import endless_number
+
 __all__ = [
     "CONDITION",
     "DOTTED",
@@ -134,7 +136,12 @@ def _matching(pattern: str, wanted: str) -> Format:
     return Format(wanted, lambda value: None if compiled.search(value) else f"`{value}` is not {wanted}", pattern)
 
 
+_ENDLESS = "it has a number of more than 200 digits"
+
+
 def _requirement(value: str) -> str | None:
+    if endless_number(value):
+        return _ENDLESS
     try:
         requirement = Requirement(value)
     except InvalidRequirement as error:
@@ -143,6 +150,8 @@ def _requirement(value: str) -> str | None:
 
 
 def _condition(value: str) -> str | None:
+    if endless_number(value):
+        return _ENDLESS
     try:
         requirement = Requirement(value)
     except InvalidRequirement as error:
@@ -153,6 +162,8 @@ def _condition(value: str) -> str | None:
 
 
 def _specifier(value: str) -> str | None:
+    if endless_number(value):
+        return _ENDLESS
     try:
         SpecifierSet(value)
     except InvalidSpecifier:

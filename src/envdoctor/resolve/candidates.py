@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 from packaging.specifiers import SpecifierSet
 from packaging.tags import parse_tag
-from packaging.utils import InvalidWheelFilename, NormalizedName, parse_wheel_filename
-from packaging.version import InvalidVersion, Version
+from packaging.utils import NormalizedName, parse_wheel_filename
+from packaging.version import Version
 
 from envdoctor.model.candidate import (
     DIRECT_REFERENCE,
@@ -246,7 +246,7 @@ def wheel_at(name: NormalizedName, url: str) -> DistributionFile | None:
     filename = unquote(url.partition("#")[0].partition("?")[0].replace("\\", "/").rpartition("/")[2])
     try:
         version = parse_wheel_filename(filename)[1]
-    except (InvalidWheelFilename, InvalidVersion):
+    except ValueError:
         return None
     return DistributionFile(name, version, filename, FileKind.WHEEL, url, index=DIRECT_REFERENCE)
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from packaging.specifiers import Specifier
 from packaging.utils import NormalizedName, canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.finding import Finding
@@ -157,7 +157,7 @@ def _bound_above(version: Version, requirement: Requirement) -> Version | None:
 def _bound(clause: Specifier) -> Version | None:
     try:
         return Version(clause.version.removesuffix(".*"))
-    except InvalidVersion:
+    except ValueError:
         return None
 
 

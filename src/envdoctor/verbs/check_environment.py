@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
@@ -95,7 +95,7 @@ def _version(item: InstalledDistribution) -> Version | None:
         return None
     try:
         return Version(item.version)
-    except InvalidVersion:
+    except ValueError:
         return None
 
 

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.model.candidate import Rejection
 from envdoctor.model.finding import Severity
@@ -109,6 +109,6 @@ def _pinned(specifier: SpecifierSet) -> Version | None:
         if clause.operator in ("==", "===") and "*" not in clause.version:
             try:
                 return Version(clause.version)
-            except InvalidVersion:
+            except ValueError:
                 return None
     return None

@@ -6,8 +6,6 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from packaging.version import InvalidVersion
-
 from envdoctor import __version__
 from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.candidate import DistributionFile
@@ -174,7 +172,7 @@ def _legacy(files: Sequence[PlannedFile], check: CheckRequest) -> list[Refusal]:
             break
         try:
             mended = check.index.metadata(distribution_file(file)).mended
-        except (IndexUnavailable, MetadataUnavailable, InvalidVersion):
+        except (IndexUnavailable, MetadataUnavailable, ValueError):
             continue
         if mended:
             message = (

@@ -246,7 +246,9 @@ def _python_of_patient(patient: Patient) -> tuple[int, int] | None:
     """Return the interpreter's version: the environment's own, else as facts tell it."""
     if patient.environment is not None and patient.environment.python is not None:
         return patient.environment.python
-    told = re.match(r"(\d+)\.(\d+)", str(patient.facts.value("python.version") or patient.facts.value("python") or ""))
+    told = re.match(
+        r"(\d{1,2})\.(\d{1,3})", str(patient.facts.value("python.version") or patient.facts.value("python") or "")
+    )
     return (int(told[1]), int(told[2])) if told else None
 
 
@@ -265,7 +267,7 @@ def _glibc(patient: Patient) -> tuple[int, int] | None:
 
 
 def _version_of(text: object) -> tuple[int, int] | None:
-    found = re.search(r"(\d+)(?:\.(\d+))?", str(text or ""))
+    found = re.search(r"(\d{1,3})(?:\.(\d{1,3}))?", str(text or ""))
     return (int(found[1]), int(found[2] or 0)) if found else None
 
 

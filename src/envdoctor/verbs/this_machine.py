@@ -245,7 +245,11 @@ class IndexFetch:
             raise DownloadFailed(f"`{_last(url)}` could not be fetched: {error}") from None
         if reply.status == 206 and reply.content:
             size = reply.headers.get("content-range", "").rpartition("/")[2]
-            return reply.content, int(size) if size.isdigit() else total or start + len(reply.content), False
+            return (
+                reply.content,
+                int(size[:300]) if size.isascii() and size.isdigit() else total or start + len(reply.content),
+                False,
+            )
         if reply.status == 200:
             # This server, or the one behind it that answered this time, does no ranges.
             return reply.content[start:], len(reply.content), True

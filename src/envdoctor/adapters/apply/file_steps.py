@@ -119,8 +119,9 @@ class FileSteps:
         rows: list[object] = []
         if path.is_file():
             try:
-                rows = json.loads(path.read_text(encoding="utf-8"))
-            except ValueError:
+                read = json.loads(path.read_text(encoding="utf-8"))
+                rows = read if isinstance(read, list) else []
+            except (ValueError, RecursionError):
                 rows = []
         same = [item for item in rows if isinstance(item, dict) and item.get("real") == row["real"]]
         if same and (same[0].get("after") or "") == row["before"]:

@@ -80,9 +80,9 @@ def folders_made(environment: Path) -> list[Path]:
     """Return the folders above an environment that were made for it, the innermost first."""
     try:
         names = json.loads((own_folder(environment) / _MADE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
-    listed = set(names) if isinstance(names, list) else set()
+    listed = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
     return [folder for folder in environment.parents if str(folder) in listed]
 
 

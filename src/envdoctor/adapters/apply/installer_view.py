@@ -70,7 +70,7 @@ def _json(argv: Sequence[str], environment: Mapping[str, str]) -> Any:
             stdin=subprocess.DEVNULL,
         )
         return json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError):
+    except (OSError, ValueError, RecursionError, subprocess.SubprocessError):
         return None
 
 

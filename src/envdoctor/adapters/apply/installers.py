@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python
 
@@ -106,7 +106,7 @@ def pip_is_new_enough(version: str | None, oldest: Version = OLDEST_PIP) -> bool
     """Return whether a pip of this version does what is needed."""
     try:
         return version is not None and Version(version) >= oldest
-    except InvalidVersion:
+    except ValueError:
         return False
 
 

@@ -88,7 +88,7 @@ def ask_python(executable: str | Path) -> PythonFacts | None:
             env=installer_environment(),
         )
         facts: dict[str, Any] = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError):
+    except (OSError, ValueError, RecursionError, subprocess.SubprocessError):
         return None
     if facts.get("implementation") != "cpython":
         return None

@@ -117,7 +117,7 @@ def _json(path: Path) -> Any:
     text = _text(path)
     try:
         return json.loads(text) if text is not None else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -71,9 +71,12 @@ def save_listing(path: Path, listing: Mapping[str, Entry], backups: Mapping[str,
 
 def load_listing(path: Path) -> tuple[dict[str, Entry], dict[str, str]]:
     """Return a listing and the digests of its copies. Raises OSError or ValueError."""
-    rows = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
-    listing = {row[0]: Entry(*row[1:6]) for row in rows}
-    return listing, {row[0]: row[6] for row in rows if row[6]}
+    try:
+        rows = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
+        listing = {row[0]: Entry(*row[1:6]) for row in rows}
+        return listing, {row[0]: row[6] for row in rows if row[6]}
+    except (RecursionError, TypeError, LookupError) as error:
+        raise ValueError(f"`{path}` is not the list that was written there") from error
 
 
 class LeadsOut(Exception):

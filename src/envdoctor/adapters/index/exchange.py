@@ -116,7 +116,7 @@ class Exchange:
 
     def _body(self, response: httpx.Response) -> tuple[bytes, bool]:
         announced = response.headers.get("content-length", "")
-        if announced.isdigit() and int(announced) > self.limit:
+        if announced.isascii() and announced.isdigit() and int(announced[:300]) > self.limit:
             return b"", True
         chunks: list[bytes] = []
         self.received = behind = 0

@@ -17,6 +17,7 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from envdoctor.model.candidate import CoreMetadata, MetadataSource
+from envdoctor.model.requirement import endless_number
 
 __all__ = [
     "Headers",
@@ -38,6 +39,8 @@ _STARRED = {">=": ">=", ">": ">=", "<": "<", "<=": "<", "~=": "~="}
 def mend_requirement(line: str) -> tuple[str, bool] | None:
     """Return a line as PEP 508 and whether it had to be mended; None where it cannot be read."""
     text = line.strip()
+    if endless_number(text):
+        return None
     try:
         Requirement(text)
     except InvalidRequirement:
@@ -63,7 +66,7 @@ def mend_requirement(line: str) -> tuple[str, bool] | None:
 
 def mend_python(text: str | None) -> str | None:
     """Return a ``Requires-Python`` that PEP 440 can read; None where it says nothing or nothing legible."""
-    if text is None or not text.strip():
+    if text is None or not text.strip() or endless_number(text):
         return None
     try:
         SpecifierSet(text)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 from packaging.utils import NormalizedName, canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.model.index_url import bare_url, url_fault
 
@@ -53,7 +53,7 @@ def _normalised(text: str, known: dict[str, str | None]) -> str | None:
     if text not in known:
         try:
             known[text] = str(Version(text))
-        except InvalidVersion:
+        except ValueError:
             known[text] = None
     return known[text]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.adapters.index.recording_format import FORMAT
 from envdoctor.model.candidate import (
@@ -131,7 +131,7 @@ def _file_fault(entry: object) -> str | None:
         return ".filename` is not a text"
     try:
         Version(entry["version"])
-    except (KeyError, TypeError, InvalidVersion):
+    except (KeyError, TypeError, ValueError):
         return ".version` is not a version"
     if not _table_of(_text)(entry.get("hashes", {})):
         return ".hashes` is not a table of texts"

@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, Any, cast
 
 from envdoctor.adapters.index.metadata_text import (
@@ -29,6 +30,7 @@ from envdoctor.toml_tables import TomlError, read_toml
 
 __all__ = ["SdistContents", "UnreadableSdist", "grade", "read_sdist", "read_sdist_member"]
 
+_VERSION = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
 _NATIVE = re.compile(
     r"(?:\.(?:c|cc|cpp|cxx|cu|hip|m|mm|pyx|pxd|rs|f|f77|f90|f95|go|s|asm)"
     r"|(?:^|/)(?:Cargo\.toml|CMakeLists\.txt|meson\.build|configure\.ac|configure))$"
@@ -116,7 +118,7 @@ class SdistContents:
             return record_of(headers.requires_dist, python, extras, MetadataSource.PKG_INFO)
         if headers.requires_dist:
             return record_of(self._with_conditions(headers.requires_dist), python, extras, MetadataSource.PKG_INFO)
-        if project and "dependencies" not in project.get("dynamic", ()):
+        if project and "dependencies" not in _listed(project, "dynamic"):
             lines, named = _project_lines(project)
             return record_of(lines, python, named, MetadataSource.PKG_INFO)
         egg = next((text for name, text in self.texts.items() if _EGG_REQUIRES.search(name)), None)
@@ -144,16 +146,21 @@ class SdistContents:
 
 
 def _at_least_2_2(version: str) -> bool:
-    major, _, minor = version.partition(".")
-    return major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= (2, 2)
+    found = _VERSION.fullmatch(version)
+    return found is not None and (int(found[1]), int(found[2])) >= (2, 2)
 
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def _listed(table: dict[str, Any], key: str) -> list[Any]:
+    value = table.get(key)
+    return value if isinstance(value, list) else []
+
+
 def _project_lines(project: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    lines = [line for line in project.get("dependencies") or () if isinstance(line, str)]
+    lines = [line for line in _listed(project, "dependencies") if isinstance(line, str)]
     extras = project.get("optional-dependencies")
     extras = extras if isinstance(extras, dict) else {}
     for extra, wanted in extras.items():
@@ -200,11 +207,31 @@ _Entry = tuple[str, int, Callable[[], bytes]]
 def _members(content: bytes, filename: str) -> Iterator[_Entry]:
     """Yield regular files: name, size, and how to read it before going on."""
     try:
-        if filename.endswith(".zip"):
-            yield from _zip_members(content)
-        else:
-            yield from _tar_members(content, filename)
-    except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
+        members = _zip_members(content) if filename.endswith(".zip") else _tar_members(content, filename)
+        for name, size, take in members:
+            yield name, size, partial(_whole, take)
+    except _DAMAGED as error:
+        raise UnreadableSdist(f"its archive is damaged ({error})") from None
+
+
+_DAMAGED = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    OSError,
+    EOFError,
+    lzma.LZMAError,
+    zlib.error,
+    ValueError,
+    RuntimeError,
+)
+"""RuntimeError: an encrypted member, or a compression that nobody knows."""
+
+
+def _whole(take: Callable[[], bytes]) -> bytes:
+    """Return a member's bytes; who asks for them is outside of the loop over the archive. Raises UnreadableSdist."""
+    try:
+        return take()
+    except _DAMAGED as error:
         raise UnreadableSdist(f"its archive is damaged ({error})") from None
 
 

@@ -79,7 +79,7 @@ def read_nvidia_csv(text: str) -> Iterator[Said]:
             yield from card_of(values["name"], "nvidia")
             if "compute_cap" in values:
                 yield "architecture", f"sm_{values['compute_cap'].replace('.', '')}"
-            if memory := re.match(r"(\d+) MiB", values.get("memory.total", "")):
+            if memory := re.match(r"(\d{1,12}) MiB", values.get("memory.total", "")):
                 yield "memory_bytes", int(memory[1]) * MIB
             if "driver_version" in values:
                 yield "driver.version", values["driver_version"]
@@ -117,7 +117,7 @@ def read_hipinfo(text: str) -> Iterator[Said]:
         yield from card_of(fields.get("Name", "") or architecture, "amd" if architecture.startswith("gfx") else None)
         if architecture.startswith("gfx"):
             yield "architecture", architecture.split(":")[0]
-        if memory := re.match(r"([\d.]+) GB", fields.get("totalGlobalMem", "")):
+        if memory := re.match(r"(\d{1,6}(?:\.\d{1,6})?) GB", fields.get("totalGlobalMem", "")):
             yield "memory_bytes", int(float(memory[1]) * 1024 * MIB)
     if re.search(r"hipInfo\.exe", text, re.IGNORECASE) and "device#" in text:
         yield "os", "windows"

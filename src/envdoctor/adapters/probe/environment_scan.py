@@ -35,7 +35,7 @@ def python_of_tags(distributions: Iterable[InstalledDistribution]) -> tuple[int,
         for tag in item.wheel_tags[:1]:
             interpreter, _, rest = tag.partition("-")
             # `cp310-abi3` says no more than "3.10 or later".
-            if interpreter[:3] == "cp3" and interpreter[3:].isdigit() and rest.startswith(interpreter):
+            if re.fullmatch("cp3[0-9]{1,3}", interpreter) and rest.startswith(interpreter):
                 votes[3, int(interpreter[3:])] += 1
     return votes.most_common(1)[0][0] if votes else None
 
@@ -73,7 +73,10 @@ def _read(path: Path) -> CondaPackage | None:
     data = read_text(str(path), 16 * 1024) or b""
     found = re.search(rb'"channel"\s*:\s*("(?:[^"\\]|\\.)*")', data)
     if found:
-        channel = str(json.loads(found[1])).rstrip("/")
+        try:
+            channel = str(json.loads(found[1])).rstrip("/")
+        except ValueError:
+            return CondaPackage(match[1], match[2], match[3], "")
         # `https://host/conda-forge/linux-64` and a token in it: the channel's own name is enough.
         parts = [
             part for part in channel.split("/") if part and not part.endswith(("-64", "-aarch64", "noarch", "-arm64"))

@@ -56,7 +56,7 @@ def parse_tegra_release(text: str) -> str | None:
 
 def jetpack_of(release: str) -> str | None:
     """Return the JetPack that a release of Jetson Linux belongs to."""
-    mine = tuple(int(part) for part in release.split(".") if part.isdigit())
+    mine = tuple(int(part) for part in release.split(".") if re.fullmatch("[0-9]{1,6}", part))
     for lowest, jetpack in _JETPACKS:
         if mine[:1] == lowest[:1] and mine >= lowest:
             return jetpack

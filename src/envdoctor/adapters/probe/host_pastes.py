@@ -116,7 +116,7 @@ def _dxdiag(text: str) -> Iterator[Said]:
             continue
         seen.add(name)
         yield from card_of(name, vendor)
-        if memory := re.match(r"(\d+) MB", fields.get("Dedicated Memory", "")):
+        if memory := re.match(r"(\d{1,12}) MB", fields.get("Dedicated Memory", "")):
             yield "memory_bytes", int(memory[1]) * MIB
         if version := fields.get("Driver Version"):
             yield "driver_version", version

@@ -89,7 +89,7 @@ def _facts(output: bytes) -> Mapping[str, Any] | None:
         return None
     try:
         answer = json.loads(output[start + len(_BEGIN) : end])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(answer, dict):
         return None

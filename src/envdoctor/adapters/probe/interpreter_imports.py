@@ -133,6 +133,6 @@ def _answer(output: bytes) -> dict[str, object] | None:
         return None
     try:
         answer = json.loads(output[start + len(_BEGIN) : end])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return answer if isinstance(answer, dict) else None

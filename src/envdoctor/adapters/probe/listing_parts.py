@@ -38,7 +38,7 @@ _NOISE = re.compile(
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 """ANSI sequences: a terminal's colours, and the titles that shells set."""
-_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.\d+\w*)?")
+_VERSION = re.compile(r"(\d{1,2})\.(\d{1,3})(?:\.\d+\w*)?")
 
 
 class ListingError(ValueError):

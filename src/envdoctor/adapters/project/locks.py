@@ -65,7 +65,11 @@ def _counting(draft: Draft, name: str, packages: Sequence[Entry]) -> Iterable[En
     if name == "uv.lock":
         return _reached(draft, packages, _roots(packages), _edges_of_uv)
     if name == "pdm.lock":
-        return [one for one in packages if "default" in one.get("groups", ["default"]) and _holds(draft, one, "marker")]
+        return [
+            one
+            for one in packages
+            if "default" in (_list(one, "groups") or ["default"]) and _holds(draft, one, "marker")
+        ]
     if name == "poetry.lock":
         return _of_poetry(draft, packages)
     return [one for one in packages if _holds(draft, one, "marker")]
@@ -74,7 +78,7 @@ def _counting(draft: Draft, name: str, packages: Sequence[Entry]) -> Iterable[En
 def _of_poetry(draft: Draft, packages: Sequence[Entry]) -> Iterable[Entry]:
     needed = [one for one in packages if one.get("optional") is not True]
     if any("groups" in one for one in packages):
-        return [one for one in needed if "main" in one.get("groups", ()) and _holds(draft, one, "markers")]
+        return [one for one in needed if "main" in _list(one, "groups") and _holds(draft, one, "markers")]
     if any("category" in one for one in packages):
         return [one for one in needed if one.get("category") == "main"]
     # Releases between say of no package what it is for: it is for the main list where that leads to it.
@@ -89,7 +93,7 @@ _Edge = tuple[str, str, tuple[str, ...]]
 
 def _roots(packages: Iterable[Entry]) -> list[_Edge]:
     """Return the projects that a uv.lock was made for: what they ask for is the main list."""
-    own = [one for one in packages if any(key in one.get("source", {}) for key in _OWN)]
+    own = [one for one in packages if any(key in _table(one, "source") for key in _OWN)]
     return [(canonicalize_name(str(one.get("name"))), "", ()) for one in own]
 
 
@@ -122,19 +126,34 @@ def _fits(draft: Draft, entry: Entry) -> bool:
 
 
 def _edges_of_uv(entry: Entry, extra: str) -> Iterator[tuple[_Edge, object]]:
-    lines = entry.get("optional-dependencies", {}).get(extra, ()) if extra else entry.get("dependencies", ())
-    for line in lines if isinstance(lines, list) else ():
+    lines = _list(_table(entry, "optional-dependencies"), extra) if extra else _list(entry, "dependencies")
+    for line in lines:
         if isinstance(line, dict):
-            extras = tuple(str(one) for one in line.get("extra", ()))
+            extras = tuple(str(one) for one in _list(line, "extra"))
             yield (canonicalize_name(str(line.get("name"))), str(line.get("version", "")), extras), line.get("marker")
 
 
 def _edges_of_poetry(entry: Entry, extra: str) -> Iterator[tuple[_Edge, object]]:
-    for name, value in entry.get("dependencies", {}).items() if not extra else ():
+    for name, value in _table(entry, "dependencies").items() if not extra else ():
         for one in value if isinstance(value, list) else [value]:
             table = one if isinstance(one, dict) else {}
             if table.get("optional") is not True:
-                yield (canonicalize_name(name), "", tuple(table.get("extras", ()))), table.get("markers")
+                yield (
+                    (canonicalize_name(name), "", tuple(str(one) for one in _list(table, "extras"))),
+                    table.get("markers"),
+                )
+
+
+def _list(table: Entry, key: str) -> list[Any]:
+    """Return a list of a table, empty where something else stands there."""
+    value = table.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _table(table: Entry, key: str) -> Entry:
+    """Return a table of a table, empty where something else stands there."""
+    value = table.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def _holds(draft: Draft, entry: Entry, key: str) -> bool:
@@ -158,7 +177,7 @@ def _marker_holds(draft: Draft, marker: object) -> bool:
 def _pin(draft: Draft, document: TomlDocument, table: str, at: int, entry: Entry, circumstances: Circumstances) -> None:
     """Keep a pin; what a lock takes from a folder or from version control is no version of an index."""
     name, version = entry.get("name"), entry.get("version")
-    source = entry.get("source", {})
+    source = _table(entry, "source")
     elsewhere = any(key in source for key in (*_OWN, "git", "url", "path")) or source.get("type") in (
         *("git", "directory", "file", "url"),
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.adapters.project.limits import beyond_limits
 
@@ -138,7 +138,7 @@ def _clause(operator: str, version: str) -> list[str]:
 def _range(operator: str, text: str) -> list[str]:
     try:
         version = Version(text)
-    except InvalidVersion as error:
+    except ValueError as error:
         raise ValueError(f"`{operator}{text}` is not a version constraint of Poetry") from error
     release = version.release
     if operator == "~":

@@ -12,7 +12,7 @@ from envdoctor.model.origin import FileOrigin
 
 __all__ = ["read_python_version"]
 
-_CPYTHON = re.compile(r"^(?:cpython[-@])?(?P<minor>\d+\.\d+)(?P<patch>\.\d+)?(?:[-+].*)?$")
+_CPYTHON = re.compile(r"^(?:cpython[-@])?(?P<minor>[0-9]{1,2}\.[0-9]{1,3})(?P<patch>\.[0-9]{1,3})?(?:[-+].*)?$")
 _HIGHEST = 6
 """Folders above the project in which the file counts, as far as its checkout goes."""
 

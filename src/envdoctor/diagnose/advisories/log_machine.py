@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
 from envdoctor.model.target import Backend, OperatingSystem, TargetProperty
@@ -124,5 +124,5 @@ def _packages(text: str) -> Iterator[tuple[str, str]]:
 def _version(text: str) -> str | None:
     try:
         return str(Version(text))
-    except InvalidVersion:
+    except ValueError:
         return None

@@ -62,7 +62,8 @@ def fixed_text(pattern: str) -> str:
         elif char == "[":
             literal, step = False, _class_length(pattern, at)
         elif char == "{":
-            literal, step = False, pattern.index("}", at) + 1 - at
+            # One that is closed by nothing stands for itself.
+            literal, step = False, max(pattern.find("}", at) + 1 - at, 1)
         else:
             literal = char not in "()|.^$?*+"
             depth += (char == "(") - (char == ")")

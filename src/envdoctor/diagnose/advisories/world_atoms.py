@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.diagnose.advisories.card_facts import card_architectures, facts_like
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
@@ -163,7 +163,7 @@ def _fact(row: Table) -> Atom:
         if version:
             try:
                 return contains(version, Version(str(fact.value)))
-            except InvalidVersion:
+            except ValueError:
                 return None
         return True
 

@@ -10,11 +10,11 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envdoctor.model.origin import CommandLineOrigin, DistributionOrigin, FileOrigin, Origin
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement, endless_number
 
 __all__ = ["demand_of", "in_log", "of_conda", "of_poetry", "requirement_of"]
 
-_LINE = re.compile(r"-[rc] (\S+) \(line (\d+)\)")
+_LINE = re.compile(r"-[rc] (\S+) \(line (\d{1,9})\)")
 _POETRY = re.compile(r"([A-Za-z0-9][\w.-]*)(\[[\w, -]*\])? ?(?:\(([^()]*)\))?$")
 _CONDA = re.compile(r"(?:[\w-]+::)?([A-Za-z0-9_][\w.-]*)(?:\[version='([^']*)'.*\]|[ =]+([^\s\[]*).*)?$")
 
@@ -30,6 +30,8 @@ def in_log(number: int, place: str = "") -> Origin:
 
 def requirement_of(text: str, origin: Origin) -> Requirement | None:
     """Return a requirement in PEP 508's form, None where it is none."""
+    if endless_number(text):
+        return None
     try:
         parsed = Parsed(text.strip().rstrip(".,;"))
     except InvalidRequirement:
@@ -58,7 +60,7 @@ def _specifier_of_poetry(text: str) -> SpecifierSet | None:
     for part in filter(None, (item.strip() for item in text.split(","))):
         if part == "*":
             continue
-        caret = re.fullmatch(r"\^\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?.*", part)
+        caret = re.fullmatch(r"\^\s*(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?!\d).*", part)
         if caret:
             numbers = [int(item) for item in caret.groups() if item is not None]
             at = next((place for place, number in enumerate(numbers) if number), len(numbers) - 1)

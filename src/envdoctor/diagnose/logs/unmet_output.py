@@ -86,11 +86,11 @@ def _of_tree(text: str, owner: tuple[str, str]) -> tuple[str, str, str, str | No
         return None
     wanted = "" if found[2] == "Any" else found[2]
     have = None if found[3] in ("?", "None") else found[3]
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.specifiers import SpecifierSet
 
     try:
         if have is not None and SpecifierSet(wanted).contains(have, prereleases=True):
             return None
-    except InvalidSpecifier:
+    except ValueError:
         return None
     return owner[0], owner[1], f"{found[1]}{wanted}", have

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.diagnose.binary_links import links_of, owner, short_path
 from envdoctor.diagnose.package_view import Place, scenes
@@ -63,7 +63,7 @@ def find(examination: Examination) -> Iterator[Finding]:
 def _is_two(version: str) -> bool:
     try:
         return Version(version).major >= 2
-    except InvalidVersion:
+    except ValueError:
         return False
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.diagnose.installed_demands import marker_environment
 from envdoctor.diagnose.rule import Rule
@@ -75,7 +75,7 @@ def _of(version: Version | None) -> str:
 def _same(installed: str, locked: Version) -> bool:
     try:
         return Version(installed) == locked
-    except InvalidVersion:
+    except ValueError:
         return installed == str(locked)
 
 

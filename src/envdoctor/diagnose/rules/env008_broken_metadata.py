@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.diagnose.installed_demands import demands_of
 from envdoctor.diagnose.rule import Rule
@@ -102,7 +102,7 @@ def find(examination: Examination) -> Iterator[Finding]:
 def _is_version(text: str) -> bool:
     try:
         Version(text)
-    except InvalidVersion:
+    except ValueError:
         return False
     return True
 

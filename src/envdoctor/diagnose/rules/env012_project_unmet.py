@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.diagnose.families import stand_ins
 from envdoctor.diagnose.installed_demands import demands_of, marker_environment
@@ -77,7 +77,7 @@ def _met(requirement: Requirement, have: InstalledDistribution | None) -> bool:
         return False
     try:
         return requirement.specifier.contains(Version(have.version), prereleases=True)
-    except InvalidVersion:
+    except ValueError:
         return True
 
 

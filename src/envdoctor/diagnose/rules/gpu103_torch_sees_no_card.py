@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.diagnose.package_view import Place, scenes
 from envdoctor.diagnose.rule import Rule
@@ -76,7 +76,7 @@ def _too_old(driver: object, major: int | None) -> bool:
     """Return whether an advisory speaks of the driver."""
     try:
         return driver is not None and Version(str(driver)) < Version(_FLOORS.get(major or 0, "0"))
-    except InvalidVersion:
+    except ValueError:
         return False
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.diagnose.binary_links import short_path, users_of
 from envdoctor.diagnose.host_needs import speaks_of_target
@@ -67,7 +67,7 @@ def find(examination: Examination) -> Iterator[Finding]:
 def _version(text: object) -> Version | None:
     try:
         return Version(str(text)) if text else None
-    except InvalidVersion:
+    except ValueError:
         return None
 
 

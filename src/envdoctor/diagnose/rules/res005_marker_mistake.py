@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.rule import Rule
@@ -85,7 +85,7 @@ def _version_mistake(variable: str, operator: str, value: str) -> str | None:
         return None
     try:
         version = Version(value.removesuffix(".*"))
-    except InvalidVersion:
+    except ValueError:
         return f'"{value}" is not a version, so the texts are compared letter by letter'
     if variable == "python_version" and operator == "==" and len(version.release) > 2 and not value.endswith("*"):
         return "`python_version` has no patch number; `python_full_version` was meant"

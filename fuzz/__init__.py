@@ -1,0 +1,1 @@
+"""Inputs that nobody wrote, for every reader: ``python -m fuzz``."""

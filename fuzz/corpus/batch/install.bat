@@ -1,0 +1,14 @@
+@echo off
+setlocal enabledelayedexpansion
+set TORCH=2.4.1
+set "INDEX=https://wheels.example/cu124"
+if "%1"=="amd" (
+  pip install torch-directml
+) else (
+  pip install torch==%TORCH% --index-url !INDEX! ^
+     torchvision
+)
+for %%p in (a b c) do python -m pip install %%p
+call :sub & goto :eof
+:sub
+pip install -r requirements.txt || exit /b 1
