@@ -12,6 +12,8 @@ from envdoctor.model.finding import Finding, Severity
 
 LEGACY = "[build-system]\nrequires = ['setuptools<82', 'wheel']\n"
 WITH_TORCH = "[build-system]\nrequires = ['setuptools', 'torch>=2']\nbuild-backend = 'setuptools.build_meta'\n"
+OLDEST_NUMPY = "[build-system]\nrequires = ['setuptools', 'Cython', 'oldest-supported-numpy']\n"
+PLAIN = "[build-system]\nrequires = ['setuptools', 'ninja']\n"
 OTHER = "[build-system]\nrequires = ['mesonpy']\nbuild-backend = 'mesonpy'\n"
 NUMBA = "max_python_version = '3.11'  # exclusive\ndef _guard_py_ver():\n    raise RuntimeError\n\n_guard_py_ver()\n"
 
@@ -37,6 +39,8 @@ def _found(setup: str, project: str = "", python: str = "3.11") -> list[Finding]
         ("import torch\n", WITH_TORCH, None),
         ("try:\n    import torch\nexcept ModuleNotFoundError:\n    pass\n", "", None),
         ("import numpy as np\n", "", (Severity.WARNING, "imports `numpy`")),
+        ("import numpy\n", OLDEST_NUMPY, None),
+        ("import torch\n", PLAIN, (Severity.WARNING, "imports `torch`")),
         ("print 'of Python 2'\nimport torch\n", "", None),
         (NUMBA, "", (Severity.ERROR, "refuses Python 3.11 (line 1)")),
         ("import sys\nif sys.version_info >= (3, 11):\n    sys.exit('no')\n", "", (Severity.ERROR, "refuses Python")),
@@ -48,6 +52,14 @@ def test_what_stops_a_build(setup: str, project: str, said: tuple[Severity, str]
     findings = _found(setup, project)
     assert [item.severity for item in findings] == ([said[0]] if said else [])
     assert all(said is not None and said[1] in item.message for item in findings)
+
+
+def test_a_build_may_import_what_stands_beside_its_setup_script() -> None:
+    members = {"numpy-1.0/setup.py": "import numpy.distutils\n", "numpy-1.0/numpy/__init__.py": ""}
+    resolution, target = resolution_of(resolved("numpy==1.0", sdist=True)), target_of("linux/x86_64/3.11/cpu")
+    archives = MemoryArchives({"numpy": members})
+    found = examine(Examination(target=target, resolution=resolution, archives=archives))
+    assert not [item for item in found if item.rule == "RES110"]
 
 
 def test_a_build_that_needs_torch_is_told_how() -> None:

@@ -33,7 +33,6 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.module_owners import ModuleOwners
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.setup_script import SetupScript, parse_setup_script
 from envdoctor.model.candidate import FileKind
@@ -49,6 +48,11 @@ if TYPE_CHECKING:
 _NO_PKG_RESOURCES = "82.0"
 _ISOLATED = ("torch", "numpy")
 """What such builds import most; other modules may come along with the build requirements that there are."""
+_BUILDERS = frozenset({
+    *("setuptools", "wheel", "pip", "packaging", "cython", "ninja", "cmake", "pybind11", "nanobind", "psutil", "cffi"),
+    *("setuptools-scm", "setuptools-rust", "scikit-build", "versioneer", "toml", "tomli", "requests"),
+})  # fmt: skip
+"""Build requirements that bring neither; any other one may, as ``oldest-supported-numpy`` brings numpy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class _Sdist:
     script: SetupScript
     requires: tuple[Requirement, ...]
     """Build requirements; setuptools and wheel where none are declared, as pip has it."""
+    own: frozenset[str]
+    """The modules beside ``setup.py``: numpy's own setup.py imports numpy, from its folder."""
 
 
 def _opened(archives: ArchiveReader, file: DistributionFile) -> _Sdist | None:
@@ -68,7 +74,9 @@ def _opened(archives: ArchiveReader, file: DistributionFile) -> _Sdist | None:
         return None
     script = parse_setup_script(content.decode("utf-8", "replace")) if content else None
     requires = _build_requires((project or b"").decode("utf-8", "replace"))
-    return _Sdist(script, requires) if script is not None and requires is not None else None
+    if script is None or requires is None:
+        return None
+    return _Sdist(script, requires, frozenset(name.split("/")[1].removesuffix(".py") for name in names if "/" in name))
 
 
 def _build_requires(text: str) -> tuple[Requirement, ...] | None:
@@ -102,9 +110,10 @@ def _troubles(package: ResolvedPackage, sdist: _Sdist, python: tuple[int, int]) 
             f"`setuptools<82`, for `pip install --build-constraint FILE {name}` or `uv pip install --build-constraints`"
         )
         yield Severity.ERROR, words, way
-    brought = {canonicalize_name(item.name) for item in sdist.requires}
+    if not {canonicalize_name(item.name) for item in sdist.requires} <= _BUILDERS:
+        return
     for module in _ISOLATED:
-        if module in imports and not brought & {module, *map(canonicalize_name, ModuleOwners.projects_of(module))}:
+        if module in imports and module not in sdist.own:
             words = (
                 f"its setup.py imports `{module}` (line {imports[module]}), which its build requirements do not bring: "
                 "an isolated build does not see the one that is installed"
