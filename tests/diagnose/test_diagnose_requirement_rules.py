@@ -139,6 +139,15 @@ def test_files_that_nothing_joins_may_say_the_same() -> None:
     assert of_project("RES003", duplicates=((first, require("torch", joined)),))
 
 
+def test_files_that_a_third_one_includes_may_say_the_same() -> None:
+    """The lists of two packages of one repository, say: each is installed without the other, too."""
+    first, second = (
+        require("torch", FileOrigin(path, 1, included_from=FileOrigin("requirements.txt", at)))
+        for at, path in enumerate(("a/base.txt", "b/base.txt"), 1)
+    )
+    assert not of_project("RES003", duplicates=((first, second),))
+
+
 def test_a_line_for_conda_and_what_the_package_itself_asks_for_repeat_nothing() -> None:
     first = line("torch", 10, "environment.yml")
     metadata = FileOrigin("setup.py", 9, included_from=FileOrigin("environment.yml", 14))

@@ -39,8 +39,13 @@ _METADATA = ("setup.py", "setup.cfg", "pyproject.toml")
 
 
 def _of_other_files(first: Origin, second: Origin) -> bool:
-    """Two files that nothing joins are each complete in themselves: a server's and a trainer's, say."""
-    return isinstance(first, FileOrigin) and isinstance(second, FileOrigin) and _root(first) != _root(second)
+    """Two files of which neither includes the other are each complete in themselves: a server's and a trainer's, say.
+
+    A third one may include both.
+    """
+    if not isinstance(first, FileOrigin) or not isinstance(second, FileOrigin):
+        return False
+    return first.path not in _including(second) and second.path not in _including(first)
 
 
 def _in_other_hands(first: Requirement, second: Requirement) -> bool:
@@ -53,10 +58,13 @@ def _in_other_hands(first: Requirement, second: Requirement) -> bool:
     return first.conda != second.conda or any(metadata)
 
 
-def _root(origin: FileOrigin) -> str:
+def _including(origin: FileOrigin) -> set[str]:
+    """Return the file of a line, and the files that include it."""
+    paths = {origin.path}
     while origin.included_from is not None:
         origin = origin.included_from
-    return origin.path
+        paths.add(origin.path)
+    return paths
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
