@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from envdoctor.adapters.project.poetry_versions import poetry_specifier, python_marker
-from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.project import GroupChoice, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.toml_lines import Lines
 
@@ -85,6 +85,18 @@ def test_setuptools_dynamic_file(read_files):
         ("deps.txt:1", "pyproject.toml:5"),
         ("deps.txt:2", "pyproject.toml:5"),
     ]
+
+
+@pytest.mark.parametrize("named", ['files = ["needs.txt"]', 'filename = "needs.txt"'])
+def test_hatch_requirements_txt(read_files, named):
+    hook = "[tool.hatch.metadata.hooks.requirements_txt"
+    text = (
+        '[project]\nname="a"\ndynamic = ["dependencies", "optional-dependencies"]\n'
+        f'{hook}]\n{named}\n{hook}.optional-dependencies]\nlogin = ["needs-login.txt"]\n'
+    )
+    files = {"pyproject.toml": text, "needs.txt": "six\n", "needs-login.txt": "attrs\n"}
+    project = read_files(files, choice=GroupChoice(extras=("login",)))
+    assert ([one.name for one in project.requirements], project.problems) == (["six", "attrs"], ())
 
 
 def test_dynamic_falls_to_setup_files_or_is_said(read_files):

@@ -25,6 +25,9 @@ from envdoctor.model.requirement import GroupKind, GroupName
 __all__ = ["read_dependency_groups", "read_optional_dependencies", "read_pyproject"]
 
 _EXTRAS = ("project", "optional-dependencies")
+_SETUPTOOLS = ("tool", "setuptools", "dynamic")
+_HATCH = ("tool", "hatch", "metadata", "hooks", "requirements_txt")
+"""The settings of hatch-requirements-txt, which reads as setuptools does, under other names."""
 
 
 def _names(table: dict[str, Any]) -> dict[str, str]:
@@ -36,7 +39,8 @@ def read_optional_dependencies(
 ) -> None:
     """Read the extras, and the extras of the same project that they name."""
     names = _names(document.table(draft, *_EXTRAS))
-    from_files = _names(document.table(draft, "tool", "setuptools", "dynamic", "optional-dependencies"))
+    from_files = _names(document.table(draft, *_SETUPTOOLS, "optional-dependencies"))
+    from_files |= _names(document.table(draft, *_HATCH, "optional-dependencies"))
     for group in groups_of(draft, GroupKind.EXTRA, {**from_files, **names}.values(), wanted):
         _extra(draft, document, circumstances, str(canonicalize_name(group.name)), names, from_files)
 
@@ -71,7 +75,9 @@ def _extra(
 
 
 def _from_files(draft: Draft, document: TomlDocument, extra: str, circumstances: Circumstances) -> None:
-    path = ("tool", "setuptools", "dynamic", "optional-dependencies", extra, "file")
+    path: tuple[str, ...] = (*_SETUPTOOLS, "optional-dependencies", extra, "file")
+    if document.get(*path) is None:
+        path = (*_HATCH, "optional-dependencies", extra)
     value = document.get(*path)
     origin = document.origin(*path)
     for reference in [value] if isinstance(value, str) else value if isinstance(value, list) else []:
@@ -198,8 +204,9 @@ def _main_list(draft: Draft, document: TomlDocument, circumstances: Circumstance
 
 def _dynamic(draft: Draft, document: TomlDocument, circumstances: Circumstances) -> bool:
     for path in (
-        ("tool", "setuptools", "dynamic", "dependencies", "file"),
-        ("tool", "hatch", "metadata", "hooks", "requirements_txt", "files"),
+        (*_SETUPTOOLS, "dependencies", "file"),
+        (*_HATCH, "files"),
+        (*_HATCH, "filename"),
     ):
         named = document.get(*path)
         if named is not None:
