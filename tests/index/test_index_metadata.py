@@ -162,6 +162,7 @@ SDISTS = {
             "PKG-INFO": "Metadata-Version: 1.1\nName: demo\nVersion: 1.0\n",
             "demo.egg-info/requires.txt": 'six\n\n[:python_version < "3"]\nmock ; os_name == "nt"\n\n[gpu]\ntorch\n',
             "setup.py": "setup(install_requires=['six'], ext_modules=[Extension('a', ['a.c'])])",
+            "a.c": "",
         },
         ("six", 'mock ; (os_name == "nt") and (python_version < "3")', 'torch ; extra == "gpu"'),
         MetadataSource.EGG_INFO,

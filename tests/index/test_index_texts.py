@@ -101,6 +101,9 @@ def test_text_that_is_no_metadata() -> None:
         (["tests/a.c"], {"setup.py": "setup()"}, BuildRisk.ANYWHERE),
         (["a.py"], {"setup.py": "# ext_modules\nsetup()"}, BuildRisk.ANYWHERE),
         (["a.py"], {"setup.py": "setup(ext_modules=cythonize('a.pyx'))"}, BuildRisk.COMPILER),
+        (["a.py"], {"setup.py": "x = [CUDAExtension('a', ['a.cu'])]\nsetup(ext_modules=x)"}, BuildRisk.ANYWHERE),
+        (["a.py", "a.cu"], {"setup.py": "setup(ext_modules=[CUDAExtension('a', ['a.cu'])])"}, BuildRisk.COMPILER),
+        (["a.py"], {"setup.py": "setup(ext_modules=mypycify([Extension('a')]))"}, BuildRisk.COMPILER),
         (["src/lib.rs", "Cargo.toml"], {"pyproject.toml": '[build-system]\nrequires=["maturin"]'}, BuildRisk.COMPILER),
         (
             ["vendor/a.c"],

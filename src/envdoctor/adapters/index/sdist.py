@@ -42,6 +42,9 @@ _DECLARES = re.compile(
     r"ext_modules|ext-modules|cythonize|CUDAExtension|CppExtension|cffi_modules|rust_extensions|RustExtension"
     r"|CMakeExtension|\bExtension\s*\(|setuptools_rust"
 )
+_OF_FILES = re.compile(r"Extension\s*\(")
+_GENERATED = re.compile(r"cythonize|cffi_modules|mypyc|pythran|pycc|setuptools_rust|rust_extensions|RustExtension")
+"""Makes what is compiled out of Python, or elsewhere."""
 _COMPILING_BACKEND = re.compile(
     r"mesonpy|scikit_build_core|scikit-build|skbuild|maturin|setuptools[-_]rust|sipbuild|enscons"
 )
@@ -59,13 +62,21 @@ def grade(names: Iterable[str], texts: Mapping[str, str]) -> BuildRisk:
     """
     project = texts.get("pyproject.toml", "")
     declared = "\n".join(_without_comments(texts.get(name, "")) for name in ("setup.py", "setup.cfg"))
-    if _COMPILING_BACKEND.search(_without_comments(project)) or _DECLARES.search(declared + project):
+    native = any(_NATIVE.search(name) and not _ASIDE.search(name) for name in names)
+    if _COMPILING_BACKEND.search(_without_comments(project)):
+        return BuildRisk.COMPILER
+    if _DECLARES.search(declared + project) and (native or not _without_its_sources(declared + project)):
         return BuildRisk.COMPILER
     if _PURE_BACKEND.search(project) and not _HOOKS.search(project):
         return BuildRisk.ANYWHERE
-    if any(_NATIVE.search(name) and not _ASIDE.search(name) for name in names):
+    if native:
         return BuildRisk.COMPILER
     return BuildRisk.ANYWHERE if declared.strip() or project else BuildRisk.UNKNOWN
+
+
+def _without_its_sources(declared: str) -> bool:
+    """Whether extensions are declared of files that the archive would have: without them they are for developers."""
+    return _OF_FILES.search(declared) is not None and _GENERATED.search(declared) is None
 
 
 def _without_comments(text: str) -> str:
