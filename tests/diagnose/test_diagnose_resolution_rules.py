@@ -108,6 +108,16 @@ def test_a_build_that_leaves_out_what_the_wheels_have_is_not_said_to_work_anywhe
     assert finding.remedy.summary == "Python 3.11 has a wheel of `coremltools` 8.0"
 
 
+def test_kernels_for_cuda_are_not_built_on_macos() -> None:
+    package = resolved("xformers==0.0.22", sdist=True, risk=BuildRisk.COMPILER)
+    (finding,) = found("RES102", package, target=target_of("macos/aarch64/3.11/mps"))
+    assert "need the CUDA toolkit, which macOS does not have" in finding.message
+    assert finding.remedy is not None
+    assert "; sys_platform != 'darwin'" in finding.remedy.summary
+    (finding,) = found("RES102", package, target=LINUX)
+    assert "needs the CUDA toolkit (nvcc), a C++ compiler, torch at build time" in finding.message
+
+
 def test_a_pin_that_a_repair_moved_is_told_what_it_would_have_needed() -> None:
     line = pinned("faster-whisper==1.0.1", 4)
     index = MemoryIndex(
@@ -148,6 +158,16 @@ def test_walked_back_says_who_forced_it() -> None:
     )
     assert finding.severity is Severity.WARNING
     assert "is 0.10.2 and not 0.12.2, the newest: pinned by `omegaconf<2.1` of x 1" in finding.message
+
+
+def test_walked_back_says_what_stands_against_the_newest() -> None:
+    forced = (by_distribution("pynini>=2.1.6", "texts", "1.2"), pinned("pynini==2.1.5"))
+    walked = WalkedBack("texts", Version("1.0"), Version("1.2"), forced)
+    (finding,) = found("RES104", resolved("texts==1.0", wanted_by=[pinned("texts>=1")]), walked_back=(walked,))
+    assert "pinned by `pynini==2.1.5` of requirements.txt:" in finding.message
+    assert finding.message.endswith("; 1.2 needs `pynini>=2.1.6`")
+    assert finding.remedy is not None
+    assert "needs another version in `pynini==2.1.5`" in finding.remedy.summary
 
 
 def test_everyday_walks_back_are_mild_or_left_out() -> None:

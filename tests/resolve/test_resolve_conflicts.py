@@ -298,7 +298,7 @@ def test_who_walked_a_package_back() -> None:
     assert found.resolution is not None
     (walked,) = found.resolution.walked_back
     assert (walked.name, str(walked.version), str(walked.newest)) == ("fairseq", "0.10.2", "0.12.2")
-    assert [str(r.origin) for r in walked.forced_by] == ["fairseq 0.12.2"]
+    assert [r.pep508 for r in walked.forced_by] == ["omegaconf<2.1", "omegaconf==2.3.0"]
 
 
 def test_what_the_version_in_use_alone_holds_has_not_walked_it_back() -> None:
@@ -311,7 +311,7 @@ def test_what_the_version_in_use_alone_holds_has_not_walked_it_back() -> None:
     found = _diagnose(table, "app", "other")
     assert found.resolution is not None
     (walked,) = [entry for entry in found.resolution.walked_back if entry.name == "app"]
-    assert [r.pep508 for r in walked.forced_by] == ["shared>=2"]
+    assert [(str(r.origin), r.pep508) for r in walked.forced_by] == [("app 2.0", "shared>=2"), ("other 1", "shared<2")]
 
 
 def test_a_line_without_any_version_for_the_target_is_left_out_and_said() -> None:

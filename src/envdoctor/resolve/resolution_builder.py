@@ -171,7 +171,7 @@ def _failing(
     newest: int,
     in_force: Mapping[NormalizedName, Sequence[Requirement]],
 ) -> Iterator[Requirement]:
-    """Yield what the newest version asks for that the resolution does not have, if it was looked at.
+    """Yield what the newest version asks for that the resolution does not have, if it was looked at; and what pins it.
 
     Not what is there for the sake of the version in use alone: the newest one would bring another.
     """
@@ -188,8 +188,10 @@ def _failing(
             for demand in in_force.get(base_name(edge.dependency), ())
             if not graph.bits(demand.name, demand.specifier) & usable
         ]
-        if not usable or not against or not all(_made_by(demand, name) for demand in against):
+        pinning = [demand for demand in against if not _made_by(demand, name)]
+        if not usable or not against or pinning:
             yield edge.requirement(version)
+            yield from pinning
 
 
 def _made_by(demand: Requirement, name: NormalizedName) -> bool:

@@ -37,6 +37,7 @@ from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.target import OperatingSystem
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.shipped import needs_in_words
 
@@ -49,13 +50,22 @@ if TYPE_CHECKING:
     from envdoctor.model.target import Target
 
 
-def _words(risk: BuildRisk | None, need: BuildNeed | None) -> tuple[Severity, str]:
+_OFF_MACOS = "keep it off this target with the marker `; sys_platform != 'darwin'`"
+
+
+def _without_cuda(need: BuildNeed, target: Target | None) -> bool:
+    return "cuda-toolkit" in need.needs and target is not None and target.os is OperatingSystem.MACOS
+
+
+def _words(risk: BuildRisk | None, need: BuildNeed | None, target: Target | None) -> tuple[Severity, str]:
     if need is not None and need.fails:
         return Severity.ERROR, f"cannot be installed: {need.fails}"
     if need is not None and need.lacks:
         return Severity.INFO, f"is built from source without {need.lacks}"
     if risk is BuildRisk.ANYWHERE or (need is not None and not need.needs):
         return Severity.INFO, "is built from source, which works anywhere"
+    if need is not None and _without_cuda(need, target):
+        return Severity.WARNING, "is built from source: its kernels need the CUDA toolkit, which macOS does not have"
     if need is not None:
         return Severity.WARNING, f"needs {', '.join(needs_in_words(need.needs))}"
     if risk is BuildRisk.COMPILER:
@@ -72,8 +82,9 @@ def _finding(
     files: str,
     location: FileOrigin | None,
     wheels: str,
+    target: Target | None,
 ) -> Finding:
-    severity, words = _words(risk, need)
+    severity, words = _words(risk, need, target)
     nothing = severity is Severity.INFO and not (need and need.lacks)
     way = "; ".join(item for item in (need.instead if need else "", wheels) if item)
     return Finding(
@@ -130,8 +141,10 @@ def _planned(examination: Examination) -> Iterator[Finding]:
         if not (need.fails if need else pure):
             lacks = bool(need and need.lacks)
             wheels = _wheels(examination, package.name, package.version, helps=not lacks)
-        version, risk = str(package.version), package.build_risk
-        yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels)
+            if need and _without_cuda(need, examination.target):
+                wheels = _OFF_MACOS
+        version, risk, target = str(package.version), package.build_risk, examination.target
+        yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels, target)
 
 
 def _moved(examination: Examination) -> Iterator[Finding]:
@@ -142,7 +155,8 @@ def _moved(examination: Examination) -> Iterator[Finding]:
         files = f"files: {demand.filename}, 0 wheels for the target"
         location = demand.pin.origin if isinstance(demand.pin.origin, FileOrigin) else None
         wheels = _wheels(examination, demand.name, demand.version)
-        yield _finding(demand.name, str(demand.version), None, need, chain, files, location, wheels)
+        target = examination.target
+        yield _finding(demand.name, str(demand.version), None, need, chain, files, location, wheels, target)
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

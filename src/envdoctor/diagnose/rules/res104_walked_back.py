@@ -20,21 +20,24 @@ with other files, another API and no wheel for a current Python.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.origin import written_by_a_person
+from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import ResolvedPackage, WalkedBack
 
 _MOST = 3
@@ -75,9 +78,22 @@ def _severity(package: ResolvedPackage, years: float) -> Severity | None:
 
 
 def _forced(item: WalkedBack) -> str:
-    demands = [f"`{wanted.pep508}` of {wanted.origin}" for wanted in item.forced_by]
-    more = f" and {len(demands) - _MOST} more" if len(demands) > _MOST else ""
-    return ", ".join(demands[:_MOST]) + more if demands else "other requirements"
+    """Say who pins it: what asks for another version of it, or stands against what the newest one needs."""
+    own = [f"`{wanted.pep508}`" for wanted in item.forced_by if _is_its_own(wanted, item)]
+    others = [f"`{wanted.pep508}` of {wanted.origin}" for wanted in item.forced_by if not _is_its_own(wanted, item)]
+    needs = f"{item.newest} needs {_first(own)}" if own else ""
+    pins = f"pinned by {_first(others)}" if others else "" if own else "pinned by other requirements"
+    return "; ".join(text for text in (pins, needs) if text)
+
+
+def _is_its_own(wanted: Requirement, item: WalkedBack) -> bool:
+    origin = wanted.origin
+    return isinstance(origin, DistributionOrigin) and canonicalize_name(origin.name) == item.name
+
+
+def _first(texts: Sequence[str]) -> str:
+    texts = list(dict.fromkeys(texts))
+    return ", ".join(texts[:_MOST]) + (f" and {len(texts) - _MOST} more" if len(texts) > _MOST else "")
 
 
 def _remedy(item: WalkedBack) -> str:
@@ -104,7 +120,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             name=RULE.name,
             severity=severity,
             subject=item.name,
-            message=f"`{item.name}` is {item.version} and not {item.newest}, the newest: pinned by {_forced(item)}",
+            message=f"`{item.name}` is {item.version} and not {item.newest}, the newest: {_forced(item)}",
             evidence=(Evidence(f"newest for the target: {item.newest}", str(chain)),),
             remedy=Remedy(_remedy(item)),
             location=chain.location,

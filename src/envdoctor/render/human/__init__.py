@@ -98,7 +98,7 @@ def _write_resolution(page: Page, report: Report) -> None:
         return
     for item in resolution.walked_back:
         forced = ", ".join(f"{forcing} ({forcing.origin})" for forcing in item.forced_by)
-        page.line(f"{item.name} {item.version} in place of {item.newest}, pinned by {forced}", first="  ", rest="    ")
+        page.line(f"{item.name} {item.version} in place of {item.newest}, because of {forced}", first="  ", rest="    ")
     for package in resolution.packages:
         index = "" if package.file.index == "default" else f" from {package.file.index}"
         page.line(
