@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from diagnose_fixtures import MemoryIndex, examination_of, require, resolution_of, resolved, target_of
+from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
@@ -168,3 +169,13 @@ def test_what_the_profile_leaves_out_is_named_where_it_is_installed() -> None:
     without = examination_of({"installed": ["torch==2.1.1+cu118"]})
     assert [item for item in examine(replace(without, profile=profile)) if item.rule == "ENV014"] == []
     assert [item for item in examine(base) if item.rule == "ENV014"] == []
+
+
+def test_a_target_that_uv_is_told_to_leave_out_is_a_warning() -> None:
+    origin = FileOrigin("pyproject.toml", 9)
+    mac = Project(".", "demo", environments=((Marker("sys_platform == 'darwin'"), origin),))
+    (finding,) = found("RES011", project=mac)
+    assert finding.severity is Severity.WARNING
+    assert finding.location == origin
+    both = replace(mac, environments=(*mac.environments, (Marker("sys_platform == 'linux'"), origin)))
+    assert not found("RES011", project=both)

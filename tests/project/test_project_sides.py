@@ -231,3 +231,10 @@ def test_all_members_of_a_workspace_are_judged_with_its_root(read_files):
 def test_what_asks_for_nothing_was_not_judged(read_files):
     assert read_files({"requirements.txt": "# nothing\n"}).unread
     assert not read_files({"pyproject.toml": '[project]\nname = "a"\n', "requirements.txt": ""}).unread
+
+
+def test_environments_of_uv_are_kept(read_files):
+    text = '[project]\nname = "x"\n[tool.uv]\nenvironments = ["sys_platform == \'linux\'", "no marker"]\n'
+    project = read_files({"pyproject.toml": text})
+    assert [(str(marker), origin.line) for marker, origin in project.environments] == [('sys_platform == "linux"', 4)]
+    assert ["must be a marker" in problem.message for problem in project.problems] == [True]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from packaging.markers import Marker
     from packaging.specifiers import SpecifierSet
 
     from envdoctor.model.origin import FileOrigin
@@ -212,6 +213,8 @@ class Project:
     """``[tool.uv] override-dependencies``: what the project itself sets aside, on purpose."""
     superseded: tuple[Requirement, ...] = ()
     """Requirements of a script's earlier step whose package a later step uninstalls; no longer in force."""
+    environments: tuple[tuple[Marker, FileOrigin], ...] = ()
+    """``[tool.uv] environments``: the targets that the project is resolved for; none: all of them."""
     left_out: tuple[FileLeftOut, ...] = ()
     """Files that say what is needed and were not read."""
     unread: tuple[str, ...] = ()

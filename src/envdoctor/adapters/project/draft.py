@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
@@ -87,6 +88,7 @@ class Draft:
     name: str | None = None
     requirements: list[Requirement] = field(default_factory=list)
     overrides: list[Requirement] = field(default_factory=list)
+    environments: list[tuple[Marker, FileOrigin]] = field(default_factory=list)
     problems: list[ReadingProblem] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     index_options: list[IndexOption] = field(default_factory=list)

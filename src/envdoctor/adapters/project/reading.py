@@ -232,6 +232,7 @@ def _finished(draft: Draft) -> Project:
         options=tuple(draft.options),
         overrides=tuple(draft.overrides),
         superseded=superseded,
+        environments=tuple(draft.environments),
         left_out=tuple(one for one in draft.left_out if one.path not in draft.files),
         groups=tuple(
             Group(name, overridden(apart.requirements, draft.overrides), tuple(apart.index_options), apart.alone)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from packaging.markers import InvalidMarker, Marker
+
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
@@ -37,6 +39,8 @@ def read_uv(draft: Draft, document: TomlDocument) -> None:
         else:
             draft.overrides.append(read)
     _files_that_may_be_used(draft, document)
+    for at, text in document.strings(draft, "tool", "uv", "environments"):
+        _environment(draft, document, text, at)
     if not (document.file.path.parent / UV_FILE).is_file():
         _indexes(draft, document, _TABLE)
 
@@ -67,6 +71,13 @@ def index_url_of(entry: Mapping[str, Any], variables: Mapping[str, str]) -> str 
     if not isinstance(url, str) or not isinstance(name, str):
         return url if isinstance(url, str) else None
     return with_user(url, "UV_INDEX_", name, variables)
+
+
+def _environment(draft: Draft, document: TomlDocument, text: str, at: int) -> None:
+    try:
+        draft.environments.append((Marker(text), document.origin("tool", "uv", "environments", at)))
+    except (InvalidMarker, RecursionError):
+        document.fault(draft, ("tool", "uv", "environments", at), "must be a marker (PEP 508)")
 
 
 def _files_that_may_be_used(draft: Draft, document: TomlDocument) -> None:

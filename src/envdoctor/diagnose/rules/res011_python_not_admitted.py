@@ -4,7 +4,8 @@
 
 Compares the project's own `requires-python` (pyproject.toml, setup.cfg, setup.py, a script's inline metadata, a conda
 file's `python`) with the target's Python. One patch release of the target's minor version that is admitted is enough.
-The `python` of a conda file is the target's where nobody names another, so that this speaks where somebody did.
+The `python` of a conda file is the target's where nobody names another, so that this speaks where somebody did. Targets
+that `[tool.uv] environments` leaves out are a warning.
 
 ## Why is this bad
 
@@ -28,13 +29,37 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.compatibility import admits, admitted_minors
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
+from envdoctor.model.requirement import may_hold
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
 
 
+def _other_environments(examination: Examination) -> Iterator[Finding]:
+    """Yield a warning where uv is told to resolve the project for other targets only."""
+    project, target = examination.project, examination.target
+    if project is None or target is None or not project.environments:
+        return
+    here = target.marker_environment()
+    if any(may_hold(marker, here) for marker, _ in project.environments):
+        return
+    origin = project.environments[0][1]
+    yield Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=Severity.WARNING,
+        subject=project.name or "environments",
+        subject_kind=SubjectKind.PROJECT,
+        message=f"uv resolves the project for other targets only, and not for {target}",
+        evidence=tuple(Evidence(str(marker), str(place)) for marker, place in project.environments),
+        remedy=Remedy("add the target to `[tool.uv] environments`, or judge for one of those that it names"),
+        location=origin,
+    )
+
+
 def _find(examination: Examination) -> Iterator[Finding]:
+    yield from _other_environments(examination)
     project, target = examination.project, examination.target
     if project is None or target is None or project.requires_python is None:
         return
