@@ -167,6 +167,8 @@ class ProblemKind(enum.Enum):
     NO_RECORD = enum.auto()
     SOURCE_GONE = enum.auto()
     """Of an editable install."""
+    CUT_SHORT = enum.auto()
+    """A fix, or the undo of one, that did not end."""
     NO_OWNER = enum.auto()
     """A package's folder of which no distribution knows."""
     BASE_GONE = enum.auto()

@@ -105,13 +105,24 @@ def after_check(
     """
     if typed.index.offline and not report.complete:
         return replace(typed, index=replace(typed.index, offline=False)).command("check")
+    proposed = _proposed(report)
+    if typed.env is not None and "undo" in proposed:
+        return typed.treatment("undo")
     if report.verdict.value == "healthy" or (report.resolution is not None and not report.resolution.packages):
         return None  # Nothing is to be done, or nothing was asked for.
     if report.resolution is None or refusals:
         return _for_admitted_python(report, typed) or mirrored_lock(typed, refusals) or _explained(report, typed)
     if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:
-        return typed.treatment("fix") if _is_here(report.target) else None
+        # What a fix has treated is not treated again for what it does not change.
+        treats = typed.env is None or "fix" in proposed
+        return typed.treatment("fix") if treats and _is_here(report.target) else None
     return typed.command("lock")
+
+
+def _proposed(report: Report) -> set[str]:
+    """Return our own verbs that remedies of what is open propose."""
+    remedies = [finding.remedy for finding in report.open_findings if finding.remedy is not None]
+    return {one.verb for remedy in remedies for one in remedy.commands if isinstance(one, Command)}
 
 
 def after_checks(reports: Sequence[Report], typed: Typed) -> str | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.model.environment import EnvironmentLock, PatchedFile
+from envdoctor.model.environment import EnvironmentLock, EnvironmentProblem, PatchedFile, ProblemKind
 from envdoctor.model.fact import Facts
 from envdoctor.ports import UsageError
 from envdoctor.verbs.pastes import Pastes, read_pastes
@@ -23,11 +24,12 @@ __all__ = ["Patient", "PatientChoice", "locked_of", "open_patient", "with_lock",
 
 
 def with_patches(environment: InstalledEnvironment) -> InstalledEnvironment:
-    """Return the environment with the state of each file that a fix has patched."""
+    """Return the environment with the state of each file that a fix has patched, and the fixes that were cut short."""
     if not environment.root or not os.path.isdir(f"{environment.root}/.envdoctor"):
         return environment
     from envdoctor.adapters.apply.records import read_record
 
+    environment = _with_cuts(environment)
     record = read_record(Path(environment.root))
     here = {item.name for item in environment.distributions}
     rows = tuple(
@@ -36,6 +38,14 @@ def with_patches(environment: InstalledEnvironment) -> InstalledEnvironment:
         if not item.distribution or item.distribution in here
     )
     return replace(environment, patched=rows) if rows else environment
+
+
+def _with_cuts(environment: InstalledEnvironment) -> InstalledEnvironment:
+    from envdoctor.adapters.apply.journal import list_journals
+
+    cut = [record for record in list_journals(Path(environment.root)) if record.state == "open"]
+    problems = tuple(EnvironmentProblem(ProblemKind.CUT_SHORT, record.id, "did not end") for record in cut)
+    return replace(environment, problems=(*environment.problems, *problems)) if cut else environment
 
 
 def with_lock(environment: InstalledEnvironment, *beside: Path) -> InstalledEnvironment:
@@ -162,7 +172,16 @@ def _environment(path: Path) -> InstalledEnvironment:
     try:
         return with_patches(with_lock(read_environment(path)))
     except EnvironmentNotFound as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(f"{error}{_cut_before(path)}") from error
+
+
+def _cut_before(path: Path) -> str:
+    """Return that a fix which was to make an environment did not come so far; empty where none was begun."""
+    from envdoctor.adapters.apply.journal import list_journals
+
+    if not any(record.state == "open" for record in list_journals(path)):
+        return ""
+    return f"; a fix that was to make it was cut short: `envdoctor undo --env {shlex.quote(str(path))}` takes it back"
 
 
 def _verified(environment: InstalledEnvironment) -> tuple[InstalledEnvironment, tuple[str, ...]]:

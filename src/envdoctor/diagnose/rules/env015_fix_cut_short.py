@@ -1,0 +1,58 @@
+"""A fix of this environment was cut short, and not taken back.
+
+## What it does
+Looks into the journals of `envdoctor fix`: one without an end belongs to a fix, or to an undo, that was killed or lost
+its power.
+
+## Why it is bad
+Some packages may be new, others old, and a patch may be half of what belongs together. That nothing else is found wrong
+says only that the files which are there agree.
+
+## Example
+The machine was switched off while `fix` installed.
+
+## What to do
+Take the fix back: `envdoctor undo`. The next `fix` does that by itself before it begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import ProblemKind
+from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
+from envdoctor.model.unknown import SubjectKind
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for all of them."""
+    environment = examination.environment
+    cut = [item for item in (environment.problems if environment else ()) if item.kind is ProblemKind.CUT_SHORT]
+    if environment is None or not cut:
+        return
+    yield Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=RULE.severity,
+        subject=environment.root,
+        message="A fix of this environment was cut short: it is neither as before nor as the fix would have left it",
+        evidence=tuple(Evidence("the journal has no end", f".envdoctor/journal/{item.subject}") for item in cut),
+        remedy=Remedy("Put it back as it was; the next fix does that, too", commands=(Command("undo"),)),
+    )
+
+
+RULE = Rule(
+    code="ENV015",
+    name="fix-cut-short",
+    severity=Severity.ERROR,
+    about=SubjectKind.ENVIRONMENT,
+    summary="A fix of the environment was cut short and not taken back",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"environment"}),
+)
