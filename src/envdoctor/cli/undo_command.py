@@ -44,17 +44,18 @@ def undo(
         typer.Option(
             "--project",
             metavar="DIR",
-            help="The project whose patched files come back too, where the environment does not lie in it.",
+            help="The project whose files come back: those that `repair` wrote, and patched ones where the environment "
+            "does not lie in it.",
         ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show the fixes and change nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --list: as JSON.")] = False,
     quiet: opt.QuietOption = False,
 ) -> None:
-    """Take the last fix back, or a chosen one with all that came after it."""
+    """Take the last fix or written repair back, or a chosen one with all that came after it."""
     from envdoctor.verbs.undo import choose_fixes, find_fixes
 
-    found = find_fixes(env)
+    found = find_fixes(env, project)
     if list_:
         _list(found, as_json=as_json)
         raise typer.Exit(0)

@@ -12,6 +12,7 @@ VERBS = {
     "check": "Find conflicts, missing wheels and known failures for a target",
     "lock": "Write the resolution as a PEP 751 lock, with its overrides",
     "explain": "Say why a package has its version, or why a conflict is one",
+    "repair": "Show a repair as a diff of your files, and write it",
     "fix": "Apply the prescription as a transaction that `undo` takes back",
     "undo": "Take the last fix back, or a chosen one and all after it",
     "run": "Start a command inside the environment, with its variables",

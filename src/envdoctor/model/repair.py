@@ -38,3 +38,5 @@ class Repair:
     from_profile: bool = False
     cautions: tuple[str, ...] = ()
     """What a careful person would be told before taking it."""
+    command: str = ""
+    """What to type to see it as a diff of the project's files."""

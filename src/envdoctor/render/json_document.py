@@ -197,6 +197,7 @@ def _repair(repair: Repair) -> Object:
         "resolves": list(repair.resolves),
         "changes": [{"name": item.name, "from": item.before, "to": item.after} for item in repair.changes],
         "cautions": list(repair.cautions),
+        **({"command": repair.command} if repair.command else {}),
     }
 
 

@@ -44,6 +44,11 @@ class Typed:
             words += ["--env", str(self.env)]
         return _shell(words, variables or {})
 
+    def repair(self, number: str) -> str:
+        """Return the command line that shows a repair as a diff."""
+        words = ["envdoctor", "repair", number.removeprefix("R"), _path(self.project)]
+        return _shell([*words, *self._profile(), *self._groups(), *self._target("repair"), *self._index()], {})
+
     def treatment(self, verb: str) -> str:
         """Return the command line of ``fix``, or of ``undo``, which takes the environment alone."""
         words = ["envdoctor", verb]
@@ -170,7 +175,10 @@ def mirrored_lock(typed: Typed, refusals: Iterable[Refusal]) -> str | None:
 
 
 def with_whole_commands(report: Report, typed: Typed) -> Report:
-    """Return the report with the bare commands of its remedies completed: project, profile and environment as typed."""
+    """Return the report with the bare commands of its remedies completed: project, profile and environment as typed.
+
+    Every repair gets the command that shows it as a diff, too.
+    """
     findings = []
     for finding in report.findings:
         remedy = finding.remedy
@@ -178,7 +186,10 @@ def with_whole_commands(report: Report, typed: Typed) -> Report:
             commands = tuple(_completed(command, typed) for command in remedy.commands)
             finding = replace(finding, remedy=replace(remedy, commands=commands))
         findings.append(finding)
-    return replace(report, findings=tuple(findings))
+    # Where a profile makes several environments, a repair is of one of them.
+    one = not any(":" in repair.id for repair in report.repairs)
+    repairs = tuple(replace(item, command=typed.repair(item.id)) for item in report.repairs) if one else report.repairs
+    return replace(report, findings=tuple(findings), repairs=repairs)
 
 
 def _completed(command: str | Command, typed: Typed) -> str:

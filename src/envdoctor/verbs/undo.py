@@ -28,12 +28,17 @@ class FixEntry:
     """What the fixes of several environments by one command have in common."""
 
 
-def find_fixes(env: Path | None) -> dict[str, list[FixEntry]]:
-    """Return the fixes of the environment that was typed, else of those that a fix has treated here; oldest first."""
+def find_fixes(env: Path | None, project: Path | None = None) -> dict[str, list[FixEntry]]:
+    """Return the fixes of the environment that was typed, else of those that a fix has treated here; oldest first.
+
+    Where no environment was typed, the project counts, too: `repair --write` keeps its journal there.
+    """
     if env is not None:
         environments = [typed_environment(env)]
     else:
-        environments = treated_here(Path.cwd()) or [default_environment(Path.cwd())]
+        own = (project or Path.cwd()).absolute()
+        written = [own] if (own / ".envdoctor" / "journal").is_dir() else []
+        environments = [*treated_here(Path.cwd()), *written] or [default_environment(Path.cwd())]
     return {str(path): _entries(path) for path in environments}
 
 

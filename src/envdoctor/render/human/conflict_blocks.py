@@ -122,3 +122,5 @@ def _write_repair(page: Page, report: Report, repair: Repair, *, in_use: bool) -
         page.line(f"result: {moved}", first="    ", rest="      ")
     for caution in repair.cautions:
         page.line(("caution", "warning"), f": {caution}", first="    ", rest="      ")
+    if repair.command:
+        page.verbatim(repair.command, "    as a diff: ")

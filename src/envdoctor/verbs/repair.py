@@ -1,0 +1,183 @@
+"""``repair``: a repair as changes of the files that people wrote."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from envdoctor.adapters.project.editing import Edit, NotEditable, edited
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.override import Override
+from envdoctor.model.project import Project
+from envdoctor.model.repair import Repair
+from envdoctor.model.report import Report
+from envdoctor.model.requirement import Requirement
+from envdoctor.ports import Tell, UsageError
+
+__all__ = ["FileChange", "ProjectRepair", "chosen_repair", "project_repair", "write_repair"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file of the project before and after."""
+
+    path: str
+    before: str
+    after: str
+
+    def diff(self) -> str:
+        """Return the change as a unified diff."""
+        rows = difflib.unified_diff(
+            self.before.splitlines(keepends=True),
+            self.after.splitlines(keepends=True),
+            f"a/{self.path}",
+            f"b/{self.path}",
+        )
+        return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRepair:
+    """What of a repair files can say, and what is left to do by hand."""
+
+    repair: Repair
+    changes: tuple[FileChange, ...]
+    by_hand: tuple[str, ...]
+    added_to: str = ""
+    """The file that gets pins which nobody asked for before."""
+
+
+def chosen_repair(report: Report, number: int | None) -> Repair | None:
+    """Return the repair of a number, without one that in use; None where none is known. Raises UsageError."""
+    if not report.repairs:
+        return None
+    if number is None:
+        return next((item for item in report.repairs if item.id in report.repairs_in_use), report.repairs[0])
+    for repair in report.repairs:
+        if repair.id == f"R{number}":
+            return repair
+    raise UsageError(f"there is no repair {number}; repairs: {', '.join(item.id for item in report.repairs)}")
+
+
+def project_repair(root: Path, repair: Repair) -> ProjectRepair:
+    """Return the changes that a repair makes to files below ``root``; nothing is written."""
+    edits: dict[str, list[Edit]] = {}
+    by_hand: list[str] = []
+    added: list[Override] = []
+    added_to = ""
+    for override in repair.overrides:
+        lines = [aside for aside in override.sets_aside if isinstance(aside.origin, FileOrigin) and aside.origin.line]
+        for aside in lines:
+            edits.setdefault(aside.origin.path, []).append(_edit(override, aside))  # type: ignore[union-attr]
+        others = [aside for aside in override.sets_aside if aside not in lines]
+        by_hand.extend(_overruled(override, aside) for aside in others)
+        if not override.sets_aside:
+            added.append(override)
+    if added and not edits:
+        by_hand.extend(f"add `{override.requirement}`" for override in added)
+    elif added:
+        added_to, found = next(iter(edits.items()))
+        last = max(found, key=lambda edit: edit.line)
+        pins = tuple(f"{override.name}{override.requirement.specifier}" for override in added)
+        found[found.index(last)] = replace(last, added=pins)
+    made = [_change(root, path, found) for path, found in edits.items()]
+    by_hand.extend(item for item in made if isinstance(item, str))
+    changes = tuple(item for item in made if isinstance(item, FileChange))
+    return ProjectRepair(repair, changes, tuple(dict.fromkeys(by_hand)), added_to)
+
+
+def _change(root: Path, path: str, edits: Sequence[Edit]) -> FileChange | str:
+    """Return the change of one file, else what is to be done by hand and why."""
+    changed = [
+        f"make `{edit.written}` `{edit.wanted}`" if edit.wanted else f"remove `{edit.written}`" for edit in edits
+    ]
+    wanted = ", ".join([*changed, *(f"add `{pin}`" for edit in edits for pin in edit.added)])
+    try:
+        with (root / path).open(encoding="utf-8", newline="") as file:
+            before = file.read()
+        return FileChange(path, before, edited(before, edits))
+    except NotEditable as error:
+        return f"`{path}` {error}; {wanted}"
+    except UnicodeError:
+        return f"`{path}` is no UTF-8; {wanted}"
+    except OSError as error:
+        return f"`{path}` cannot be read ({error.strerror or error}); {wanted}"
+
+
+def _edit(override: Override, aside: Requirement) -> Edit:
+    line = aside.origin.line if isinstance(aside.origin, FileOrigin) else None
+    specifier = str(override.requirement.specifier)
+    return Edit(line or 0, aside.name, str(aside), None if override.leaves_out else specifier)
+
+
+def _overruled(override: Override, aside: Requirement) -> str:
+    instead = f"take `{override.name}{override.requirement.specifier}`"
+    what = f"leave `{override.name}` out" if override.leaves_out else instead
+    if aside.origin.kind == "distribution":
+        return (
+            f"{what} although {aside.origin} asks for `{aside}`: requirements cannot say that; `envdoctor lock` does, "
+            "or `override-dependencies` of uv"
+        )
+    return f"{what} in place of `{aside}` ({aside.origin})"
+
+
+def write_repair(root: Path, made: ProjectRepair, project: Project, again: Callable[[], Project], say: Tell) -> None:
+    """Write the changes; where what is read then is not what the repair wants, all stays as it was.
+
+    Raises UsageError.
+    """
+    from envdoctor.adapters.apply.lock_file import Busy
+    from envdoctor.adapters.apply.paths import PathEscape
+    from envdoctor.adapters.apply.project_files import write_project_files
+
+    files = {change.path: change.after.encode("utf-8") for change in made.changes}
+    summary = tuple(f"repair {made.repair.id}: change {path}" for path in files)
+    expected = _expected(made, project.requirements)
+    try:
+        written = write_project_files(
+            root, files, summary, say=say, holds=lambda: _counted(again().requirements) == expected
+        )
+    except (OSError, Busy, PathEscape) as error:
+        raise UsageError(f"nothing was changed: {getattr(error, 'strerror', None) or error}") from error
+    if not written:
+        raise UsageError(
+            "the changed files would not say what the repair wants, and are as before; change them by hand"
+        )
+
+
+def _expected(made: ProjectRepair, requirements: Sequence[Requirement]) -> Counter[tuple[str, ...]]:
+    """Return what is to be read of the changed files and all others afterwards."""
+    changed = {change.path for change in made.changes}
+    wanted = {
+        (aside.origin, aside.name, str(aside)): override
+        for override in made.repair.overrides
+        for aside in override.sets_aside
+    }
+    found: list[Requirement] = []
+    for requirement in requirements:
+        override = wanted.get((requirement.origin, requirement.name, str(requirement)))
+        if override is None or _path(requirement) not in changed:
+            found.append(requirement)
+        elif not override.leaves_out:
+            found.append(replace(requirement, specifier=override.requirement.specifier))
+    counted = _counted(found)
+    for override in made.repair.overrides:
+        if not override.sets_aside and made.added_to in changed:
+            counted[_key(replace(override.requirement, marker=None), made.added_to)] += 1
+    return counted
+
+
+def _counted(requirements: Sequence[Requirement]) -> Counter[tuple[str, ...]]:
+    return Counter(_key(requirement, _path(requirement)) for requirement in requirements)
+
+
+def _key(requirement: Requirement, path: str) -> tuple[str, ...]:
+    extras = ",".join(sorted(requirement.extras))
+    return (path, requirement.name, extras, str(requirement.specifier), str(requirement.marker), str(requirement.url))
+
+
+def _path(requirement: Requirement) -> str:
+    return requirement.origin.path if isinstance(requirement.origin, FileOrigin) else str(requirement.origin)

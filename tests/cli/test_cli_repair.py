@@ -1,0 +1,99 @@
+"""`repair`: a repair as a diff of the files that people wrote, written and taken back. No network."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from envdoctor.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "song-maker"
+OPTIONS = ("--profile", "diffrhythm2-directml", "--recorded-index", str(EXAMPLE / "recorded-index"))
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(EXAMPLE, tmp_path / "song-maker", ignore=shutil.ignore_patterns("recorded-index")))
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(list(arguments))
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    return code, captured.out, captured.err
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_the_repair_in_use_is_a_diff_that_git_takes(capsys: pytest.CaptureFixture[str], example: Path) -> None:
+    before = content(example)
+    code, out, err = run(capsys, "repair", str(example), *OPTIONS)
+    assert code == 0
+    assert content(example) == before
+    assert "-torch==2.7\n" in out
+    assert "+torch==2.4.1\n" in out
+    assert "+torchaudio==2.4.1\n" in out
+    assert "nothing is changed yet; --write changes `requirements.txt`" in err
+    # Out of the checkout that holds this test, git takes a folder without a repository.
+    patched = subprocess.run(
+        ["git", "apply", "-"], input=out, text=True, cwd=example, env={**os.environ, "GIT_CEILING_DIRECTORIES": "/"}
+    )
+    assert patched.returncode == 0
+    assert "torch==2.4.1" in (example / "requirements.txt").read_text(encoding="utf-8")
+
+
+def test_what_is_written_resolves_and_undo_takes_it_back(capsys: pytest.CaptureFixture[str], example: Path) -> None:
+    before = content(example)
+    assert run(capsys, "check", str(example), *OPTIONS, "-q")[0] == 1
+    code, _, err = run(capsys, "repair", "1", str(example), "--write", *OPTIONS)
+    assert code == 0
+    assert f"`envdoctor undo --project {example}` takes it back" in err
+    report = json.loads(run(capsys, "check", str(example), *OPTIONS, "--format", "json")[1])
+    assert report["conflicts"] == []
+    code, _, err = run(capsys, "repair", str(example), *OPTIONS)
+    assert code == 0
+    listed = run(capsys, "undo", "--project", str(example), "--list")[1]
+    assert "repair R1: change requirements.txt" in listed
+    assert run(capsys, "undo", "--project", str(example))[0] == 0
+    assert content(example) == before
+
+
+def test_what_was_changed_since_is_put_aside(capsys: pytest.CaptureFixture[str], example: Path) -> None:
+    before = content(example)
+    assert run(capsys, "repair", str(example), "--write", *OPTIONS)[0] == 0
+    path = example / "requirements.txt"
+    path.write_text(path.read_text(encoding="utf-8") + "mine\n", encoding="utf-8")
+    assert run(capsys, "undo", "--project", str(example))[0] == 0
+    assert path.read_bytes() == before["requirements.txt"]
+    assert "mine\n" in (example / "requirements.txt.after-fix").read_text(encoding="utf-8")
+
+
+def test_json_says_what_would_change(capsys: pytest.CaptureFixture[str], example: Path) -> None:
+    code, out, _ = run(capsys, "repair", "R1", str(example), *OPTIONS, "--format", "json")
+    document = json.loads(out)
+    assert code == 0
+    assert (document["schema"], document["repair"], document["written"]) == ("envdoctor.repair/1", "R1", False)
+    assert [file["path"] for file in document["files"]] == ["requirements.txt"]
+
+
+def test_a_number_that_is_none_is_a_fault_of_use(capsys: pytest.CaptureFixture[str], example: Path) -> None:
+    assert run(capsys, "repair", "7", str(example), *OPTIONS)[0] == 2
+    assert run(capsys, "repair", "seven", str(example), *OPTIONS)[0] == 2
+
+
+def test_a_file_that_is_no_utf8_is_left_to_hands(capsys: pytest.CaptureFixture[str], example: Path) -> None:
+    path = example / "requirements.txt"
+    path.write_bytes(path.read_text(encoding="utf-8").encode("utf-16"))
+    before = content(example)
+    code, out, err = run(capsys, "repair", str(example), "--write", *OPTIONS)
+    assert (code, out) == (1, "")
+    assert "by hand: `requirements.txt` is no UTF-8; make `torch==2.7` `==2.4.1`" in err
+    assert content(example) == before
