@@ -27,6 +27,8 @@ class ScenarioIndex(LoopbackIndex):
     def __init__(self, packages: Mapping[str, Any]) -> None:
         super().__init__()
         self.attributes: dict[str, list[dict[str, str | None]]] = {}
+        # A project that every index of the usual kind has: by it a wrong address is told from an index without a name.
+        self._add("pip", "26.0", {"sdist": False})
         for name, project in packages.items():
             self.attributes[name] = []
             for version, entry in project["versions"].items():
@@ -54,7 +56,7 @@ class ScenarioIndex(LoopbackIndex):
             attributes["data-requires-python"] = entry["requires_python"]
         if entry.get("yanked"):
             attributes["data-yanked"] = entry["yanked"] if isinstance(entry["yanked"], str) else None
-        self.attributes[name].append({"": filename, **attributes})
+        self.attributes.setdefault(name, []).append({"": filename, **attributes})
 
     def _answer(self, path: str) -> tuple[int, str, bytes]:
         name = path.split("/")[2] if path.startswith("/simple/") else ""

@@ -52,7 +52,7 @@ def _said(report: Report) -> list[Finding]:
 def test_an_override_of_one_of_a_pair_does_not_hold_and_is_said() -> None:
     report = _checked("torch==2.4.1")
     (finding,) = _said(report)
-    assert finding.message == "with the overrides of profile `p`, `torchaudio==2.7.0` still cannot be met"
+    assert finding.message == "with the overrides of profile `p`, `torchaudio==2.7.0` still cannot be installed"
     assert str(finding.location) == "requirements.txt:2"
     assert report.verdict.value == "broken"
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile, ProblemKind
+from envdoctor.model.step import WriteStub
 
 __all__ = [
     "BYTE_CODE",
@@ -89,7 +90,11 @@ def _unowned(locations: Iterable[str], owners: Mapping[tuple[str, bytes], list[s
         except OSError:
             continue
         for name in names:
-            if (location, os.fsencode(name)) not in owners and os.path.isfile(f"{location}/{name}/__init__.py"):
+            if (location, os.fsencode(name)) in owners:
+                continue
+            begin = read_text(f"{location}/{name}/__init__.py", 256)
+            stand_in = begin is not None and begin.startswith(WriteStub.MARK.encode())
+            if begin is not None and not stand_in:
                 yield EnvironmentProblem(ProblemKind.NO_OWNER, name, f"{location}/{name}")
 
 
