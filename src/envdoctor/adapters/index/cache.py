@@ -90,7 +90,8 @@ class Cache:
     def mark(self, key: str, age: float) -> str | None:
         """Return a mark that is not older than ``age`` seconds."""
         for row in self._select("SELECT key, stored, text FROM marks WHERE key IN ", (key,)):
-            if isinstance(row[1], float) and time.time() - row[1] <= age:
+            # One of the future was set while the clock was wrong.
+            if isinstance(row[1], float) and 0 <= time.time() - row[1] <= age:
                 return str(row[2])
         return None
 

@@ -40,10 +40,14 @@ class TransportError(Exception):
         """No connection to the host could be made."""
         self.silent = silent
         """The host kept nearly all of its answer to itself."""
+        self.left_alone = False
+        """Nothing was asked: the host is not asked again."""
 
     def again(self) -> TransportError:
-        """Return a new error that says the same."""
-        return TransportError(str(self), self.unreachable, self.lasting, self.silent)
+        """Return a new error that says the same, of a host that is left alone."""
+        same = TransportError(str(self), self.unreachable, self.lasting, self.silent)
+        same.left_alone = True
+        return same
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from envdoctor.adapters.index.archive_bytes import (
@@ -28,10 +27,11 @@ from envdoctor.adapters.index.metadata_text import (
     read_headers,
     record_of,
 )
+from envdoctor.adapters.index.refusals import Refusals, unreached, unread
 from envdoctor.adapters.index.sidecars import METADATA_LIMIT, Sidecars
-from envdoctor.adapters.index.transport import Transport, TransportError
+from envdoctor.adapters.index.transport import AGAIN, ATTEMPTS, Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
-from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource, unknown_file
+from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource
 from envdoctor.model.index_url import bare_url
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
@@ -68,6 +68,7 @@ class FileReader:
         self._impatient = frozenset(impatient)
         self._sidecars = Sidecars(transport, cache)
         self._last_sdist: tuple[str, bytes] | None = None
+        self.refusals = Refusals()
 
     def record(self, file: DistributionFile) -> MetadataRecord:
         """Return metadata. Raises MetadataUnavailable or IndexUnavailable."""
@@ -77,9 +78,10 @@ class FileReader:
             else:
                 record = self._from_sidecar(file) or self._from_wheel(file)
         except OnlyABuild as error:
-            raise _unread(file, str(error), UnknownKind.ONLY_A_BUILD) from None
+            raise unread(file, str(error), UnknownKind.ONLY_A_BUILD) from None
         except UnreadableMetadata as error:
-            raise _unread(file, str(error)) from None
+            raise unread(file, str(error)) from None
+        self.refusals.forget(file)
         if file.kind is FileKind.WHEEL:  # the texts of an sdist are kept instead: how they are read may change
             self._cache.put_part(file_key(file), "metadata", record.encode())
         return record
@@ -123,7 +125,7 @@ class FileReader:
         try:
             contents = read_sdist(self._sdist_bytes(file), file.filename)
         except UnreadableSdist as error:
-            raise _unread(file, str(error)) from None
+            raise unread(file, str(error)) from None
         self._cache.put_part(key, "sdist", contents.encode())
         return contents
 
@@ -139,7 +141,7 @@ class FileReader:
         try:
             return read_sdist_member(self._sdist_bytes(file), file.filename, member, MEMBER_LIMIT)
         except UnreadableSdist as error:
-            raise _unread(file, str(error)) from None
+            raise unread(file, str(error)) from None
 
     def _sdist_bytes(self, file: DistributionFile) -> bytes:
         """Return the whole archive, its hash checked; the last one is kept for members read after metadata."""
@@ -151,11 +153,11 @@ class FileReader:
             try:
                 content = path.read_bytes()
             except OSError as error:
-                raise _unread(file, error.strerror or str(error)) from None
+                raise unread(file, error.strerror or str(error)) from None
         else:
             content = self._download(file)
         if not matches(content, file.hashes):
-            raise _unread(file, "its hash is not the one that the index lists")
+            raise unread(file, "its hash is not the one that the index lists")
         self._last_sdist = (file_key(file), content)
         return content
 
@@ -164,9 +166,9 @@ class FileReader:
         try:
             reply = self._transport.get(file.url, {"Accept-Encoding": "identity"}, _SDIST_LIMIT, self._patient(file))
         except TransportError as error:
-            raise _unreached(file, str(error)) from None
+            raise self._broken(file, error) from None
         if reply.cut:
-            raise _unread(file, f"it is larger than {_SDIST_LIMIT // 1024**2} MiB")
+            raise unread(file, f"it is larger than {_SDIST_LIMIT // 1024**2} MiB")
         if reply.status != 200:
             raise self._refused(file, reply.status)
         return reply.content
@@ -179,11 +181,11 @@ class FileReader:
         try:
             content = self._sidecars.fetch(file, patient=self._patient(file))
         except TransportError as error:
-            raise _unreached(file, str(error)) from None
+            raise self._broken(file, error) from None
         if content is None:
             return None
         if not matches(content, file.sidecar_hashes):
-            raise _unread(file, "its sidecar's hash is not the one that the index lists")
+            raise unread(file, "its sidecar's hash is not the one that the index lists")
         try:
             return _wheel_record(content, MetadataSource.SIDECAR)
         except UnreadableMetadata:
@@ -201,7 +203,7 @@ class FileReader:
         stem = file.filename.partition("-")[0].lower()
         candidates.sort(key=lambda name: not name.lower().startswith(stem))
         if not candidates:
-            raise _unread(file, "it has no dist-info/METADATA", UnknownKind.NO_METADATA)
+            raise unread(file, "it has no dist-info/METADATA", UnknownKind.NO_METADATA)
         content = self._extract(file, directory, candidates[0], window, source, METADATA_LIMIT)
         whole = isinstance(source, HttpBytes) and source.whole is not None
         return _wheel_record(content, MetadataSource.WHEEL if whole else MetadataSource.RANGE)
@@ -225,14 +227,14 @@ class FileReader:
         try:
             directory, window = read_directory(source.tail(), source.fetch)
         except TransportError as error:
-            raise _unreached(file, str(error)) from None
+            raise self._broken(file, error) from None
         except Refused as error:
             raise self._refused(file, error.status) from None
         except (NoBytes, BadArchive) as error:
-            raise _unread(file, str(error)) from None
+            raise unread(file, str(error)) from None
         whole = source.whole if isinstance(source, HttpBytes) else None
         if whole is not None and not matches(whole, file.hashes):
-            raise _unread(file, "its hash is not the one that the index lists")
+            raise unread(file, "its hash is not the one that the index lists")
         self._cache.put_part(key, "directory", directory.encode())
         return directory, window, source
 
@@ -252,11 +254,11 @@ class FileReader:
         try:
             return read_member(directory.members[name], name, window, fetch, limit)
         except TransportError as error:
-            raise _unreached(file, str(error)) from None
+            raise self._broken(file, error) from None
         except Refused as error:
             raise self._refused(file, error.status) from None
         except (NoBytes, BadArchive) as error:
-            raise _unread(file, str(error)) from None
+            raise unread(file, str(error)) from None
 
     def _source(self, file: DistributionFile) -> ArchiveBytes:
         path = local_path(file.url)
@@ -269,22 +271,23 @@ class FileReader:
 
     def _online(self, file: DistributionFile) -> None:
         if self._offline and local_path(file.url) is None:
-            raise _unreached(file, "", UnknownKind.OFFLINE)
+            raise unreached(file, "", UnknownKind.OFFLINE)
+        refused = self.refusals.reason(file)
+        if refused is not None:
+            raise unreached(file, refused, UnknownKind.BAD_ANSWER)
+
+    def _broken(self, file: DistributionFile, error: TransportError) -> IndexUnavailable:
+        if not (error.left_alone or error.unreachable):
+            self.refusals.count(file, str(error), requests=ATTEMPTS)
+        return unreached(file, str(error))
 
     def _refused(self, file: DistributionFile, status: int) -> MetadataUnavailable | IndexUnavailable:
         """Return what an answer without the file means: it is gone, or its server cannot or will not give it now."""
         reason = f"its server answered {status}"
+        self.refusals.count(file, reason, requests=ATTEMPTS if status in AGAIN else 1)
         if status in GONE:
-            return _unread(file, reason, UnknownKind.NO_METADATA)
-        return _unreached(file, reason, UnknownKind.BAD_ANSWER)
-
-
-def _unread(file: DistributionFile, cause: str, kind: UnknownKind = UnknownKind.BAD_METADATA) -> MetadataUnavailable:
-    return MetadataUnavailable(unknown_file(kind, file, cause))
-
-
-def _unreached(file: DistributionFile, cause: str, kind: UnknownKind = UnknownKind.UNREACHABLE) -> IndexUnavailable:
-    return IndexUnavailable(replace(unknown_file(kind, file, cause), url=bare_url(file.url)))
+            return unread(file, reason, UnknownKind.NO_METADATA)
+        return unreached(file, reason, UnknownKind.BAD_ANSWER)
 
 
 def _wheel_record(content: bytes, source: MetadataSource) -> MetadataRecord:

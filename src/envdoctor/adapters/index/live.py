@@ -73,6 +73,7 @@ class LiveIndex:
         self._cache = cache
         self._cutoff = cutoff_text(settings.exclude_newer)
         self._files = FileReader(transport, cache, settings.offline, sources.impatient)
+        self._files.refusals.note = self.note
         self._workers = Workers(settings.concurrency)
         self._router = Router(sources, cache, self._workers.submit)  # type: ignore[arg-type]
         self._lock = threading.Lock()

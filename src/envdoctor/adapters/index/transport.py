@@ -21,13 +21,15 @@ from envdoctor.adapters.index.pip_settings import PipSettings, proxy_variable
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["PAGE_LIMIT", "Reply", "Transport", "TransportError"]
+__all__ = ["AGAIN", "ATTEMPTS", "PAGE_LIMIT", "Reply", "Transport", "TransportError"]
 
 PAGE_LIMIT = 256 * 1024 * 1024
 """Bytes of a page beyond which something is wrong."""
-_ATTEMPTS = 4
+ATTEMPTS = 4
+"""Requests that one answer may take."""
 _BUSY = frozenset({429, 503})
-_AGAIN = _BUSY | {408, 500, 502, 504}
+AGAIN = _BUSY | {408, 500, 502, 504}
+"""Statuses of what may pass."""
 _CLOSED = "it was closed"
 _SHORT_CONNECT = 4.0
 """Seconds that one attempt to reach an extra index may take."""
@@ -73,19 +75,19 @@ class Transport:
         begun = time.monotonic()
         with self._lock:
             stop = self._silent_since.setdefault(origin, begun) + self.patience
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             if origin in self._dead:
                 raise self._dead[origin].again()
             patient = patient or origin in self._served
             outcome = self._tried(url, headers, limit, patient, stop)
-            if isinstance(outcome, Reply) and outcome.status not in _AGAIN:
+            if isinstance(outcome, Reply) and outcome.status not in AGAIN:
                 with self._lock:
                     self._served[origin] = time.monotonic()
                 return outcome
             wait = _delay(attempt, outcome.headers.get("retry-after") if isinstance(outcome, Reply) else None)
             hopeless = isinstance(outcome, TransportError) and (outcome.lasting or not patient)
             late = time.monotonic() + wait >= stop
-            if hopeless or late or attempt + 1 == _ATTEMPTS:
+            if hopeless or late or attempt + 1 == ATTEMPTS:
                 return self._given_up(outcome, url, patient, begun, late)
             self.waiting(host_of(url))
             self.sleep(wait)

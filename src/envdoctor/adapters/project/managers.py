@@ -59,7 +59,8 @@ def _sources(draft: Draft, document: TomlDocument) -> None:
             continue
         origin = document.origin(*_PDM, "source", at)
         url = expanded_url(draft, url, origin)
-        patterns = [text for text in entry.get("include_packages") or () if isinstance(text, str)]
+        included = entry.get("include_packages")
+        patterns = [text for text in included if isinstance(text, str)] if isinstance(included, list) else []
         if patterns:
             _bind(draft, url, patterns)
             continue
