@@ -11,6 +11,7 @@ from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.conflict import Clash, ClashSide, Conflict
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import DistributionOrigin, FileOrigin
+from envdoctor.model.override import Override
 from envdoctor.model.project import (
     IndexOption,
     IndexOptionKind,
@@ -19,6 +20,7 @@ from envdoctor.model.project import (
     ReadingProblem,
     ReadingProblemKind,
 )
+from envdoctor.model.repair import Repair
 
 
 def found(code: str, **fields) -> list[Finding]:
@@ -53,6 +55,24 @@ def test_conflicting_requirements_are_named_with_their_lines_and_the_clash() -> 
         "cannot be installed together: they need different versions of `transformers`"
     )
     assert "coqui-tts 0.24.2 needs `transformers>=4.42`" in finding.evidence[0].what
+
+
+def test_a_repair_that_gives_up_a_build_label_says_which_build_comes() -> None:
+    core = (line("torch==2.10.0+cu128"), line("torchcodec>=0.17", 2))
+    override = Override(require("torch==2.11.0", core[0].origin), (core[0],))
+    (finding,) = found(
+        "RES001",
+        conflicts=(conflict(*core, package="torch"),),
+        repairs=(Repair("R1", (override,), ("C1",)),),
+        target=target_of("linux/aarch64/3.11/cuda"),
+    )
+    assert finding.remedy is not None
+    said = finding.remedy.summary
+    assert said.startswith(
+        "repair R1 overrides `torch==2.11.0` (a cu130 build in place of cu128; PyTorch's own indexes"
+    )
+    assert "+cu130" in said
+    assert "rocm" not in said
 
 
 def test_a_core_of_one_says_what_the_target_could_have() -> None:

@@ -9,6 +9,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envdoctor.model.environment import InstalledDistribution, InstalledFile
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.override import Override
 from envdoctor.model.plan import PatchPreview, Plan
 from envdoctor.model.profile import (
     BoundIndex,
@@ -20,6 +22,8 @@ from envdoctor.model.profile import (
     ProfileTarget,
     SetAttribute,
 )
+from envdoctor.model.repair import Repair
+from envdoctor.model.requirement import Requirement
 from envdoctor.model.step import InstallFromLock, PatchFile, PlannedFile, RemoveDistribution
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.planning.fix_refusals import BuildState, EnvironmentState
@@ -221,6 +225,18 @@ def test_the_document_and_the_page_show_the_very_steps() -> None:
     assert "     +b\n" in page
     assert "left out: optional patch `m`: none" in page
     assert all(step.sentence in page for step in made.steps)
+
+
+def test_the_page_says_first_which_repair_is_taken_and_what_it_sets_aside() -> None:
+    name = canonicalize_name("torch")
+    asked = Requirement(name, FileOrigin("requirements.txt", 2), SpecifierSet("==2.7"))
+    override = Override(Requirement(name, asked.origin, SpecifierSet("==2.4.1")), (asked,))
+    made = plan(file("a"), repair=Repair("R2", (override,), ("C1",), cautions=("it is old",)))
+    assert plan_text(made).splitlines()[1:4] == [
+        "  with repair R2, which sets aside what was asked for:",
+        "    `torch==2.7` (requirements.txt:2): replaced by `torch==2.4.1`",
+        "    caution: it is old",
+    ]
 
 
 PATCH = Patch(PatchKind.SET_ATTRIBUTE, ("app.py",), "b", attribute="device", value="1", name="device")

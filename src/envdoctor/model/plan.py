@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from envdoctor.model.finding import Finding
 from envdoctor.model.refusal import Refusal
+from envdoctor.model.repair import Repair
 from envdoctor.model.step import DownloadFiles, PatchFile, PatchLater, RemoveFile, Step, WriteRecord, WriteVariables
 
 __all__ = [
@@ -38,6 +39,8 @@ class Plan:
     notes: tuple[str, ...] = ()
     known_errors: tuple[Finding, ...] = ()
     """What is known to fail once all steps are done: findings at error level that nobody has accepted."""
+    repair: Repair | None = None
+    """The repair that what is installed was locked with."""
     label: str = ""
     """Name of the environment within a profile that has several."""
     group: str = ""

@@ -14,6 +14,7 @@ from envdoctor.model.finding import Finding
 from envdoctor.model.plan import PatchPreview, Plan
 from envdoctor.model.profile import Profile
 from envdoctor.model.refusal import Refusal, RefusalKind
+from envdoctor.model.repair import Repair
 from envdoctor.model.step import (
     BuildSdist,
     CreateEnvironment,
@@ -63,6 +64,7 @@ class PlanInput:
     refusals: tuple[Refusal, ...] = ()
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    repair: Repair | None = None
     known_errors: tuple[Finding, ...] = ()
     label: str = ""
 
@@ -91,6 +93,7 @@ def make_plan(given: PlanInput) -> Plan:
         disk_free=given.disk_free,
         skipped=(*given.skipped, *given.preview.skipped),
         notes=(*given.notes, *_notes(given)),
+        repair=given.repair,
         known_errors=given.known_errors,
         label=given.label,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,9 +26,12 @@ __all__ = [
     "rejection_lines",
     "remedy_text",
     "resolves_text",
+    "set_aside",
     "source_text",
     "truncation_text",
 ]
+
+_MOST_SET_ASIDE = 12
 
 _REJECTIONS = {
     RejectionKind.TAG: "no wheel for this target",
@@ -148,3 +151,18 @@ def override_text(override: Override) -> RepairLine:
         written += f"; {override.because}"
     because = override.because if override.from_profile else ""
     return RepairLine(written, tuple(placed(item) for item in others), because)
+
+
+def set_aside(repair: Repair, more: str = "") -> Iterator[str]:
+    """Yield what a repair sets aside, a line each, and ``more`` behind how many there are besides."""
+    lines = [line for override in repair.overrides for line in _aside(override)]
+    yield from (f"  {line}" for line in lines[:_MOST_SET_ASIDE])
+    if len(lines) > _MOST_SET_ASIDE:
+        yield f"  and {len(lines) - _MOST_SET_ASIDE} more{more}"
+
+
+def _aside(override: Override) -> Iterator[str]:
+    instead = "left out" if override.leaves_out else f"replaced by `{override.requirement}`"
+    if not override.sets_aside:
+        yield f"`{override.requirement}`: added; {override.because}"
+    yield from (f"`{aside}` ({aside.origin}): {instead}" for aside in override.sets_aside)

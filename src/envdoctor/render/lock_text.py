@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdoctor.model.finding import Severity
-from envdoctor.model.override import Override
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.unknown import Unknown, UnknownKind
+from envdoctor.render.conflict_wording import set_aside
 from envdoctor.render.plan_text import known_errors
 from envdoctor.render.reasons import unknown_text
 
@@ -49,17 +49,8 @@ def _repair(repair: Repair | None, profile: str | None, check: str, *, from_lock
     if repair.from_profile and not from_lock:
         source = " (the profile's)" if profile else " (the one that the lock has)"
     yield f"locked with repair {repair.id}{source}, which sets aside what was asked for:"
-    lines = [line for override in repair.overrides for line in _aside(override)]
-    yield from (f"  {line}" for line in lines[:_MOST])
-    if len(lines) > _MOST:
-        yield f"  and {len(lines) - _MOST} more; `{check} --verbose` lists them"
-
-
-def _aside(override: Override) -> Iterator[str]:
-    instead = "left out" if override.leaves_out else f"replaced by `{override.requirement}`"
-    if not override.sets_aside:
-        yield f"`{override.requirement}`: added; {override.because}"
-    yield from (f"`{aside}` ({aside.origin}): {instead}" for aside in override.sets_aside)
+    yield from set_aside(repair, f"; `{check} --verbose` lists them")
+    yield from (f"  caution: {caution}" for caution in repair.cautions)
 
 
 def _known(report: Report, check: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from envdoctor.model.finding import Finding
 from envdoctor.model.plan import Plan
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.step import DownloadFiles, InstallFromLock, PatchFile
+from envdoctor.render.conflict_wording import set_aside
 from envdoctor.render.reasons import message_of, refusals_text
 
 __all__ = ["known_errors", "known_lines", "plan_of_refusals", "plan_text", "plans_text"]
@@ -59,6 +60,10 @@ def plan_text(plan: Plan, *, diffs: bool = True, verbose: bool = False) -> str:
 def _lines(plan: Plan, *, diffs: bool, verbose: bool) -> Iterator[str]:
     label = f" ({plan.label})" if plan.label else ""
     yield f"plan for `{plan.environment}`{label}" + (f", profile {plan.profile}" if plan.profile else "")
+    if plan.repair is not None:
+        yield f"  with repair {plan.repair.id}, which sets aside what was asked for:"
+        yield from (f"  {line}" for line in set_aside(plan.repair))
+        yield from (f"    caution: {caution}" for caution in plan.repair.cautions)
     if not plan.steps:
         yield "  nothing to do"
     for number, step in enumerate(plan.steps, 1):

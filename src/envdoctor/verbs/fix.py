@@ -107,6 +107,7 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
             ),
             skipped=chosen.skipped,
             notes=(*locked.notes, *chosen.notes),
+            repair=locked.outcome.repair,
             known_errors=tuple(item for item in locked.outcome.report.open_findings if item.severity is Severity.ERROR),
             label=request.label,
         )

@@ -109,7 +109,7 @@ def _own(finding: Finding, report: Report) -> Finding:
     repair = next((item for item in report.repairs if item.id == finding.repair), None)
     if repair is not None:
         repair = _repair(repair, report)
-        finding = replace(finding, repair=repair.id, remedy=repair_remedy(repair))
+        finding = replace(finding, repair=repair.id, remedy=repair_remedy(repair, report.target))
     if finding.conflict:
         finding = replace(finding, conflict=_called(finding.conflict, report))
     return replace(finding, environment=report.environment)

@@ -27,15 +27,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from packaging.version import Version
+
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.conflict import ClashSide
+    from envdoctor.model.override import Override
     from envdoctor.model.repair import Repair
+    from envdoctor.model.target import Target
 
 
 _APART = "change or remove one of these requirements, or use separate environments"
@@ -48,10 +53,26 @@ def _side(side: ClashSide) -> str:
     return f"{side.requirement.origin} asks for `{side.requirement}`"
 
 
-def repair_remedy(repair: Repair) -> Remedy:
+def repair_remedy(repair: Repair, target: Target | None) -> Remedy:
     """Return a repair as what to do about a conflict."""
-    changes = ", ".join(f"`{item.requirement.pep508}`" for item in repair.overrides)
+    changes = ", ".join(f"`{item.requirement.pep508}`{_build(item, target)}" for item in repair.overrides)
     return Remedy(f"repair {repair.id} overrides {changes}")
+
+
+def _build(override: Override, target: Target | None) -> str:
+    """Return which build comes where a label is given up: it may be for another card or driver than the one named."""
+    named = [clause.version for aside in override.sets_aside for clause in aside.specifier if "+" in clause.version]
+    pins = [Version(clause.version) for clause in override.requirement.specifier if clause.operator == "=="]
+    if not named or not pins or pins[0].local or target is None:
+        return ""
+    old = named[0].partition("+")[2]
+    label = shipped_wheel_facts().build_label(override.name, pins[0], target)
+    if not label:
+        return ""
+    others = labels_with(pins[0]) if override.name == "torch" else ()
+    like = [f"+{other}" for other in others if other.rstrip("0123456789.") == old.rstrip("0123456789.")]
+    indexes = f"; PyTorch's own indexes have it as {', '.join(like)}" if like else ""
+    return f" (a {label} build in place of {old}{indexes})"
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
@@ -70,7 +91,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             message=f"{', '.join(names[:-1])} and {names[-1]} cannot be installed together: "
             f"they need different versions of `{package}`",
             evidence=(Evidence(sides, of_conflict=True),),
-            remedy=repair_remedy(repair) if repair else Remedy(_APART),
+            remedy=repair_remedy(repair, examination.target) if repair else Remedy(_APART),
             location=next((line for item in conflict.core if (line := line_of(item))), None),
             conflict=conflict.id,
             repair=repair.id if repair else "",
