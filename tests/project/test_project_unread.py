@@ -253,3 +253,17 @@ def test_a_directory_with_a_lists_name(tmp_path: Path):
     (tmp_path / "requirements.txt").mkdir()
     with pytest.raises(ProjectFileError, match=r"`requirements\.txt`: not a file"):
         read_project(tmp_path)
+
+
+def test_a_reference_called_like_what_another_line_asks_for_is_taken_for_that(tmp_path: Path) -> None:
+    url = "git+https://git.example/m/WhisperX.git@main"
+    (tmp_path / "requirements.txt").write_text(f"{url}\nwhisperx~=3.1.1\nnumpy\n", encoding="utf-8")
+    project = read_project(tmp_path)
+    assert [(item.name, item.url) for item in project.requirements] == [
+        ("whisperx", None),
+        ("numpy", None),
+        ("whisperx", url),
+    ]
+    assert _kinds(project) == [Kind.UNREAD]
+    (tmp_path / "requirements.txt").write_text(f"{url}\nnumpy\n", encoding="utf-8")
+    assert [item.name for item in read_project(tmp_path).requirements] == ["numpy"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from packaging.utils import NormalizedName
+from packaging.utils import NormalizedName, canonicalize_name
 
+from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import Requirement, RequirementKind, both_markers
 
-__all__ = ["duplicates", "overridden", "separate_superseded", "several_places"]
+__all__ = ["duplicates", "named_beside", "overridden", "separate_superseded", "several_places"]
 
 _MOST_PAIRS = 100
 """Pairs of repeated lines that are told one by one."""
@@ -99,3 +100,17 @@ def several_places(requirements: Iterable[Requirement]) -> Iterator[tuple[Requir
 
 def _place(requirement: Requirement) -> str:
     return (requirement.url or "").partition("#")[0].rstrip("/")
+
+
+def named_beside(problems: Iterable[ReadingProblem], requirements: Sequence[Requirement]) -> Iterator[Requirement]:
+    """Yield references without a name whose repository is called like a project that another line asks for.
+
+    They are taken for that project: what the index has of it says nothing of what the reference will bring.
+    """
+    asked = {requirement.name for requirement in requirements if requirement.url is None}
+    for problem in problems:
+        if problem.kind is not ReadingProblemKind.UNREAD or problem.group is not None or not problem.suggestions:
+            continue
+        name, is_reference, url = problem.suggestions[0].partition(" @ ")
+        if is_reference and canonicalize_name(name) in asked:
+            yield Requirement(canonicalize_name(name), problem.origin, url=url, text=problem.text)

@@ -15,7 +15,13 @@ from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject,
 from envdoctor.adapters.project.folder import read_directory
 from envdoctor.adapters.project.forms import read_one, read_setuptools
 from envdoctor.adapters.project.group_choice import Wanted
-from envdoctor.adapters.project.in_force import duplicates, overridden, separate_superseded, several_places
+from envdoctor.adapters.project.in_force import (
+    duplicates,
+    named_beside,
+    overridden,
+    separate_superseded,
+    several_places,
+)
 from envdoctor.adapters.project.limits import bounded
 from envdoctor.adapters.project.local_places import settle_local_places
 from envdoctor.adapters.project.pyproject import read_pyproject
@@ -218,7 +224,7 @@ def _finished(draft: Draft) -> Project:
     return Project(
         root=str(draft.root),
         name=draft.name,
-        requirements=overridden(in_force, draft.overrides),
+        requirements=overridden([*in_force, *named_beside(problems, in_force)], draft.overrides),
         problems=bounded(problems),
         files=tuple(dict.fromkeys(draft.files)),
         index_options=tuple(dict.fromkeys(draft.index_options)),
