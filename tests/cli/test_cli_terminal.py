@@ -251,3 +251,15 @@ def test_the_traceback_is_shown_where_it_is_asked_for(
     monkeypatch.setenv("ENVDOCTOR_TRACEBACK", "1")
     assert main(["host"]) == 4
     assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", ["typer", "httpx", "packaging", "dataclasses", "json"])
+def test_a_module_in_the_current_folder_is_not_run(tmp_path: Path, module: str) -> None:
+    (tmp_path / f"{module}.py").write_text("raise SystemExit('the stranger was run')\n")
+    (tmp_path / "requirements.txt").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-m", "envdoctor", "check", ".", "--offline"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "stranger" not in done.stdout + done.stderr
+    assert "requirements.txt" in done.stdout
