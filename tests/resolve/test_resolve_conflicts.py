@@ -197,6 +197,24 @@ def test_what_is_built_for_the_stable_abi_stands_beside_a_later_torch() -> None:
     assert _cores(_diagnose(table, "torch==2.10.0", "torchaudio")) == [["torch==2.10.0", "torchaudio"]]
 
 
+def test_a_pair_of_binaries_that_an_older_python_has_is_told_with_that_python() -> None:
+    old, new = "cp310-cp310-manylinux2014_x86_64", "cp311-cp311-manylinux2014_x86_64"
+    table = {
+        "torch": {"1.13.1": {"tags": [old, new]}, "2.0.0": {"tags": [old, new]}},
+        "torchaudio": {
+            "0.13.1": {"tags": [old], "requires": ["torch==1.13.1"]},
+            "2.0.1": {"tags": [old, new], "requires": ["torch==2.0.0"]},
+        },
+        "plain": {"1": ["numpy<2"]},
+        "numpy": {"1": {"tags": [old]}, "2": {}},
+    }
+    (conflict,) = _diagnose(table, "torch<2", "torchaudio").conflicts
+    assert conflict.python == "3.10"
+    # Of what metadata alone says, no other Python is looked for.
+    (conflict,) = _diagnose(table, "plain", "numpy>=2").conflicts
+    assert conflict.python == ""
+
+
 def test_an_override_of_torch_alone_cannot_tear_the_pair_apart() -> None:
     table = {**TORCH, "app": {"1": ["torch>=2.8"]}}
     found = _diagnose(table, "torchaudio==2.7.0", "app", overrides=(_override("torch==2.7.0"),))

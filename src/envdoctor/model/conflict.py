@@ -45,6 +45,8 @@ class Conflict:
     id: str
     core: tuple[Requirement, ...]
     clash: Clash
+    python: str = ""
+    """The nearest Python on which they hold together, where binaries are what keeps them apart; else empty."""
 
 
 @dataclass(frozen=True, slots=True)

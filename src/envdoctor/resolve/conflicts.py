@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from packaging.utils import NormalizedName
+
+from envdoctor.model.conflict import Clash
+from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
@@ -25,7 +29,7 @@ from envdoctor.resolve.solver import (
     demands_of_lines,
 )
 
-__all__ = ["CoreSet", "Oracle", "minimal_cores", "strict_core"]
+__all__ = ["CoreSet", "Oracle", "minimal_cores", "other_python", "strict_core"]
 
 
 def strict_core(
@@ -165,3 +169,26 @@ def _empty_lines(oracle: Oracle) -> Iterable[frozenset[int]]:
 
 def _ordered(cores: Iterable[frozenset[int]]) -> tuple[frozenset[int], ...]:
     return tuple(sorted(cores, key=lambda core: (min(core, default=-1), sorted(core))))
+
+
+_PYTHONS_AWAY = 2
+"""How many minor versions of Python away one is looked for."""
+
+
+def other_python(resolver: Resolver, core: tuple[Requirement, ...], clash: Clash) -> str:
+    """Return the nearest Python on which a core holds, an empty text where there is none or metadata says no.
+
+    Of binaries that belong together, old pairs have wheels for old Pythons alone.
+    """
+    is_binary = resolver.graph.couplings.is_binary
+    origins = [side.requirement.origin for side in clash.sides]
+    if not any(isinstance(o, DistributionOrigin) and is_binary(NormalizedName(o.name), clash.package) for o in origins):
+        return ""
+    manifest = resolver.manifest
+    major, minor = manifest.target.python
+    for away in (step for size in range(1, _PYTHONS_AWAY + 1) for step in (-size, size)):
+        target = replace(manifest.target, python=(major, minor + away))
+        other = Resolver(replace(manifest, requirements=core, target=target, overrides=()), resolver.index)
+        if isinstance(other.as_written(), Solved):
+            return target.python_version
+    return ""

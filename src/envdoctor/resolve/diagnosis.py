@@ -16,7 +16,7 @@ from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index, Progress
 from envdoctor.resolve.clash import find_clash
 from envdoctor.resolve.clash_search import ClashSearch
-from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores, strict_core
+from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores, other_python, strict_core
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.offers import Offers
@@ -268,7 +268,8 @@ def _conflicts(resolver: Resolver, oracle: Oracle, cores: CoreSet) -> tuple[Conf
         # Two members meet where a proof that speaks of them alone says it.
         known = search.of(members) if len(members) > 2 else None
         clash = find_clash(resolver.graph, members, oracle.proof(core), known)
-        found.append(Conflict(f"C{number}", tuple(line.requirement for line in members), clash))
+        asked = tuple(line.requirement for line in members)
+        found.append(Conflict(f"C{number}", asked, clash, other_python(resolver, asked, clash)))
     return tuple(found)
 
 

@@ -37,7 +37,7 @@ from envdoctor.model.origin import DistributionOrigin
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.conflict import ClashSide
+    from envdoctor.model.conflict import ClashSide, Conflict
     from envdoctor.model.override import Override
     from envdoctor.model.repair import Repair
     from envdoctor.model.target import Target
@@ -75,6 +75,13 @@ def _build(override: Override, target: Target | None) -> str:
     return f" (a {label} build in place of {old}{indexes})"
 
 
+def _remedy(conflict: Conflict, repair: Repair | None, target: Target | None) -> Remedy:
+    remedy = repair_remedy(repair, target) if repair else Remedy(_APART)
+    if not conflict.python:
+        return remedy
+    return Remedy(f"{remedy.summary}; or take Python {conflict.python}: it has wheels of them that belong together")
+
+
 def _find(examination: Examination) -> Iterator[Finding]:
     for conflict in examination.conflicts:
         if len(conflict.core) < 2:
@@ -91,7 +98,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             message=f"{', '.join(names[:-1])} and {names[-1]} cannot be installed together: "
             f"they need different versions of `{package}`",
             evidence=(Evidence(sides, of_conflict=True),),
-            remedy=repair_remedy(repair, examination.target) if repair else Remedy(_APART),
+            remedy=_remedy(conflict, repair, examination.target),
             location=next((line for item in conflict.core if (line := line_of(item))), None),
             conflict=conflict.id,
             repair=repair.id if repair else "",
