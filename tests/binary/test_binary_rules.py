@@ -81,6 +81,27 @@ def test_abi001_on_this_machine_asks_the_loader(site, diagnose):
     assert finding.message == "`cv` needs `libGL.so.1`, which nothing provides"
 
 
+_DESKTOP = "install `libgl1` with the system's package manager (the name is Debian's and Ubuntu's), or "
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("opencv-python", "`opencv-python-headless`, which does without it, in the place of `opencv-python`"),
+        ("pyglet", "another build of `pyglet`"),
+    ],
+)
+def test_abi001_a_library_of_a_desktop_has_a_package_of_the_system(site, diagnose, name, remedy):
+    files = {
+        f"cv/{EXTENSION}": elf(needed=("libqt.so.5", "libpython3.11.so.1.0")),
+        "cv.libs/libqt.so.5": elf(needed=("libGL.so.1",)),
+    }
+    site.add_files(name, "1", files)
+    (finding,) = diagnose("ABI001", libraries=frozenset({"libz.so.1"}))
+    assert finding.severity.value == "error"
+    assert finding.remedy.summary == _DESKTOP + remedy
+
+
 def test_abi001_leaves_drivers_variants_and_private_copies_alone(site, diagnose):
     site.add_files("driver-user", "1", {f"d/{EXTENSION}": elf(needed=("libcuda.so.1", "libnvidia-ml.so.1"))})
     variants = {f"bnb/libbnb_cuda{number}0.so": elf(needed=(f"libcublas.so.{number}",)) for number in (11, 12, 13)}

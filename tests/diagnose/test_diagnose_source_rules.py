@@ -15,8 +15,8 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.rulebook import all_rules
 from envdoctor.diagnose.source_scan import SourceScan
-from envdoctor.model.finding import Finding, Severity
-from envdoctor.model.origin import FileOrigin
+from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.origin import DistributionOrigin, FileOrigin
 from envdoctor.model.profile import Patch, PatchKind, Profile, ProfileTarget
 from envdoctor.model.project import Group, Project, ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName
@@ -289,3 +289,69 @@ def test_a_scan_can_stand_for_its_sources() -> None:
     assert scan.read("b.bat")
     assert scan.read("c.bat") is None
     assert list(scan.glob("*.bat")) == ["b.bat"]
+
+
+_STARTED = "if __name__ == '__main__':\n    1\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "evidence"),
+    [
+        ({"random.py": "def pick(): ...\n", "train.py": "from random import shuffle\n"}, "train.py:1"),
+        ({"random.py": "x = 1\n", "train.py": "import random\nrandom.seed(1)\n"}, "train.py:1"),
+        ({"random.py": "import random\nrandom.seed(1)\n"}, "random.py:1"),
+        ({"logging.py": "x = 1\n", "app.py": "import logging.handlers\n"}, "app.py:1"),
+        ({"requests.py": "def ask(): ...\n", "app.py": "import requests\nrequests.get('x')\n"}, "app.py:1"),
+        (
+            {
+                "tools/queue.py": "x = 1\n",
+                "tools/go.py": "from queue import Queue\nif __name__ == '__main__':\n    1\n",
+            },
+            "tools/go.py:1",
+        ),
+    ],
+)
+def test_a_file_that_takes_the_place_of_a_module_is_told(files: dict[str, str], evidence: str) -> None:
+    (finding,) = found("SRC005", files, "requests==2.32.0")
+    assert finding.severity is Severity.WARNING
+    assert finding.subject == next(
+        path for path in files if path.endswith(("random.py", "logging.py", "requests.py", "queue.py"))
+    )
+    assert [item.where for item in finding.evidence] == [evidence]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"random.py": "def pick(): ...\n", "train.py": "from random import pick as p\n"},
+        {"random.py": "def pick(): ...\n", "train.py": "import random\nrandom.pick()\n"},
+        {"random.py": "def pick(): ...\n", "train.py": "import json\n"},
+        {"kit/random.py": "x = 1\n", "kit/__init__.py": "", "kit/a.py": "from random import shuffle\n"},
+        {"kit/random.py": "x = 1\n", "kit/a.py": "from random import shuffle\n"},
+        {"tests/random.py": "x = 1\n", "tests/a.py": "from random import shuffle\nif __name__ == '__main__':\n    1\n"},
+        {"random.py": "from kit.random import *\n", "train.py": "from random import shuffle\n"},
+        {"__init__.py": "", "random.py": "x = 1\n", "train.py": "from random import shuffle\n"},
+        {"httpx.py": "x = 1\n", "train.py": "from httpx import get\n"},
+        {"requests/__init__.py": "x = 1\n", "app.py": "from requests import get\n"},
+        {"time.py": "x = 1\n", "app.py": "from time import sleep\n"},
+    ],
+)
+def test_a_file_of_another_name_or_one_that_is_meant_takes_no_place(files: dict[str, str]) -> None:
+    assert found("SRC005", files, "requests==2.32.0") == []
+
+
+def test_a_file_that_another_package_would_import_is_told() -> None:
+    project = resolved("requests==2.32.0")
+    project = replace(project, wanted_by=(require("requests", DistributionOrigin("hub", "1.0")),))
+    examination = Examination(
+        target=CUDA,
+        sources=MemorySources({"requests.py": "def ask(): ...\n", "app.py": "import requests\nrequests.ask()\n"}),
+        resolution=replace(resolution_of(), packages=(project, resolved("hub==1.0"))),
+    )
+    (finding,) = [item for item in examine(examination) if item.rule == "SRC005"]
+    assert finding.evidence == (Evidence("`hub` asks for `requests`", "hub"),)
+
+
+def test_a_project_is_not_in_its_own_place() -> None:
+    files = {"requests.py": "def ask(): ...\n", "app.py": "from requests import get\n"}
+    assert found("SRC005", files, "requests==2.32.0", project=Project(".", name="Requests")) == []

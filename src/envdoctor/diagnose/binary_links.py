@@ -85,6 +85,20 @@ class Links:
             if known or (binary.format is BinaryFormat.ELF and self.inventory.libraries is not None):
                 yield wanted
 
+    def loads(self, binary: Binary) -> bool:
+        """Return whether nothing is missing of what a binary asks for, of its own distribution's libraries in turn."""
+        seen, queue = {binary.path}, [binary]
+        while queue:
+            item = queue.pop()
+            if any(self.missing(item)):
+                return False
+            for wanted in item.needed:
+                for other in self.providers(item, wanted)[:1]:
+                    if other.path not in seen and other.distribution == binary.distribution:
+                        seen.add(other.path)
+                        queue.append(other)
+        return True
+
     def _is_given(self, binary: Binary, wanted: str) -> bool:
         base = _base(wanted)
         if _DRIVER.fullmatch(base) or base.lower() in self._extra() or self.providers(binary, wanted):

@@ -262,7 +262,8 @@ def _unguarded(body: list[ast.stmt], path: str) -> Iterator[ImportSite]:
             for alias in node.names:
                 yield ImportSite(path, node.lineno, alias.name, indented=False)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            yield ImportSite(path, node.lineno, node.module, indented=False)
+            taken = tuple(alias.name for alias in node.names)
+            yield ImportSite(path, node.lineno, node.module, indented=False, names=taken)
         elif isinstance(node, ast.With) and not _suppresses(node):
             yield from _unguarded(node.body, path)
 

@@ -66,6 +66,23 @@ _DISPENSABLE = (
     ("mpi4py", "*mpi*", "the system's MPI, which only programs that are started by it need"),
     ("h5py", "*mpi*", "the system's MPI, which only parallel files need"),
 )
+# Libraries of a desktop that a server's system lacks, by the package of Debian and Ubuntu.
+_OF_SYSTEM = (
+    ("libGL.so.1", "libgl1"),
+    ("libEGL.so.1", "libegl1"),
+    ("libOpenGL.so.0", "libopengl0"),
+    ("libgthread-2.0.so.0", "libglib2.0-0"),
+    ("libglib-2.0.so.0", "libglib2.0-0"),
+    ("libSM.so.6", "libsm6"),
+    ("libXext.so.6", "libxext6"),
+    ("libXrender.so.1", "libxrender1"),
+    ("libX11.so.6", "libx11-6"),
+    ("libxcb.so.1", "libxcb1"),
+    ("libgomp.so.1", "libgomp1"),
+    ("libsndfile.so.1", "libsndfile1"),
+    ("libportaudio.so.2", "libportaudio2"),
+)
+_WITH_WINDOWS = frozenset({"opencv-python", "opencv-contrib-python"})
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -75,7 +92,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     links = links_of(inventory)
     importable = {item.path for item in links.importable()}
-    partly = {item.distribution for item in inventory if item.extension and not any(links.missing(item))}
+    partly = {item.distribution for item in inventory if item.extension and links.loads(item)}
     groups: dict[tuple[str, Severity], list[tuple[Binary, list[str], str]]] = {}
     for binary in inventory:
         lacks = list(links.missing(binary))
@@ -171,7 +188,12 @@ def _remedy(links: Links, subject: str, names: list[str]) -> str:
         if any((cuda_library(item.name) or ("", 0))[0] == known[0] for item in links.inventory):
             return f"install the `{subject}` that was built for the CUDA libraries that are there"
         return f"install the package with {known[0]} {known[1]}, or a build of `{subject}` for this target"
-    return f"install what brings `{names[0]}` with the system's package manager, or another build of `{subject}`"
+    brings = next((package for name in names for of, package in _OF_SYSTEM if fnmatch(name, of)), "")
+    another = f"`{subject}-headless`, which does without it, in the place of `{subject}`"
+    another = another if subject in _WITH_WINDOWS else f"another build of `{subject}`"
+    if brings:
+        return f"install `{brings}` with the system's package manager (the name is Debian's and Ubuntu's), or {another}"
+    return f"install what brings `{names[0]}` with the system's package manager, or {another}"
 
 
 RULE = Rule(
