@@ -190,7 +190,7 @@ def test_abi004_python(site, diagnose):
         ("old", "cp310, and the environment's Python is cp311"),
         ("win", "cp312, and the environment's Python is cp311"),
     ]
-    assert found[1].remedy.commands == ("python -m pip install --force-reinstall --no-deps old==1",)
+    assert found[1].remedy.commands == ('python -m pip install --force-reinstall --no-deps "old==1"',)
 
 
 def test_abi004_the_stable_abi_is_not_for_free_threaded_pythons(site, diagnose):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -156,7 +157,7 @@ def _describes_requirements(folder: Path) -> bool:
 
 def _refuse_patient_as_project(folder: Path) -> None:
     """Say which options to use where a folder holds what belongs to an environment, and no project at all."""
-    found = {name: option for name, option in _PATIENT_FILES.items() if (folder / name).exists()}
+    found = {name: option for name, option in _PATIENT_FILES.items() if os.path.exists(folder / name)}
     if found and not _describes_requirements(folder):
         options = " ".join(f"{option} {shlex.quote(str(folder / name))}" for name, option in found.items())
         raise UsageError(f"`{folder}` describes no requirements, but an environment: use `envdoctor check {options}`")

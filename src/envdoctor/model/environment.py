@@ -167,6 +167,8 @@ class ProblemKind(enum.Enum):
     NO_RECORD = enum.auto()
     SOURCE_GONE = enum.auto()
     """Of an editable install."""
+    FORBIDDEN = enum.auto()
+    """A file or folder that this user may not read: what is in it is not known, and not missing."""
     CUT_SHORT = enum.auto()
     """A fix, or the undo of one, that did not end."""
     NO_OWNER = enum.auto()

@@ -57,10 +57,11 @@ def check_patient(examination: Examination) -> Report:
 
 
 def could_be_asked(environment: InstalledEnvironment | None) -> bool:
-    """Return whether the environment's interpreter answered, so that more than its folder was read."""
+    """Return whether the environment's interpreter answered, and everything that was to be read may be read."""
     problems = environment.problems if environment else ()
     return not any(
-        problem.kind in (ProblemKind.INTERPRETER_TIMEOUT, ProblemKind.INTERPRETER_FAILED) for problem in problems
+        problem.kind in (ProblemKind.INTERPRETER_TIMEOUT, ProblemKind.INTERPRETER_FAILED, ProblemKind.FORBIDDEN)
+        for problem in problems
     )
 
 

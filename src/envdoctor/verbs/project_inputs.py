@@ -114,7 +114,7 @@ def sources_of(path: Path) -> Sources | None:
 def load_settings(path: Path) -> Settings:
     """Return the ``[tool.envdoctor]`` table of the project's pyproject.toml, empty where there is none."""
     file = path / "pyproject.toml" if path.is_dir() else path
-    if file.name != "pyproject.toml" or not file.is_file():
+    if file.name != "pyproject.toml" or not os.path.isfile(file):
         return Settings()
     try:
         document = Document(file.read_text(encoding="utf-8-sig"), str(file))

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from envdoctor.adapters.probe.environment_metadata import read_text
+from envdoctor.adapters.probe.environment_metadata import is_forbidden, read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile, ProblemKind
 from envdoctor.model.step import WriteStub
 
@@ -100,9 +100,15 @@ def _unowned(locations: Iterable[str], owners: Mapping[tuple[str, bytes], list[s
 
 def _without_record(item: InstalledDistribution, data: bytes | None) -> Iterator[EnvironmentProblem]:
     """Yield a problem where an installer that writes a list of files has none there, or one without a row."""
-    if item.installer in ("pip", "uv") and item.metadata_path.endswith(".dist-info"):
+    if data is None and is_forbidden(f"{item.metadata_path}/RECORD"):
+        yield _forbidden(item, "RECORD")
+    elif item.installer in ("pip", "uv") and item.metadata_path.endswith(".dist-info"):
         detail = "there is no RECORD in it" if data is None else "its RECORD names no file"
         yield EnvironmentProblem(ProblemKind.NO_RECORD, item.name, detail)
+
+
+def _forbidden(item: InstalledDistribution, path: str) -> EnvironmentProblem:
+    return EnvironmentProblem(ProblemKind.FORBIDDEN, item.name, f"{path}: permission denied", path)
 
 
 def _first_parts(lines: list[bytes]) -> set[bytes]:
@@ -144,6 +150,9 @@ def _verify_lines(
             continue
         try:
             status = stat_of(root + path)
+        except PermissionError:
+            yield _forbidden(item, path.decode("utf-8", "replace"))
+            return
         except (OSError, ValueError):
             if worth_a_look(path):
                 shown = path.decode("utf-8", "replace")
@@ -256,6 +265,9 @@ def verify_files(distributions: Iterable[InstalledDistribution]) -> Iterator[Env
                 continue
             try:
                 status = os.stat(f"{item.location}/{file.path}")  # noqa: PTH116 - one call for each of 100 000 files
+            except PermissionError:
+                yield _forbidden(item, file.path)
+                break
             except (OSError, ValueError):
                 yield EnvironmentProblem(ProblemKind.MISSING_FILE, item.name, file.path, file.path)
                 continue

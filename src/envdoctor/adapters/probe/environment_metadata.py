@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.model.build_label import label_in_source
 from envdoctor.model.environment import InstalledDistribution
 
-__all__ = ["Headers", "parse_headers", "read_distribution", "read_egg_requires", "read_text"]
+__all__ = ["Headers", "is_forbidden", "is_gone", "parse_headers", "read_distribution", "read_egg_requires", "read_text"]
 
 _CHUNK = 16 * 1024
 # Without waiting: where a pipe stands for a file nobody may ever write to it.
@@ -67,6 +67,28 @@ def read_text(path: str, limit: int = _TEXT_LIMIT) -> bytes | None:
         return b"".join(chunks)
     finally:
         os.close(handle)
+
+
+def is_forbidden(path: str) -> bool:
+    """Return whether a file or folder is there, or may be, and this user may not read it."""
+    try:
+        os.close(os.open(path, _READING))
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def is_gone(path: str) -> bool:
+    """Return whether nothing is there; what may not be looked at is not gone."""
+    try:
+        os.stat(path)  # noqa: PTH116 - strings alone here
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _read_headers(path: str) -> bytes | None:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from envdoctor.adapters.probe.environment_metadata import read_distribution, read_text
+from packaging.utils import canonicalize_name
+
+from envdoctor.adapters.probe.environment_metadata import is_forbidden, is_gone, read_distribution, read_text
 from envdoctor.model.environment import CondaPackage, EnvironmentProblem, InstalledDistribution, Platform, ProblemKind
 
 __all__ = [
@@ -104,6 +106,9 @@ def scan_folder(folder: str, *, pth: bool = True) -> Scan:
     try:
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in entries)
+    except PermissionError:
+        scan.problems.append(EnvironmentProblem(ProblemKind.FORBIDDEN, folder, "permission denied"))
+        return scan
     except OSError as error:
         scan.problems.append(EnvironmentProblem(ProblemKind.UNREADABLE_METADATA, folder, error.strerror or str(error)))
         return scan
@@ -133,7 +138,13 @@ def _add(scan: Scan, folder: str, name: str) -> None:
         return
     path = f"{folder}/{name}"
     metadata = "METADATA" if name.endswith(".dist-info") else "PKG-INFO"
-    if os.path.isfile(f"{path}/{metadata}") or not name.endswith(".dist-info"):
+    if is_forbidden(f"{path}/{metadata}"):
+        # Its name says what it is of: what may not be read is not missing.
+        project, _, version = name.rpartition(".")[0].partition("-")
+        unread = InstalledDistribution(canonicalize_name(project), version, location=folder, metadata_path=path)
+        scan.distributions += [unread] if version else []
+        problem = EnvironmentProblem(ProblemKind.FORBIDDEN, path, f"{metadata}: permission denied")
+    elif os.path.isfile(f"{path}/{metadata}") or not name.endswith(".dist-info"):
         problem = EnvironmentProblem(ProblemKind.UNREADABLE_METADATA, path, f"{metadata} has no name and version")
     else:
         problem = EnvironmentProblem(ProblemKind.NO_METADATA, path, "there is no METADATA in it")
@@ -144,14 +155,14 @@ def _gone_source(folder: str, distribution: InstalledDistribution) -> str:
     """Return what an editable install points to that is not there (PEP 610, and its ``.pth`` lines); else empty."""
     found = _FILE_URL.search(distribution.direct_url or "")
     source = _local_path(found[1]) if found else ""
-    if source and not os.path.exists(source):
+    if source and is_gone(source):
         return f"`{source}` is not there"
     record = (read_text(f"{distribution.metadata_path}/RECORD", 64 * 1024) or b"").decode("utf-8", "replace")
     names = [line.partition(",")[0] for line in record.splitlines() if line.partition(",")[0].endswith(".pth")]
     for name in names:
         text = (read_text(f"{folder}/{name}") or b"").decode("utf-8", "replace")
         paths = [line.strip() for line in text.splitlines() if line.startswith(("/", "\\")) or line[1:2] == ":"]
-        if paths and not any(os.path.exists(path) for path in paths):
+        if paths and all(is_gone(path) for path in paths):
             return f"`{paths[0]}`, which `{name}` names, is not there"
     return ""
 

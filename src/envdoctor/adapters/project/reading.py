@@ -90,6 +90,7 @@ def _root(path: Path) -> tuple[Path, Path | None]:
     try:
         resolved = path.resolve(strict=True)
         if resolved.is_dir():
+            os.scandir(resolved).close()  # What may not be listed is not empty.
             return resolved, None
         # The name counts for the form, so a link keeps its own.
         return path.absolute().parent.resolve(), path.absolute().parent.resolve() / path.name

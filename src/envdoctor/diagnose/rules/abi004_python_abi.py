@@ -25,7 +25,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.binary_links import owner, short_path
+from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -69,8 +71,11 @@ def _remedy(examination: Examination, subject: str) -> Remedy:
     installed = examination.environment.get(subject) if examination.environment else None
     if installed is None:
         return Remedy("install it again with the environment's own installer")
-    command = f"python -m pip install --force-reinstall --no-deps {installed.name}=={installed.version}"
-    return Remedy(f"install `{subject}` again", Applicability.UNSAFE, (command,))
+    if of_the_system(installed):
+        return Remedy(f"install `{subject}` again with the system's package manager, which it came from")
+    what = ("install", "--force-reinstall", "--no-deps", f"{installed.name}=={installed.version}")
+    commands = installer_commands(examination.environment, what)
+    return Remedy(f"install `{subject}` again", Applicability.UNSAFE, commands)
 
 
 RULE = Rule(

@@ -47,6 +47,14 @@ def find(examination: Examination) -> Iterator[Finding]:
                 Evidence(problem.detail, problem.subject),
                 "Delete it and install the distribution again",
             )
+        elif problem.kind is ProblemKind.FORBIDDEN:
+            yield _finding(
+                Severity.WARNING,
+                problem.subject,
+                f"`{problem.subject}` may not be read by this user ({problem.detail}): what is in it is not known",
+                Evidence(problem.detail, problem.subject),
+                "Check as a user who may read it, or give this one the right to",
+            )
         elif problem.kind is ProblemKind.SOURCE_GONE:
             yield _finding(
                 Severity.ERROR,

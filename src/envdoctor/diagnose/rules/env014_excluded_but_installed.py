@@ -19,12 +19,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledDistribution
+    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
     from envdoctor.model.profile import Exclusion, Profile
 
 
@@ -36,10 +38,22 @@ def find(examination: Examination) -> Iterator[Finding]:
     for exclusion in profile.excludes:
         found = environment.get(exclusion.name)
         if found is not None:
-            yield _finding(exclusion, found, profile)
+            yield _finding(exclusion, found, profile, environment)
 
 
-def _finding(exclusion: Exclusion, found: InstalledDistribution, profile: Profile) -> Finding:
+def _remedy(environment: InstalledEnvironment, found: InstalledDistribution) -> Remedy:
+    if of_the_system(found):
+        return Remedy(
+            f"Make an environment without the system's packages, or uninstall `{found.name}` with the system's "
+            "package manager, which it came from"
+        )
+    commands = installer_commands(environment, ("uninstall", "-y", str(found.name)))
+    return Remedy(f"Uninstall `{found.name}`", Applicability.UNSAFE, commands)
+
+
+def _finding(
+    exclusion: Exclusion, found: InstalledDistribution, profile: Profile, environment: InstalledEnvironment
+) -> Finding:
     evidence = [Evidence(f"{found.name} {found.version}", found.metadata_path or "installed")]
     if exclusion.evidence:
         evidence.append(Evidence(exclusion.evidence, str(exclusion.origin or f"profile {profile.name}")))
@@ -51,9 +65,7 @@ def _finding(exclusion: Exclusion, found: InstalledDistribution, profile: Profil
         message=f"`{exclusion.name}` {found.version} is installed, and profile {profile.name} leaves it out: "
         f"{exclusion.because}",
         evidence=tuple(evidence),
-        remedy=Remedy(
-            f"Uninstall `{exclusion.name}`", Applicability.UNSAFE, (f"python -m pip uninstall -y {exclusion.name}",)
-        ),
+        remedy=_remedy(environment, found),
     )
 
 

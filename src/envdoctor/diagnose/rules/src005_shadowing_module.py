@@ -30,7 +30,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.origin import FileOrigin
+from envdoctor.model.origin import DistributionOrigin, FileOrigin
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.shipped import data_file
 
@@ -92,9 +92,9 @@ def _required(examination: Examination) -> dict[str, str]:
 def _asked_by(examination: Examination, project: str) -> tuple[str, ...]:
     """Return other packages that ask for a project: when they are imported, they import its module."""
     resolution = examination.resolution
-    package = resolution.get(project) if resolution is not None else None  # type: ignore[arg-type]
+    package = resolution.get(canonicalize_name(project)) if resolution is not None else None
     wanted = package.wanted_by if package is not None else ()
-    return tuple(sorted({item.origin.name for item in wanted if hasattr(item.origin, "version")}))
+    return tuple(sorted({item.origin.name for item in wanted if isinstance(item.origin, DistributionOrigin)}))
 
 
 def _sites(scan: SourceScan, folder: str, module: str) -> Iterator[ImportSite]:
