@@ -295,6 +295,15 @@ def test_numpy_abi() -> None:
 
 
 @pytest.mark.parametrize(
+    ("asks", "told"), [("numpy", True), ("numpy>=1.21.6", True), ("numpy>=1.21.6,<3", False), ("numpy>=2", False)]
+)
+def test_what_was_written_before_numpy_2_does_not_admit_it(asks: str, told: bool) -> None:
+    asked = (by_distribution(asks, "onnxruntime", "1.16.3"),)
+    findings = found("RES205", resolved("onnxruntime==1.16.3", dependencies=asked), resolved("numpy==2.1.0"))
+    assert bool(findings) is told
+
+
+@pytest.mark.parametrize(
     ("pin", "numpy", "sdist", "told"),
     [
         ("opencv-python==4.8.1.78", "2.4.6", False, True),

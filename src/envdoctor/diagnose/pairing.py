@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -65,10 +66,10 @@ def misfits(scene: Scene, names: tuple[str, ...]) -> Iterator[Misfit]:
     for name in names:
         table = tables[name]
         subject, object_ = scene.get(table.subject), scene.get(table.object)
-        if subject is None or object_ is None or _admitted_by_metadata(scene, subject, object_):
+        wanted = table.wanted(subject.version) if subject is not None else None
+        if subject is None or object_ is None or wanted is None:
             continue
-        wanted = table.wanted(subject.version)
-        if wanted is not None and not table.fits(wanted, object_.version):
+        if not table.fits(wanted, object_.version) and not _admitted_by_metadata(scene, subject, object_, wanted):
             yield Misfit(subject, object_, wanted, table)
 
 
@@ -89,13 +90,22 @@ def built_for_numpy1() -> dict[str, NumpyOneBuilds]:
     return {row["package"]: NumpyOneBuilds(Version(row["last"]), Version(row["first"])) for row in rows}
 
 
-def _admitted_by_metadata(scene: Scene, subject: PackageView, object_: PackageView) -> bool:
-    """Return whether the subject's own metadata names the other project and admits the version that is there."""
+def _admitted_by_metadata(scene: Scene, subject: PackageView, object_: PackageView, wanted: str) -> bool:
+    """Return whether the subject's own metadata names the other project and admits the version that is there.
+
+    A bare ``numpy``, or ``numpy>=1.21``, was written before there was a NumPy 2 and says nothing of it.
+    """
     resolution = scene.examination.resolution
     package = resolution.get(canonicalize_name(subject.name)) if resolution and scene.place is Place.PLAN else None
     stated = [item for item in package.dependencies if item.name == object_.name] if package else []
     own = [item for item in stated if not (isinstance(item.origin, DistributionOrigin) and item.origin.coupling)]
+    if wanted.startswith("<") and not any(_names_later(clause, wanted) for item in own for clause in item.specifier):
+        return False
     return bool(own) and all(item.specifier.contains(object_.version, prereleases=True) for item in own)
+
+
+def _names_later(clause: Specifier, wanted: str) -> bool:
+    return not contains(wanted, Version(clause.version.removesuffix(".*")))
 
 
 def builds_apart(companion: PackageView, torch: PackageView) -> tuple[BuildLabel, BuildLabel] | None:
