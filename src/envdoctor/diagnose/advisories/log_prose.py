@@ -44,10 +44,14 @@ def _prose(before: str) -> int | None:
 
 
 def _quoted(before: str, after: str) -> int | None:
-    """Return where a quotation begins that holds the error; what a program hands to a call is none."""
+    """Return where a quotation begins that holds the error; what a program hands to a call is none.
+
+    Nor is a whole line in quotes: HIP prints its errors so.
+    """
     for mark in ("`", '"', "**"):
         if before.count(mark) % 2 == 1 and mark in after:
             at = before.rfind(mark)
-            if before[at - 1 : at] != "(":
+            whole = mark == '"' and not before[:at].strip() and after.rstrip().endswith(mark)
+            if before[at - 1 : at] != "(" and not whole:
                 return at
     return None
