@@ -149,7 +149,8 @@ def _range(operator: str, text: str) -> list[str]:
         kept = nonzero + 1
     upper = [*release[: kept - 1], release[kept - 1] + 1]
     epoch = f"{version.epoch}!" if version.epoch else ""
-    return [f">={text}", f"<{epoch}{'.'.join(map(str, upper))}"]
+    # PEP 440 knows no order with a local label: `^2.0.0+cu118` is from 2.0.0 on, of the index that has such builds.
+    return [f">={version.public}", f"<{epoch}{'.'.join(map(str, upper))}"]
 
 
 def python_marker(text: str) -> str:
