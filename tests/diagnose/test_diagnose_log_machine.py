@@ -105,6 +105,18 @@ def test_a_missing_card_of_rocm_is_answered_for_wsl_only_in_wsl() -> None:
     assert "libhsa" in _remedy("ADV192", f"5.15-microsoft-standard-WSL2\n{NO_HIP}")
 
 
+def test_a_driver_that_knows_cuda_11_alone_is_offered_no_build_for_cuda_12() -> None:
+    error = "RuntimeError: The NVIDIA driver on your system is too old (found version {}). Please update"
+    for remedy in (
+        _remedy("ADV056", error.format(11040)),
+        _remedy("ADV056", error.format(""), facts={"driver.version": "470.86"}),
+        _remedy("ADV056", error.format(11060), installed=["torch==2.11.0+cu130"]),
+    ):
+        assert "cu118" in remedy
+        assert "cu126" not in remedy
+    assert "cu126" in _remedy("ADV056", error.format(12040), installed=["torch==2.11.0+cu130"])
+
+
 def test_a_card_without_code_is_named_in_the_remedy() -> None:
     error = "RuntimeError: HIP error: invalid device function"
     strix = {"gpu[0].vendor": "amd", "gpu[0].architecture": "gfx1151"}
