@@ -143,6 +143,15 @@ def test_a_line_of_a_file_that_pip_names_is_where_the_requirement_stands() -> No
             "alpha",
             "0.3, 0.4",
         ),
+        (
+            (
+                "[SolverProblemError]\nBecause beta (1.8.0) requires Python >= 2.7, != 3.0.*, != 3.1.*\n"
+                " and no versions of beta match >1.8.0,<1.9.0, beta is forbidden.\n"
+                "So, because mine depends on beta (^1.8), version solving failed."
+            ),
+            "beta",
+            "needs Python >=2.7,!=3.0.*,!=3.1.*,",
+        ),
         ("ERROR: Package 'alpha' requires a different Python: 3.9.6 not in '>=3.10'", "alpha", "needs Python >=3.10"),
         (
             "  - alpha requires Python >=3.10,<3.14, so it will not be installable for Python >=3.9,<3.10",

@@ -74,13 +74,16 @@ def _of_poetry(words: str, begin: int, end: int) -> ResolverFailure:
     )
 
 
+_CLAUSE = r"[<>=!~]+ ?[^\s,;]+"
+
+
 def _poetry_why(said: str, core: Sequence[Requirement | None]) -> tuple[str, str]:
     """Return why one requirement cannot be met; empty texts for a conflict of several."""
     if sum(item is not None for item in core) > 1:
         return "", ""
-    if found := re.search(r"requires Python ([<>=!~][^\s,;]*(?:, ?[<>=!~][^\s,;]*)*)", said):
+    if found := re.search(rf"requires Python ({_CLAUSE}(?:, ?{_CLAUSE})*)", said):
         return (
-            f"needs Python {found[1]}, and the project admits others",
+            f"needs Python {found[1].replace(' ', '')}, and the project admits others",
             "narrow the project's `python`, or take another version",
         )
     if "doesn't match any versions" in said:
