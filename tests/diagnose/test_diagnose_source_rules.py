@@ -42,6 +42,24 @@ def test_an_undeclared_import_names_file_line_and_project() -> None:
     assert finding.message == "`inflect` is imported at g2p/english.py:3, but nothing that is required provides it"
 
 
+_FAST = {"app/fast/__init__.py": "from .engine import Engine\n", "app/fast/engine.py": "import inflect\n"}
+
+
+@pytest.mark.parametrize(
+    ("core", "told"),
+    [
+        ("def load(fast):\n    if fast:\n        from .fast import Engine\n", []),
+        ("try:\n    from .fast import Engine\nexcept ImportError:\n    Engine = None\n", []),
+        ("def load():\n    from .fast import Engine\n", ["inflect"]),
+        ("if __name__ == '__main__':\n    from .fast import Engine\n", ["inflect"]),
+        ("from .fast import Engine\nif Engine:\n    from .fast import engine\n", ["inflect"]),
+    ],
+)
+def test_what_is_imported_under_a_condition_alone_is_not_missed(core: str, told: list[str]) -> None:
+    files = {"setup.py": "", "app/__init__.py": "from .core import load\n", "app/core.py": core, **_FAST}
+    assert [item.subject for item in found("SRC001", files, "numpy==1.26.0")] == told
+
+
 def test_project_names_that_differ_from_the_module_are_known() -> None:
     (finding,) = found(
         "SRC001",

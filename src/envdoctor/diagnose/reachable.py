@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from envdoctor.diagnose.source_scan import ImportSite, SourceScan
 
-__all__ = ["local_modules", "reachable_files", "shipped_packages"]
+__all__ = ["conditional_files", "local_modules", "reachable_files", "shipped_packages"]
 
 _TESTS = frozenset({"tests", "test", "testing", "docs", "doc"})
 _ASIDE = _TESTS | {
@@ -87,6 +87,39 @@ def _targets(site: ImportSite, scan: SourceScan) -> Iterator[str]:
         package = "/".join([*prefix, *parts])
         if site.names:
             yield from (path for name in site.names if (path := f"{package}/{name}.py".lstrip("/")) in scan.by_path)
+
+
+def conditional_files(scan: SourceScan, paths: Iterable[str]) -> set[str]:
+    """Return those of the files that are imported under a condition alone: by ``if`` or ``try``, or by such files."""
+    inside = set(paths)
+    surely: dict[str, set[str]] = {path: set() for path in inside}
+    perhaps: set[str] = set()
+    for path in inside:
+        under = scan.lines_under_a_condition(path)
+        for site in scan.imports(path):
+            targets = {target for target in _targets(site, scan) if target in inside and target != path}
+            targets = {target for target in targets if not path.startswith(target.removesuffix("__init__.py"))}
+            if site.line in under:
+                perhaps |= targets
+            else:
+                surely[path] |= targets
+    imported = perhaps.union(*surely.values())
+    doors = {f"{package}__init__.py" for package in shipped_packages(scan)}
+    queue = [path for path in inside if path not in imported or path in doors or "/" not in path]
+    reached = set(queue)
+    for path in queue:
+        queue += surely[path] - reached
+        reached |= surely[path]
+    return _from(perhaps - reached, surely) - reached
+
+
+def _from(starts: set[str], imports: dict[str, set[str]]) -> set[str]:
+    """Return the files and all that they import."""
+    seen, queue = set(starts), list(starts)
+    for path in queue:
+        queue += imports[path] - seen
+        seen |= imports[path]
+    return seen
 
 
 def reachable_files(scan: SourceScan, requirement_files: Iterable[str]) -> list[str]:

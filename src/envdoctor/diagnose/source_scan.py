@@ -174,6 +174,17 @@ class SourceScan:
         tree = self._tree(item) if item is not None else None
         return list(_unguarded(tree.body, path)) if tree is not None else []
 
+    def lines_under_a_condition(self, path: str) -> set[int]:
+        """Return the lines of imports under ``if`` or ``try``, in functions too; not under ``__name__ == ...``.
+
+        A file without indented imports, or that does not parse, has none.
+        """
+        item = self.by_path.get(path)
+        if item is None or not any(site.indented for site in self.imports(path)):
+            return set()
+        tree = self._tree(item)
+        return set(_conditional(tree.body, under=False)) if tree is not None else set()
+
     def _tree(self, item: SourceFile) -> ast.Module | None:
         """Return a file's syntax, None where it has none; parsed once, however many rules ask."""
         if item.path not in self._trees:
@@ -231,6 +242,20 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements(getattr(node, part, []))
         for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             yield from _statements(inner.body)
+
+
+def _conditional(body: list[ast.stmt], *, under: bool) -> Iterator[int]:
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            if under:
+                yield node.lineno
+            continue
+        main = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+        inner = under or (isinstance(node, ast.If | ast.Try) and not main)
+        for part in ("body", "orelse", "finalbody"):
+            yield from _conditional(getattr(node, part, []), under=inner)
+        for branch in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield from _conditional(branch.body, under=True)
 
 
 def _inside(imported: str, module: str) -> bool:

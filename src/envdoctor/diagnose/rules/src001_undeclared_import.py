@@ -2,11 +2,12 @@
 
 ## What it does
 
-Looks at the imports that running the project's scripts, or importing its packages, always reaches (not in `try`, not
-in functions) and reports those that neither the standard library, nor the project itself, nor a planned or installed
-distribution gives. What an extra or a group of the project brings is not reported, nor is any other import of a file
-that needs one of them; nor what the build alone needs, nor what stands in a folder with a list of its own. Where some
-of the project's requirements could not be read, nothing is reported: they may bring it.
+Looks at the imports that running the project's scripts, or importing its packages, always reaches (not in `try`, not in
+functions; no file that the project itself imports in `if` or `try` alone) and reports those that neither the standard
+library, nor the project itself, nor a planned or installed distribution gives. What an extra or a group of the project
+brings is not reported, nor is any other import of a file that needs one of them; nor what the build alone needs, nor
+what stands in a folder with a list of its own. Where some of the project's requirements could not be read, nothing is
+reported: they may bring it.
 
 ## Why is this bad
 
@@ -30,7 +31,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.diagnose.module_owners import ModuleOwners
-from envdoctor.diagnose.reachable import local_modules, reachable_files, shipped_packages
+from envdoctor.diagnose.reachable import conditional_files, local_modules, reachable_files, shipped_packages
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import ImportSite, SourceScan, scan_of
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
@@ -77,14 +78,15 @@ def _standard(module: str, python: tuple[int, int]) -> bool:
     return module in sys.stdlib_module_names or module == "__main__"
 
 
-def _suspects(examination: Examination, scan: SourceScan, owners: ModuleOwners) -> dict[str, list[ImportSite]]:
+def _suspects(
+    examination: Examination, scan: SourceScan, owners: ModuleOwners, paths: list[str]
+) -> dict[str, list[ImportSite]]:
     """Return imports at the left margin that nothing gives, by top-level module; not yet looked at as syntax."""
     python = examination.target.python if examination.target else sys.version_info[:2]
     local = local_modules(scan.by_path)
     found: dict[str, list[ImportSite]] = {}
     innocent: set[str] = set()
-    files = examination.project.files if examination.project else ()
-    for path in reachable_files(scan, files):
+    for path in paths:
         for site in scan.imports(path):
             top = site.module.partition(".")[0]
             if site.indented or not top or top in innocent:
@@ -159,15 +161,17 @@ def _find(examination: Examination) -> Iterator[Finding]:
     if examination.unknowns or _unread(examination.project):
         return  # What could not be read may be what provides it.
     scan, owners = scan_of(examination.sources), ModuleOwners(examination)
+    paths = reachable_files(scan, examination.project.files if examination.project else ())
     guarded = {patch.module for patch in examination.profile.patches} if examination.profile else set()
     optional = _in_a_group(examination)
     suspects = {
         module: (owners.projects_of(module) or (module.replace("_", "-").casefold(),), sites)
-        for module, sites in sorted(_suspects(examination, scan, owners).items())
+        for module, sites in sorted(_suspects(examination, scan, owners, paths).items())
     }
     own_lists = _folders_with_a_list(examination.project)
     files = {site.path for projects, sites in suspects.values() if optional & set(projects) for site in sites}
     mates = _folders_below(scan, files)
+    files |= conditional_files(scan, paths) if suspects else set()
     settled = optional | _for_the_build(scan)
     for module, (projects, sites) in suspects.items():
         if settled & set(projects) or module in guarded or _excluded(examination, projects):
