@@ -112,3 +112,16 @@ def test_a_condition_that_no_marker_can_say_leaves_the_requirement_unknown() -> 
 def test_tests_of_the_machine_are_said_as_markers(test: str, marker: str) -> None:
     setup = f"r = []\nif {test}:\n    r.append('a')\nsetup(install_requires=r)"
     assert with_conditions(["a"], setup) == (f"a ; ({marker})",)
+
+
+FINDS_OUT = (
+    "def find():\n    if sys.platform == 'linux':\n        names = ['libnvrtc.so.12']\n    return load(names)\n"
+    "def main():\n    package = find()\n    wanted = f'{package}==1.0'\n"
+    "    setup(install_requires=[wanted] if not os.environ.get('PACK') else [])\n"
+)
+
+
+def test_what_a_computed_name_is_made_of_is_no_requirement() -> None:
+    assert with_conditions(["six"], FINDS_OUT) == ("six",)
+    with pytest.raises(Unforeseeable, match="package"):
+        with_conditions([], FINDS_OUT)

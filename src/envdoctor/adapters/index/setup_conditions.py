@@ -50,7 +50,7 @@ def with_conditions(lines: Iterable[str], setup_py: str) -> tuple[str, ...]:
     bare = {_name(line): line for line in told if ";" not in line}
     named = {_name(line.partition(";")[0].strip()) for line in kept}
     for name, found in conditional.items():
-        if name in named:
+        if name in named or (told and not name):
             continue
         if any(marker is None for _, marker in found):
             raise Unforeseeable(bare.get(name, found[0][0]))
@@ -153,7 +153,11 @@ def _requirements(wanted: ast.expr, script: _Script) -> Iterator[tuple[str, str,
 
 
 def _names_in(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    """Return the names in an expression or a function; what is put into the text of a requirement is none."""
+    if isinstance(node, ast.JoinedStr):
+        return set()
+    found = {node.id} if isinstance(node, ast.Name) else set()
+    return found.union(*map(_names_in, ast.iter_child_nodes(node)))
 
 
 def _literals(
@@ -163,6 +167,9 @@ def _literals(
         name = _name(node.value)
         if name:
             yield name, node.value.strip(), conditions
+    elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.FormattedValue):
+        # The very name is computed, as that of cupy-wheel's is: where the packer's list is empty, it is not known.
+        yield "", ast.unparse(node), (*conditions, None)
     elif isinstance(node, ast.List | ast.Tuple | ast.Set):
         for element in node.elts:
             yield from _literals(element.value if isinstance(element, ast.Starred) else element, script, conditions)
