@@ -64,6 +64,21 @@ def test_groups_that_only_exclude_each_other_are_no_fault() -> None:
     assert (report.verdict.value, said(report)) == ("healthy", [])
 
 
+def test_many_of_one_cause_are_told_in_one_finding() -> None:
+    gone = [group(GroupKind.EXTRA, f"old{number}", f"torch=={number}.9") for number in range(3, 7)]
+    clash = [group(GroupKind.EXTRA, f"cli{number}", "click<8") for number in range(4)]
+    report = checked("click>=8", groups=(*gone, *clash, group(GroupKind.GROUP, "test", "click<8")))
+    assert [(item.subject, len(item.evidence)) for item in said(report)] == [("cli0", 4), ("old3", 4), ("test", 2)]
+    cli, old, _ = said(report)
+    assert old.message.startswith(
+        "the extras `old3`, `old4`, `old5` and `old6` cannot be installed here: each names something that cannot be "
+        "installed on linux x86_64, Python 3.11"
+    )
+    assert "each needs versions of `click` that do not go with what else is asked for" in cli.message
+    assert old.remedy
+    assert old.remedy.summary.startswith("`--extra NAME` judges it")
+
+
 def test_what_is_meant_for_another_machine_is_a_note() -> None:
     report = checked("click", groups=(group(GroupKind.EXTRA, "cuda", "cupy"),))
     (finding,) = said(report)

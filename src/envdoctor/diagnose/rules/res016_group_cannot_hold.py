@@ -4,7 +4,7 @@
 
 Judges each extra, group and requirements file that nobody asked for: extras, groups and lists for tests together with
 what is always required, lists for another machine and conda's file alone. A warning is what holds for no target that
-was tried; a note, what holds for another one.
+was tried; a note, what holds for another one. More than three of one cause are told in one finding.
 
 ## Why is this bad
 
@@ -25,25 +25,72 @@ cli = ["click<8"]
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.conflict import GroupOutcome
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
-from envdoctor.model.requirement import GroupKind
+from envdoctor.model.requirement import GroupKind, GroupName
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.conflict import ClashSide, Conflict, GroupOutcome
+    from envdoctor.model.conflict import ClashSide, Conflict
+    from envdoctor.model.requirement import Requirement
+
+
+_MOST = 3
+"""So many of one kind and cause are told one by one."""
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
+    alike: dict[tuple[GroupKind, bool, str], list[tuple[GroupOutcome, Conflict]]] = {}
     for outcome in examination.groups:
         for conflict in outcome.conflicts:
-            yield _finding(examination, outcome, conflict)
+            cause = conflict.clash.package if len(conflict.core) > 1 else ""
+            alike.setdefault((outcome.name.kind, bool(outcome.elsewhere), cause), []).append((outcome, conflict))
+    for (kind, _, cause), cases in alike.items():
+        if len(cases) > _MOST:
+            yield _together(examination, kind, cause, cases)
+        else:
+            yield from (_finding(examination, outcome, conflict) for outcome, conflict in cases)
+
+
+def _together(
+    examination: Examination, kind: GroupKind, cause: str, cases: list[tuple[GroupOutcome, Conflict]]
+) -> Finding:
+    """Return one finding for many of one cause: the old CUDA releases that a library once had extras for, say."""
+    first = cases[0][0]
+    names = in_words(list(dict.fromkeys(f"`{outcome.name.name}`" for outcome, _ in cases)))
+    why = f"each names something that cannot be installed on {examination.target or 'this target'}"
+    if cause:
+        why = f"each needs versions of `{cause}` that do not go with what else is asked for"
+    lines = [_own(outcome, conflict)[0] for outcome, conflict in cases]
+    name = "FILE" if kind is GroupKind.FILE else "NAME"
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=Severity.INFO if first.elsewhere else RULE.severity,
+        subject=first.name.name,
+        message=f"the {kind.value}s {names} cannot be installed here: {why}"
+        + ("; each holds on another target" if first.elsewhere else ""),
+        evidence=tuple(Evidence(f"asks for `{line}`", str(line.origin)) for line in lines),
+        remedy=Remedy(
+            "leave them as they are where they are meant for other machines"
+            if first.elsewhere
+            else _remedy(GroupOutcome(GroupName(kind, name)))
+        ),
+        location=next((place for line in lines if (place := line_of(line))), None),
+    )
+
+
+def _own(outcome: GroupOutcome, conflict: Conflict) -> Sequence[Requirement]:
+    """Return the lines of the group's own that have a part in it, or all that have."""
+    return [item for item in conflict.core if item.group == outcome.name] or conflict.core
 
 
 def _finding(examination: Examination, outcome: GroupOutcome, conflict: Conflict) -> Finding:
@@ -55,7 +102,6 @@ def _finding(examination: Examination, outcome: GroupOutcome, conflict: Conflict
             why += f"; `{package}` could be {', '.join(conflict.clash.available[:5])}"
     else:
         why = f"{', '.join(lines[:-1])} and {lines[-1]} need different versions of `{package}`"
-    own = [item for item in conflict.core if item.group == outcome.name]
     other = f"; it holds on {outcome.elsewhere}" if outcome.elsewhere else ""
     return Finding(
         rule=RULE.code,
@@ -65,7 +111,7 @@ def _finding(examination: Examination, outcome: GroupOutcome, conflict: Conflict
         message=f"the {outcome.name} cannot be installed here: {why}{other}",
         evidence=tuple(map(_side, conflict.clash.sides)),
         remedy=Remedy("leave it as it is where it is meant for another machine") if other else Remedy(_remedy(outcome)),
-        location=next((line for item in (own or conflict.core) if (line := line_of(item))), None),
+        location=next((line for item in _own(outcome, conflict) if (line := line_of(item))), None),
     )
 
 
