@@ -74,7 +74,7 @@ def test_many_of_one_cause_are_told_in_one_finding() -> None:
         "the extras `old3`, `old4`, `old5` and `old6` cannot be installed here: each names something that cannot be "
         "installed on linux x86_64, Python 3.11"
     )
-    assert "each needs versions of `click` that do not go with what else is asked for" in cli.message
+    assert "each needs versions of `click` that do not go with `click>=8` (requirements.txt:1)" in cli.message
     assert old.remedy
     assert old.remedy.summary.startswith("`--extra NAME` judges it")
 

@@ -68,7 +68,14 @@ def _together(
     names = in_words(list(dict.fromkeys(f"`{outcome.name.name}`" for outcome, _ in cases)))
     why = f"each names something that cannot be installed on {examination.target or 'this target'}"
     if cause:
-        why = f"each needs versions of `{cause}` that do not go with what else is asked for"
+        others = dict.fromkeys(
+            f"`{item}` ({item.origin})"
+            for outcome, conflict in cases
+            for item in conflict.core
+            if item.group != outcome.name
+        )
+        against = in_words(list(others)) if 0 < len(others) <= _MOST else "what else is asked for"
+        why = f"each needs versions of `{cause}` that do not go with {against}"
     lines = [_own(outcome, conflict)[0] for outcome, conflict in cases]
     name = "FILE" if kind is GroupKind.FILE else "NAME"
     return Finding(
