@@ -8,6 +8,7 @@ from datetime import date
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, Project
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import GroupKind, GroupName
@@ -77,6 +78,20 @@ def test_many_of_one_cause_are_told_in_one_finding() -> None:
     assert "each needs versions of `click` that do not go with `click>=8` (requirements.txt:1)" in cli.message
     assert old.remedy
     assert old.remedy.summary.startswith("`--extra NAME` judges it")
+
+
+def test_an_extra_holds_where_it_holds_with_what_its_own_file_requires() -> None:
+    extra = GroupName(GroupKind.EXTRA, "cli")
+    published, own = (
+        replace(line, origin=FileOrigin("setup.cfg", at)) for at, line in enumerate(read("click>=7", "click<8"), 1)
+    )
+    for_developers = read("click>=8")
+    groups = (Group(extra, (replace(own, group=extra),)),)
+    project = Project("", requirements=(published, *for_developers), groups=groups)
+    request = CheckRequest(target=LINUX, today=date(2026, 11, 28), project=project, index=MemoryIndex(TABLE))
+    assert not said(check(request))
+    alone = replace(project, requirements=for_developers)
+    assert [item.subject for item in said(check(replace(request, project=alone)))] == ["cli"]
 
 
 def test_what_is_meant_for_another_machine_is_a_note() -> None:

@@ -15,6 +15,7 @@ from packaging.version import Version
 from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.conflict import Conflict, GroupOutcome
 from envdoctor.model.index_url import bare_url
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, Project
 from envdoctor.model.requirement import GroupKind, Requirement
 from envdoctor.model.resolution import Resolution
@@ -128,8 +129,19 @@ class _Bench:
             return GroupOutcome(group.name, unknown=found.unknowns[0])
         own = set(group.requirements)
         mine = tuple(conflict for conflict in found.conflicts if own.intersection(conflict.core))
+        if mine and group.name.kind is GroupKind.EXTRA and self._holds_where_it_is_published(group, manifest):
+            return GroupOutcome(group.name)
         elsewhere = self._elsewhere(group, manifest) if mine else ""
         return GroupOutcome(group.name, mine, elsewhere)
+
+    def _holds_where_it_is_published(self, group: Group, manifest: Manifest) -> bool:
+        """Whether an extra holds with what its own file requires: who installs the package sees no other list."""
+        files = {path for line in group.requirements for path in _files_of(line)}
+        published = tuple(line for line in manifest.requirements if files.intersection(_files_of(line)))
+        if not published or len(published) == len(manifest.requirements):
+            return False
+        found = self._laid(group.requirements, replace(manifest, requirements=published))
+        return found.resolution is not None and not found.unknowns
 
     def _elsewhere(self, group: Group, manifest: Manifest) -> str:
         """Return the first other target for which the group holds."""
@@ -147,3 +159,11 @@ class _Bench:
         for python in reversed(admitted_minors(bound) if bound is not None else ()):
             if python != target.python:
                 yield replace(target, python=python, python_full=None)
+
+
+def _files_of(line: Requirement) -> Iterator[str]:
+    """Yield the file of a line, and the files that include it."""
+    origin = line.origin if isinstance(line.origin, FileOrigin) else None
+    while origin is not None:
+        yield origin.path
+        origin = origin.included_from
