@@ -11,10 +11,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "envdoctor"
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 QUOTED = sorted(set(re.findall(r"`([^`\n]+)`", GUIDE)))
+IGNORED = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
 PLACES = [
     text
     for text in QUOTED
-    if re.fullmatch(r"[\w./*-]+(?:\.py|\.toml|/)", text) and "my-stack" not in text and "<" not in text
+    if re.fullmatch(r"[\w./*-]+(?:\.py|\.toml|/)", text) and "my-stack" not in text and text not in IGNORED
 ]
 CLASSES = [text for text in QUOTED if re.fullmatch(r"(?:[A-Z][a-z]+){1,3}", text)]
 

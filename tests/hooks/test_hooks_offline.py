@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from envdoctor.cli.main import main
-from envdoctor.cli.output import place_in_repository
+from envdoctor.verbs.scope import place_in_repository
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon")
 

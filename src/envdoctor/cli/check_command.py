@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +9,16 @@ import typer
 
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import note, teller
-from envdoctor.cli.output import place_in_repository, write_report
+from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
-from envdoctor.ports import UsageError
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.next_command import Typed, with_whole_commands
-from envdoctor.verbs.patient import Patient, PatientChoice, open_patient
+from envdoctor.verbs.patient import PatientChoice, open_patient
+from envdoctor.verbs.scope import place_in_repository
 from envdoctor.verbs.target_choice import TargetChoice
 
 if TYPE_CHECKING:
-    from envdoctor.model.project import GroupChoice
-    from envdoctor.model.report import Report
+    pass
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -125,13 +121,24 @@ def check(
         report = report_of_patient(profile, target, patient, choice, tell=teller(quiet=quiet))
         report = with_whole_commands(report, Typed(profile=profile, env=env))
     else:
+        from envdoctor.verbs.check_project import check_project, refuse_patient_as_project
         from envdoctor.verbs.project_inputs import project_of
 
         folder = project or Path()
-        _refuse_patient_as_project(folder)
+        refuse_patient_as_project(folder)
         folder = project_of(folder, teller(quiet=quiet))
         groups = opt.group_choice(extra, group, only_group, all_groups=all_groups)
-        report = _report_of_project(folder, profile, target, choice, patient, groups, quiet=quiet, env=env)
+        report = check_project(
+            folder,
+            profile,
+            target,
+            choice,
+            patient,
+            groups,
+            env=env,
+            progress=open_progress(quiet=quiet),
+            tell=teller(quiet=quiet),
+        )
     code = write_report(
         report,
         format=format,
@@ -146,50 +153,8 @@ def check(
     raise typer.Exit(code)
 
 
-_PATIENT_FILES = {"installed.txt": "--installed", "probe.json": "--facts", "site-packages": "--env"}
-
-
 def _describes_requirements(folder: Path) -> bool:
+    # Imported here: who looks at an environment alone does not pay for the readers of projects.
     from envdoctor.verbs.project_inputs import describes_requirements
 
     return describes_requirements(folder)
-
-
-def _refuse_patient_as_project(folder: Path) -> None:
-    """Say which options to use where a folder holds what belongs to an environment, and no project at all."""
-    found = {name: option for name, option in _PATIENT_FILES.items() if os.path.exists(folder / name)}
-    if found and not _describes_requirements(folder):
-        options = " ".join(f"{option} {shlex.quote(str(folder / name))}" for name, option in found.items())
-        raise UsageError(f"`{folder}` describes no requirements, but an environment: use `envdoctor check {options}`")
-
-
-def _report_of_project(
-    folder: Path,
-    profile: str | None,
-    target: TargetChoice,
-    choice: IndexChoice,
-    patient: Patient | None,
-    groups: GroupChoice,
-    *,
-    quiet: bool,
-    env: Path | None,
-) -> Report:
-    from envdoctor.verbs.check import diagnose_project, report_of
-    from envdoctor.verbs.next_command import after_check, after_checks
-    from envdoctor.verbs.profile_environments import together
-    from envdoctor.verbs.refused_lock import refusals_in_use
-    from envdoctor.verbs.session import open_session
-
-    progress, tell = open_progress(quiet=quiet), teller(quiet=quiet)
-    with open_session(
-        folder, profile, target, choice, progress=progress, tell=tell, patient=patient, groups=groups
-    ) as session:
-        typed = replace(session.typed, env=env)
-        reports = []
-        for request in session.requests:
-            result = diagnose_project(request, groups=True)
-            report = report_of(request, result, command="check")
-            command = after_check(report, typed, refusals_in_use(request, result), request.locked)
-            reports.append(replace(report, next_command=command))
-    report = replace(together(reports), next_command=after_checks(reports, typed))
-    return with_whole_commands(report, typed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,10 +21,10 @@ from envdoctor.render.reasons import refusals_text
 from envdoctor.verbs.environment_places import default_environment, python_there
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.session import Session, open_session
+from envdoctor.verbs.treatment_result import report_of_all
 
 if TYPE_CHECKING:
     from envdoctor.model.plan import Plan
-    from envdoctor.model.report import Report
     from envdoctor.verbs.treatment import Treatment
     from envdoctor.verbs.treatment_result import Treated
 
@@ -199,26 +198,13 @@ def _report(
         if result.refusals:
             _say(f"error: the placement was not applied: {refusals_text(result.refusals)}")
         code = max(code, result.code)
-    report = _together([result.report for result in results if result.report is not None])
+    report = report_of_all([result.report for result in results if result.report is not None])
     if report is not None and (format is not opt.Format.HUMAN or output is not None or report.open_findings):
         told = write_report(
             report, format=format, output=output, fail_on=opt.FailOn.ERROR, color=color, verbose=verbose
         )
         code = max(code, told)
     return code
-
-
-def _together(reports: Sequence[Report]) -> Report | None:
-    """Return one report for all environments of a profile: one document is printed, never two."""
-    if not reports:
-        return None
-    return replace(
-        reports[0],
-        complete=all(report.complete for report in reports),
-        findings=tuple(finding for report in reports for finding in report.findings),
-        kernels=tuple(result for report in reports for result in report.kernels),
-        placement=tuple(item for report in reports for item in report.placement),
-    )
 
 
 def _say(text: str) -> None:

@@ -20,7 +20,7 @@ from envdoctor.verbs.session import open_session
 
 if TYPE_CHECKING:
     from envdoctor.ports import Tell
-    from envdoctor.verbs.repair import ProjectRepair
+    from envdoctor.verbs.project_repair import ProjectRepair
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -76,7 +76,7 @@ def repair(
     """Show a repair as a diff of the files that people wrote; with --write, change them."""
     from envdoctor.verbs.check import diagnose_project, report_of
     from envdoctor.verbs.project_inputs import load_settings, read
-    from envdoctor.verbs.repair import chosen_repair, project_repair, write_repair
+    from envdoctor.verbs.project_repair import chosen_repair, project_repair, write_repair
 
     number, project = _told_apart(words or [])
     target = TargetChoice(target_os, target_arch, target_python, target_backend, gpu, glibc, macos)

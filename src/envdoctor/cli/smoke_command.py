@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,12 +11,12 @@ import typer
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import note
 from envdoctor.cli.output import write_listing, write_report
-from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
+from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageError
 from envdoctor.verbs import project_inputs
 
 if TYPE_CHECKING:
-    from envdoctor.verbs.smoke import SmokeRunner
+    pass
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -28,7 +26,6 @@ _EPILOG = (
     "`envdoctor smoke --kernel stft --kernel conv1d --backend cuda` asks for two. "
     "Exit codes: 0 all passed; 1 a kernel failed; 2 usage; 3 not everything could be asked."
 )
-_ACTIVITY = "kernels"
 
 
 def _scale(value: float) -> float:
@@ -113,7 +110,7 @@ def smoke(
     progress = open_progress(quiet=quiet)
     try:
         report = verb.smoke(
-            _runner(interpreter, names, progress, time_limit),
+            smoke_inputs.open_runner(interpreter, names, progress, time_limit),
             profile=chosen,
             target=smoke_inputs.choose_target(chosen, interpreter),
             backend=wanted_backend,
@@ -142,23 +139,3 @@ def smoke(
         verbose=verbose,
     )
     raise typer.Exit(code)
-
-
-def _runner(
-    interpreter: Path, names: Sequence[str], progress: SilentProgress | StderrProgress, time_limit: float
-) -> SmokeRunner:
-    from envdoctor.adapters.smoke.runner import ChildRunner
-
-    awaited, deadline = set(names), time.monotonic() + time_limit
-
-    def finished(kernel: str, _: str) -> None:
-        # A kernel is tried again under other settings; those trials are no further units.
-        progress.advance(_ACTIVITY, 1 if kernel in awaited else 0, f"{kernel}, {_left(deadline)}")
-        awaited.discard(kernel)
-
-    progress.start(_ACTIVITY, len(names))
-    return ChildRunner(interpreter, finished)
-
-
-def _left(deadline: float) -> str:
-    return f"at most {max(0, round(deadline - time.monotonic()))} s left"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.fact import FactState
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from envdoctor.verbs.settings import Settings
     from envdoctor.verbs.target_choice import TargetChoice
 
-__all__ = ["scope_of_project", "target_facts", "with_groups"]
+__all__ = ["place_in_repository", "scope_of_project", "target_facts", "with_groups"]
 
 
 def scope_of_project(
@@ -45,7 +47,7 @@ def _form(path: str) -> str:
     from pathlib import Path
 
     from envdoctor.adapters.project import ProjectFileError
-    from envdoctor.adapters.project.discovery import form_of
+    from envdoctor.adapters.project.file_names import form_of
 
     try:
         return form_of(Path(path)).value
@@ -117,3 +119,22 @@ def _who(typed: str, patient: Patient | None, fact: str, in_environment: object)
 
 def _known(patient: Patient | None, fact: str) -> bool:
     return patient is not None and patient.facts.get(fact).state is FactState.KNOWN
+
+
+def place_in_repository(project: Path) -> str | None:
+    """Return the project's folder relative to the root of its repository, with forward slashes; None for the root.
+
+    The root is the closest folder upwards with a ``.git`` in it; where there is none, the folder that a CI job names
+    (``GITHUB_WORKSPACE``, ``CI_PROJECT_DIR``), else the current one. None also where the project is not below it.
+    """
+    try:
+        folder = (project if project.is_dir() else project.parent).resolve()
+    except OSError:
+        # The current folder is gone.
+        return None
+    above = next((each for each in (folder, *folder.parents) if os.path.exists(each / ".git")), None)
+    named = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR")
+    root = above or Path(named or ".").resolve()
+    if folder == root or not folder.is_relative_to(root):
+        return None
+    return folder.relative_to(root).as_posix()

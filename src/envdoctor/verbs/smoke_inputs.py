@@ -6,6 +6,7 @@ import difflib
 import os
 import shutil
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +14,10 @@ from pathlib import Path
 from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
 from envdoctor.model.target import Backend, Target
-from envdoctor.ports import UsageError
+from envdoctor.ports import Progress, UsageError
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.project_inputs import TargetChoice
-from envdoctor.verbs.smoke import UnknownKernel, chosen_kernels
+from envdoctor.verbs.smoke import SmokeRunner, UnknownKernel, chosen_kernels
 
 __all__ = [
     "choose_backend",
@@ -24,10 +25,12 @@ __all__ = [
     "choose_target",
     "find_interpreter",
     "list_kernels",
+    "open_runner",
     "with_found_backend",
 ]
 
 _STAND_IN = "cpu-as:"
+_ACTIVITY = "kernels"
 
 
 def choose_kernels(profile: Profile | None, asked: Sequence[str]) -> tuple[str, ...]:
@@ -113,3 +116,22 @@ def with_found_backend(report: Report) -> Report:
     if report.target is None or report.profile is not None or found not in {item.value for item in Backend}:
         return report
     return replace(report, target=replace(report.target, backend=Backend(found), probed=True))
+
+
+def open_runner(interpreter: Path, names: Sequence[str], progress: Progress, time_limit: float) -> SmokeRunner:
+    """Return what runs kernels in an interpreter and tells of each."""
+    from envdoctor.adapters.smoke.runner import ChildRunner
+
+    awaited, deadline = set(names), time.monotonic() + time_limit
+
+    def finished(kernel: str, _: str) -> None:
+        # A kernel is tried again under other settings; those trials are no further units.
+        progress.advance(_ACTIVITY, 1 if kernel in awaited else 0, f"{kernel}, {_left(deadline)}")
+        awaited.discard(kernel)
+
+    progress.start(_ACTIVITY, len(names))
+    return ChildRunner(interpreter, finished)
+
+
+def _left(deadline: float) -> str:
+    return f"at most {max(0, round(deadline - time.monotonic()))} s left"

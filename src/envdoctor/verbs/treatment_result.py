@@ -24,6 +24,7 @@ __all__ = [
     "Treated",
     "disagreements",
     "failure_lines",
+    "report_of_all",
     "with_whole_errors",
     "without_known",
 ]
@@ -149,3 +150,16 @@ def failure_lines(applied: Applied) -> list[str]:
     lines += [f"warning: {problem}" for problem in problems]
     lines.append("the environment was put back as it was" if not problems else "not all of it could be put back")
     return lines
+
+
+def report_of_all(reports: Sequence[Report]) -> Report | None:
+    """Return one report for all environments of a profile: one document is printed, never two."""
+    if not reports:
+        return None
+    return replace(
+        reports[0],
+        complete=all(report.complete for report in reports),
+        findings=tuple(finding for report in reports for finding in report.findings),
+        kernels=tuple(result for report in reports for result in report.kernels),
+        placement=tuple(item for report in reports for item in report.placement),
+    )

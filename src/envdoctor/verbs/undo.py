@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envdoctor.ports import UsageError
+from envdoctor.verbs.earlier_fixes import WAIT_S
 from envdoctor.verbs.environment_places import default_environment, treated_here, typed_environment
 
-__all__ = ["FixEntry", "NothingToUndo", "choose_fixes", "find_fixes", "to_take_back", "treated_together"]
+if TYPE_CHECKING:
+    from envdoctor.adapters.apply.restore import Restored
+
+__all__ = [
+    "FixEntry",
+    "NothingToUndo",
+    "choose_fixes",
+    "find_fixes",
+    "fix_rows",
+    "take_back_fixes",
+    "to_take_back",
+    "treated_together",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +141,64 @@ def to_take_back(entries: Sequence[FixEntry], chosen: str | None = None) -> tupl
     last = standing[-1]
     first = last.follows or last.id
     return tuple(entry.id for entry in reversed(standing) if entry.id >= first)
+
+
+def fix_rows(found: Mapping[str, Sequence[FixEntry]]) -> list[dict[str, object]]:
+    """Return the fixes of environments as plain values."""
+    return [
+        {
+            "id": entry.id,
+            "environment": name,
+            "state": entry.state,
+            "time": entry.time,
+            "profile": entry.profile,
+            "steps": list(entry.summary),
+        }
+        for name, entries in found.items()
+        for entry in entries
+    ]
+
+
+def take_back_fixes(
+    environment: Path, ids: tuple[str, ...], project: Path | None, say: Callable[[str], None], *, quiet: bool
+) -> bool:
+    """Take fixes of an environment back, newest first, and say how it went; return whether all of it came back."""
+    from envdoctor.adapters.apply.holding import hold_environment
+    from envdoctor.adapters.apply.lock_file import Busy
+    from envdoctor.adapters.apply.reach import OutOfReach
+    from envdoctor.adapters.apply.restore import take_back
+
+    problems = False
+    try:
+        with hold_environment(environment, wait_s=WAIT_S, say=say):
+            here = None if environment.is_relative_to(Path.cwd()) else Path.cwd()
+            for name, restored in take_back(environment, ids, project or here):
+                problems = problems or bool(restored.problems)
+                for line in _lines(name, restored):
+                    if not quiet or restored.problems:
+                        say(line)
+    except OutOfReach as error:
+        say(f"error: {error.strerror}; nothing was changed")
+        return False
+    except Busy as error:
+        say(f"error: {error}")
+        return False
+    except OSError as error:
+        place = f" (`{error.filename}`)" if error.filename else ""
+        say(f"error: {error.strerror or error}{place}; `envdoctor undo` can be run again")
+        return False
+    return not problems
+
+
+def _lines(name: str, restored: Restored) -> list[str]:
+    done = [f"{_files(restored.files)} restored"] if restored.files or not restored.environment_removed else []
+    done += [f"{_files(restored.removed)} removed"] if restored.removed else []
+    done += ["the environment that it had made is gone"] if restored.environment_removed else []
+    lines = [f"took back {name}: {', '.join(done)}"]
+    lines += [f"note: what was changed after the fix is kept in `{place}`" for place in restored.kept]
+    lines += [f"warning: {problem}" for problem in restored.problems]
+    return lines
+
+
+def _files(number: int) -> str:
+    return f"{number} file{'' if number == 1 else 's'}"

@@ -1,68 +1,30 @@
-"""Which files of a directory describe the project, and of what form a file is."""
+"""Which files of a directory, and of those below, describe the project."""
 
 from __future__ import annotations
 
-import enum
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from envdoctor.adapters.project.draft import ProjectFileError
-
-__all__ = ["Form", "Found", "form_of", "is_list", "is_lock", "is_plain_list", "is_side_list", "look_into"]
-
-
-class Form(enum.Enum):
-    """The form that a file is read as."""
-
-    REQUIREMENTS = "requirements"
-    CONSTRAINTS = "constraints"
-    PYPROJECT = "pyproject"
-    PIPFILE = "pipfile"
-    PIXI = "pixi.toml"
-    PYTHON_VERSION = "python-version"
-    LOCK = "lock"
-    NOTEBOOK = "notebook"
-    SETUP_CFG = "setup.cfg"
-    SETUP_PY = "setup.py"
-    CONDA = "conda"
-    PYTHON_SCRIPT = "python-script"
-    INSTALL_SCRIPT = "install-script"
-    DOCKERFILE = "dockerfile"
-
-
-_SCRIPTS = {".sh": "posix", ".bash": "posix", ".command": "posix", ".bat": "cmd", ".cmd": "cmd", ".ps1": "powershell"}
-_HARDWARE = re.compile(r"(?:^|[^a-z])(gpu|cuda|cu\d+|rocm|amd|directml|dml|zluda|cpu|mps|mac|macos|intel|xpu)", re.I)
-_SIDE = re.compile(
-    r"(?:^|[^a-z])(dev|devel|test|tests|testing|doc|docs|lint|ci|build|optional|extra|extras)(?:[^a-z]|$)", re.I
+from envdoctor.adapters.project.file_names import (
+    HARDWARE,
+    LOOKED_FOR,
+    SCRIPTS,
+    STANDARD,
+    conda_names,
+    is_constraints,
+    is_list,
+    is_lock,
+    is_side_list,
 )
+from envdoctor.adapters.project.sources import is_left_alone
+
+__all__ = ["Found", "look_into", "nested_files"]
+
 _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
-LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pipfile.lock")
-_STANDARD = ("requirements.txt", "pyproject.toml", "setup.cfg", "setup.py", "pipfile", "pixi.toml")
-_LOOKED_FOR = (
-    "requirements*.txt, pyproject.toml, setup.cfg, setup.py, environment.yml, pixi.toml, Pipfile, install scripts"
-)
-
-
-_FOREIGN = frozenset(
-    {
-        ".md",
-        ".rst",
-        ".html",
-        ".htm",
-        ".json",
-        ".lock",
-        ".xml",
-        ".csv",
-        ".c",
-        ".cpp",
-        ".js",
-        ".exe",
-        ".dll",
-        ".so",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,35 +52,6 @@ class Found:
     """What is read where nothing else is there: any script, a Dockerfile."""
 
 
-def form_of(path: Path) -> Form:
-    """Return the form a file is read as, judged by its name. Raises ProjectFileError where it is none."""
-    name = path.name.lower()
-    suffix = path.suffix.lower()
-    if name in {"pipfile", "pixi.toml", "setup.cfg", "setup.py"}:
-        return Form(name)
-    if name.startswith(("dockerfile", "containerfile")) or suffix == ".dockerfile":
-        return Form.DOCKERFILE
-    if name == ".python-version":
-        return Form.PYTHON_VERSION
-    if is_lock(path):
-        return Form.LOCK
-    if suffix == ".ipynb":
-        return Form.NOTEBOOK
-    if suffix == ".toml":
-        return Form.PYPROJECT
-    if suffix in {".yml", ".yaml"}:
-        return Form.CONDA
-    if suffix in {".py", ".pyw"}:
-        return Form.PYTHON_SCRIPT
-    if suffix in _SCRIPTS:
-        return Form.INSTALL_SCRIPT
-    if name.startswith("constraint"):
-        return Form.CONSTRAINTS
-    if suffix in _FOREIGN:
-        raise ProjectFileError(str(path), None, f"not a file that describes requirements; known are {_LOOKED_FOR}")
-    return Form.REQUIREMENTS
-
-
 def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> Found:
     """Look at a directory's top level, and at a ``requirements`` folder.
 
@@ -130,16 +63,16 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
     folder = root / "requirements"
     if folder.is_dir() and not folder.is_symlink():
         lists += [path for path in _files(folder, f"{shown}/requirements") if path.suffix.lower() in {".txt", ".in"}]
-    scripts = [path for path in entries if path.suffix.lower() in _SCRIPTS]
+    scripts = [path for path in entries if path.suffix.lower() in SCRIPTS]
     installers = [path for path in scripts if _INSTALLER.match(path.stem)]
     chosen_scripts = _for_system(installers, environment)
     images = [path for path in entries if path.name.lower().startswith(("dockerfile", "containerfile"))]
     found = Found(
-        standard={name: named[name] for name in _STANDARD if name in named},
-        conda=tuple(named[name] for name in _conda_names() if name in named),
+        standard={name: named[name] for name in STANDARD if name in named},
+        conda=tuple(named[name] for name in conda_names() if name in named),
         lists=tuple(lists),
         chosen=tuple(_chosen_lists(lists)),
-        constraints=tuple(path for path in entries if _is_constraints(path)),
+        constraints=tuple(path for path in entries if is_constraints(path)),
         scripts=tuple(chosen_scripts),
         other_scripts=tuple(path for path in installers if path not in chosen_scripts),
         images=tuple(images),
@@ -148,7 +81,7 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
         last_resort=tuple(_last_resort(entries, scripts, images, environment)),
     )
     if not (found.standard or found.conda or found.chosen or found.scripts or found.last_resort):
-        message = f"nothing here describes requirements; looked for {_LOOKED_FOR}"
+        message = f"nothing here describes requirements; looked for {LOOKED_FOR}"
         raise ProjectFileError(shown, None, message + _no_files(root) + _deeper(root), empty=True)
     return found
 
@@ -160,16 +93,6 @@ def _last_resort(
     locks = [path for path in entries if is_lock(path)]
     notebooks = [path for path in entries if path.suffix.lower() == ".ipynb"]
     return locks[:1] or _for_system(scripts, environment) or scripts[:1] or images[:1] or notebooks[:1]
-
-
-def is_lock(path: Path) -> bool:
-    """Return whether a file is a lock by its name."""
-    name = path.name.lower()
-    return name in LOCKS or (name.startswith("pylock.") and name.endswith(".toml"))
-
-
-def _is_constraints(path: Path) -> bool:
-    return path.name.lower().startswith("constraint") and path.suffix == ".txt"
 
 
 def _files(directory: Path, shown: str) -> list[Path]:
@@ -191,38 +114,13 @@ def _no_files(root: Path) -> str:
 
 
 def _bears_known_name(path: Path) -> bool:
-    return is_list(path) or path.name.lower() in {*_STANDARD, *_conda_names()}
+    return is_list(path) or path.name.lower() in {*STANDARD, *conda_names()}
 
 
 def _deeper(root: Path) -> str:
     """Name what lies in folders below, for a message."""
-    from envdoctor.adapters.project.nested import nested_files
-
     names = [f"`{path.relative_to(root).as_posix()}`" for path in nested_files(root, ())[:5]]
     return f" (deeper: {', '.join(names)})" if names else ""
-
-
-def is_list(path: Path) -> bool:
-    """Return whether a file is a requirements file by its name."""
-    name = path.name.lower()
-    return path.suffix.lower() in {".txt", ".in", ".pip"} and (
-        "requirement" in name or name in {"reqs.txt", "deps.txt"}
-    )
-
-
-def _conda_names() -> tuple[str, ...]:
-    stems = ("environment", "conda", "env", "conda-environment", "environment-gpu", "environment-cuda")
-    return tuple(f"{stem}{suffix}" for stem in stems for suffix in (".yml", ".yaml"))
-
-
-def is_side_list(path: Path) -> bool:
-    """Return whether a list is for working on the project (tests, docs), by its name."""
-    return bool(_SIDE.search(path.stem))
-
-
-def is_plain_list(path: Path) -> bool:
-    """Return whether a list is neither for working on the project nor for one kind of hardware, by its name."""
-    return not is_side_list(path) and not _HARDWARE.search(path.stem)
 
 
 def _chosen_lists(lists: list[Path]) -> list[Path]:
@@ -230,7 +128,7 @@ def _chosen_lists(lists: list[Path]) -> list[Path]:
     compiled = {path.with_suffix("") for path in lists if path.suffix.lower() == ".txt"}
     sources = [path for path in lists if path.suffix.lower() != ".in" or path.with_suffix("") not in compiled]
     useful = [path for path in sources if not is_side_list(path)] or sources
-    variants = [path for path in useful if _HARDWARE.search(path.stem)]
+    variants = [path for path in useful if HARDWARE.search(path.stem)]
     plain = [path for path in useful if path not in variants]
     variants.sort(key=lambda path: (0 if re.search(r"gpu|cuda|cu\d", path.stem, re.I) else 1, path.name))
     return plain + variants[:1]
@@ -238,8 +136,8 @@ def _chosen_lists(lists: list[Path]) -> list[Path]:
 
 def _for_system(scripts: list[Path], environment: Mapping[str, str] | None) -> list[Path]:
     """Keep the scripts that run on the target; of an unknown target, those of the only family there is."""
-    windows = [path for path in scripts if _SCRIPTS[path.suffix.lower()] != "posix"]
-    posix = [path for path in scripts if _SCRIPTS[path.suffix.lower()] == "posix"]
+    windows = [path for path in scripts if SCRIPTS[path.suffix.lower()] != "posix"]
+    posix = [path for path in scripts if SCRIPTS[path.suffix.lower()] == "posix"]
     if environment is None or not environment.get("sys_platform"):
         chosen = [] if windows and posix else windows or posix
     else:
@@ -247,5 +145,51 @@ def _for_system(scripts: list[Path], environment: Mapping[str, str] | None) -> l
         chosen = windows if platform == "win32" else posix
         other = "mac" if platform == "linux" else "linux"
         chosen = [path for path in chosen if other not in path.stem.lower()]
-    batch = [path for path in chosen if _SCRIPTS[path.suffix.lower()] != "powershell"]
+    batch = [path for path in chosen if SCRIPTS[path.suffix.lower()] != "powershell"]
     return (batch or chosen)[:1] if len(chosen) > 1 else chosen
+
+
+_DEEPER_NAMES = frozenset({"pyproject.toml", "pixi.toml", "pipfile", "environment.yml", "environment.yaml"})
+_SAYS_WHAT_IS_NEEDED = ("[project]", "[tool.poetry", "[tool.pdm", "[tool.pixi", "[dependency-groups]")
+_DEEPEST = 3
+_MOST_FOLDERS = 2_000
+_MOST_FILES = 40
+_LONGEST = 64 * 1024
+
+
+def nested_files(root: Path, read: Collection[Path]) -> tuple[Path, ...]:
+    """Return the files of the folders below that say what is needed, but those that were read."""
+    found: list[Path] = []
+    for path in _below(root):
+        if path not in read and _says_what_is_needed(path):
+            found.append(path)
+        if len(found) >= _MOST_FILES:
+            break
+    return tuple(found)
+
+
+def _below(root: Path) -> Iterator[Path]:
+    for folders_seen, (directory, folders, names) in enumerate(os.walk(root)):
+        here = Path(directory)
+        depth = len(here.relative_to(root).parts)
+        if folders_seen >= _MOST_FOLDERS:
+            return
+        folders[:] = sorted(name for name in folders if depth < _DEEPEST and not _is_hidden(here / name))
+        if depth and here != root / "requirements":
+            yield from (here / name for name in sorted(names))
+
+
+def _is_hidden(folder: Path) -> bool:
+    return folder.name.startswith(".") or is_left_alone(folder)
+
+
+def _says_what_is_needed(path: Path) -> bool:
+    name = path.name.lower()
+    if name == "pyproject.toml":
+        try:
+            with path.open(encoding="utf-8", errors="replace") as stream:
+                start = stream.read(_LONGEST)
+        except OSError:
+            return False
+        return any(mark in start for mark in _SAYS_WHAT_IS_NEEDED)
+    return is_list(path) or name in _DEEPER_NAMES

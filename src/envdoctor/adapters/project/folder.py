@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from envdoctor.adapters.project.discovery import Found, is_lock, is_plain_list, is_side_list, look_into
+from envdoctor.adapters.project.discovery import Found, look_into, nested_files
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError
+from envdoctor.adapters.project.file_names import is_lock, is_plain_list, is_side_list
 from envdoctor.adapters.project.forms import read_one, read_setuptools
 from envdoctor.adapters.project.group_choice import Wanted
-from envdoctor.adapters.project.nested import nested_files
 from envdoctor.adapters.project.pyproject import read_pyproject
 from envdoctor.adapters.project.toml_document import glance
 from envdoctor.model.project import FileLeftOut, LeftOut

@@ -6,8 +6,8 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from envdoctor.adapters.project.discovery import Form, form_of
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError
+from envdoctor.adapters.project.file_names import Form, form_of
 from envdoctor.adapters.project.group_choice import Wanted
 from envdoctor.adapters.project.pyproject import read_pyproject
 from envdoctor.adapters.project.requirements_file import read_requirements_file

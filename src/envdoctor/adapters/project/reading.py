@@ -10,8 +10,8 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.project.discovery import Form, form_of
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
+from envdoctor.adapters.project.file_names import Form, form_of
 from envdoctor.adapters.project.folder import read_directory
 from envdoctor.adapters.project.forms import read_one, read_setuptools
 from envdoctor.adapters.project.group_choice import Wanted

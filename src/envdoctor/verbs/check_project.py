@@ -1,0 +1,63 @@
+"""``check`` of a project: a report of each of its environments, and the command to type next."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from envdoctor.ports import Progress, Tell, UsageError
+from envdoctor.verbs.check import diagnose_project, report_of
+from envdoctor.verbs.next_command import after_check, after_checks, with_whole_commands
+from envdoctor.verbs.profile_environments import together
+from envdoctor.verbs.project_inputs import describes_requirements
+from envdoctor.verbs.refused_lock import refusals_in_use
+from envdoctor.verbs.session import open_session
+
+if TYPE_CHECKING:
+    from envdoctor.model.project import GroupChoice
+    from envdoctor.model.report import Report
+    from envdoctor.verbs.index_choice import IndexChoice
+    from envdoctor.verbs.patient import Patient
+    from envdoctor.verbs.target_choice import TargetChoice
+
+__all__ = ["check_project", "refuse_patient_as_project"]
+
+_PATIENT_FILES = {"installed.txt": "--installed", "probe.json": "--facts", "site-packages": "--env"}
+
+
+def refuse_patient_as_project(folder: Path) -> None:
+    """Say which options to use where a folder holds what belongs to an environment, and no project at all."""
+    found = {name: option for name, option in _PATIENT_FILES.items() if os.path.exists(folder / name)}
+    if found and not describes_requirements(folder):
+        options = " ".join(f"{option} {shlex.quote(str(folder / name))}" for name, option in found.items())
+        raise UsageError(f"`{folder}` describes no requirements, but an environment: use `envdoctor check {options}`")
+
+
+def check_project(
+    folder: Path,
+    profile: str | None,
+    target: TargetChoice,
+    choice: IndexChoice,
+    patient: Patient | None,
+    groups: GroupChoice,
+    *,
+    env: Path | None,
+    progress: Progress,
+    tell: Tell,
+) -> Report:
+    """Return the report of a project, with commands that can be typed as they are."""
+    with open_session(
+        folder, profile, target, choice, progress=progress, tell=tell, patient=patient, groups=groups
+    ) as session:
+        typed = replace(session.typed, env=env)
+        reports = []
+        for request in session.requests:
+            result = diagnose_project(request, groups=True)
+            report = report_of(request, result, command="check")
+            command = after_check(report, typed, refusals_in_use(request, result), request.locked)
+            reports.append(replace(report, next_command=command))
+    report = replace(together(reports), next_command=after_checks(reports, typed))
+    return with_whole_commands(report, typed)
