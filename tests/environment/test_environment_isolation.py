@@ -115,6 +115,28 @@ def test_pythonpath_that_hides_an_installed_version(venv, venv_site, diagnose, c
     assert ("ISO010", Severity.WARNING) in codes(diagnose(environment))
 
 
+@pytest.mark.parametrize(
+    ("path", "severity"),
+    [
+        ("foo.py", Severity.WARNING),
+        ("foo/__init__.py", Severity.WARNING),
+        ("bar.py", Severity.INFO),
+        ("foo/part.py", Severity.INFO),
+    ],
+)
+def test_pythonpath_with_sources_that_hide_what_is_installed(
+    venv, venv_site, diagnose, clean, tmp_path, path, severity
+):
+    venv_site.add("foo", "1.0", files={"foo/__init__.py": ""})
+    file = tmp_path / "sources" / path
+    file.parent.mkdir(parents=True)
+    file.write_text("", encoding="utf-8")
+    environment = read_environment(venv, environ={**clean, "PYTHONPATH": str(tmp_path / "sources")})
+    (finding,) = diagnose(environment, "ISO002")
+    assert finding.severity is severity
+    assert any("hides foo" in item.what for item in finding.evidence) is (severity is Severity.WARNING)
+
+
 def test_pythonpath_of_another_python_is_a_warning(venv, diagnose, clean):
     variables = {**clean, "PYTHONPATH": "/nonexistent/lib/python2.7/site-packages"}
     assert codes(diagnose(read_environment(venv, environ=variables))) == [("ISO002", Severity.WARNING)]

@@ -93,6 +93,8 @@ class Isolation:
     """``python`` and ``pip`` on PATH: name to full path."""
     pip_config: tuple[tuple[str, str, str], ...] = ()
     """pip's settings that move installs elsewhere: file or variable, key, value."""
+    path_modules: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The modules that lie in each folder of PYTHONPATH without being installed there."""
 
 
 class CondaPackage(NamedTuple):

@@ -12,7 +12,7 @@ from pathlib import Path
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.environment import EnvironmentProblem, ProblemKind
 
-__all__ = ["foreign_scripts", "path_programs", "pip_settings", "relevant_variables"]
+__all__ = ["foreign_scripts", "path_modules", "path_programs", "pip_settings", "relevant_variables"]
 
 # Never everything: index URLs and tokens are nobody's business.
 _VARIABLES = (
@@ -49,6 +49,20 @@ _PROGRAMS = ("python", "python3", "pip", "pip3")
 def relevant_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the set variables that decide what an interpreter imports and where pip installs."""
     return {name: environ[name] for name in _VARIABLES if environ.get(name)}
+
+
+def path_modules(environ: Mapping[str, str], *, windows: bool = os.name == "nt") -> dict[str, frozenset[str]]:
+    """Return the modules in each folder of ``PYTHONPATH``: single files, and folders with an ``__init__.py``."""
+    found: dict[str, frozenset[str]] = {}
+    for folder in environ.get("PYTHONPATH", "").split(";" if windows else ":"):
+        try:
+            names = os.listdir(folder) if folder else []  # noqa: PTH208 - names alone
+        except OSError:
+            continue
+        files = {name.removesuffix(".py") for name in names if name.endswith(".py")}
+        packages = {name for name in names if os.path.isfile(f"{folder}/{name}/__init__.py")}
+        found[folder] = frozenset(files | packages)
+    return found
 
 
 def path_programs(environ: Mapping[str, str], *, windows: bool = os.name == "nt") -> dict[str, str]:

@@ -15,6 +15,7 @@ from typing import Any
 from envdoctor.adapters.probe.environment_files import look_over, verify_files, with_files
 from envdoctor.adapters.probe.environment_isolation import (
     foreign_scripts,
+    path_modules,
     path_programs,
     pip_settings,
     relevant_variables,
@@ -207,7 +208,7 @@ def _isolation(layout: Layout, told: Interpreter, variables: Mapping[str, str]) 
         # What may come from another machine is not judged by this one's variables.
         return None
     settings = pip_settings(variables, told.prefix or str(layout.root), told.platform or sys.platform)
-    return Isolation(relevant_variables(variables), path_programs(variables), settings)
+    return Isolation(relevant_variables(variables), path_programs(variables), settings, path_modules(variables))
 
 
 def _markers(facts: Mapping[str, Any]) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """`PYTHONPATH` is set, and puts folders before the environment.
 
 ## What it does
-Reads the variable. Folders with distributions in them, and folders of another Python version, are a warning; folders
-of sources are information.
+Reads the variable. Folders with distributions in them, folders of another Python version, and folders whose files have
+the names of installed packages are a warning; other folders of sources are information.
 
 ## Why it is bad
 Every Python that starts, in every environment, looks there first: a package of another environment, or of another
@@ -28,6 +28,7 @@ from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledEnvironment
 
 _RULE = ("ISO002", "pythonpath-set")
 _VERSION = re.compile(r"python(\d)\.(\d+)")
@@ -47,10 +48,13 @@ def find(examination: Examination) -> Iterator[Finding]:
     for folder in folders:
         count = sum(item.location == folder for item in environment.distributions)
         version = _VERSION.search(folder)
+        hidden = _hidden(environment, folder, around.path_modules.get(folder, frozenset()) if around else frozenset())
         if folder not in own and count:
             evidence.append(Evidence(f"{count} distributions", folder))
         elif version and environment.python not in (None, (int(version[1]), int(version[2]))):
             evidence.append(Evidence(f"a folder of Python {version[1]}.{version[2]}", folder))
+        elif folder not in own and hidden:
+            evidence.append(Evidence(f"hides {', '.join(hidden[:5])}", folder))
     yield isolation_finding(
         _RULE,
         Severity.WARNING if evidence else Severity.INFO,
@@ -58,6 +62,20 @@ def find(examination: Examination) -> Iterator[Finding]:
         f"`PYTHONPATH` puts {len(folders)} folder{'s' if len(folders) != 1 else ''} before the environment",
         (*evidence, Evidence(value, "PYTHONPATH")),
         "Unset `PYTHONPATH`, and install what you need from there",
+    )
+
+
+def _hidden(environment: InstalledEnvironment, folder: str, modules: frozenset[str]) -> list[str]:
+    """Return the installed distributions whose modules lie in a folder that is searched before theirs.
+
+    What is installed as editable from there is itself.
+    """
+    return sorted(
+        item.name
+        for item in environment.distributions
+        if not item.editable
+        and item.location != folder
+        and modules & (set(item.top_level) or {item.name.replace("-", "_")})
     )
 
 
