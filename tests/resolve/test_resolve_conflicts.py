@@ -23,7 +23,7 @@ from envdoctor.model.unknown import UnknownKind
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.explanation import explain
 from envdoctor.resolve.manifest import Manifest
-from envdoctor.resolve.ranking import Judge
+from envdoctor.resolve.offer import Judge
 
 TORCH: dict[str, dict[str, Any]] = {
     "torch": {v: {} for v in ("2.0.0", "2.2.1", "2.4.1", "2.7.0", "2.8.0")},

@@ -20,7 +20,7 @@ from envdoctor.ports import IndexUnavailable
 from envdoctor.render.conflict_wording import override_text
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
 from envdoctor.resolve.manifest import Manifest
-from envdoctor.resolve.ranking import Judge
+from envdoctor.resolve.offer import Judge
 
 CP313 = replace(WINDOWS, python=(3, 13))
 

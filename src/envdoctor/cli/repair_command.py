@@ -104,7 +104,7 @@ def repair(
             )
     written = write and bool(made.changes)
     if format_ is RepairFormat.JSON:
-        sys.stdout.write(json.dumps(_document(made, written=written), indent=2) + "\n")
+        sys.stdout.write(json.dumps(made.document(written=written), indent=2) + "\n")
     else:
         sys.stdout.writelines(change.diff() for change in made.changes)
         _tell(made, project, tell, write=write)
@@ -144,14 +144,3 @@ def _undo(project: Path) -> str:
 
     root = _root(project)
     return "envdoctor undo" if root == Path() else f"envdoctor undo --project {shlex.quote(str(root))}"
-
-
-def _document(made: ProjectRepair, *, written: bool) -> dict[str, object]:
-    return {
-        "schema": "envdoctor.repair/1",
-        "repair": made.repair.id,
-        "files": [{"path": change.path, "diff": change.diff()} for change in made.changes],
-        "cautions": list(made.repair.cautions),
-        "by_hand": list(made.by_hand),
-        "written": written,
-    }

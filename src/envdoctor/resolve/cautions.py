@@ -12,7 +12,8 @@ from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.ranking import Offer, lowered, raised
+from envdoctor.resolve.offer import Offer
+from envdoctor.resolve.ranking import lowered, raised
 
 __all__ = ["with_cautions"]
 

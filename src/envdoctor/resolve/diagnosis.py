@@ -19,8 +19,8 @@ from envdoctor.resolve.clash_search import ClashSearch
 from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores, other_python, strict_core
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.manifest import Manifest
+from envdoctor.resolve.offer import Judge, Offer
 from envdoctor.resolve.offers import Offers
-from envdoctor.resolve.ranking import Judge, Offer
 from envdoctor.resolve.resolution_builder import build_resolution
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved, Solver

@@ -15,7 +15,8 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.cautions import with_cautions
-from envdoctor.resolve.ranking import Judge, Offer, blamed, rank
+from envdoctor.resolve.offer import Judge, Offer
+from envdoctor.resolve.ranking import blamed, rank
 from envdoctor.resolve.relaxations import (
     LEFT_OUT,
     Element,
@@ -82,7 +83,7 @@ class Offers:
         if profile is not None:
             found = [profile, *(offer for offer in found if offer.elements != profile.elements)]
         ranked = list(_telling(self._ranked(found)))[: self._graph.manifest.limits.repairs]
-        offers = [_numbered(offer, number) for number, offer in enumerate(ranked, 1)]
+        offers = [offer.numbered(number) for number, offer in enumerate(ranked, 1)]
         return [with_cautions(self._graph, offer, offers) for offer in offers]
 
     def _ranked(self, offers: Sequence[Offer]) -> list[Offer]:
@@ -294,10 +295,3 @@ def _edits(lines: Sequence[Line], elements: Collection[Element]) -> int:
 def _count(overrides: Sequence[Override]) -> int:
     """Return how many requirements are replaced; one that is written twice counts once."""
     return sum(len(set(map(str, override.sets_aside))) for override in overrides)
-
-
-def _numbered(offer: Offer, number: int) -> Offer:
-    if offer.repair is None:
-        return offer
-    repair = replace(offer.repair, id=f"R{number}")
-    return replace(offer, repair=repair, resolution=replace(offer.resolution, repair=repair.id))

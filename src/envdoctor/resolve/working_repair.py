@@ -15,7 +15,8 @@ from envdoctor.model.override import Override
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.ranking import Offer, blamed, is_pin
+from envdoctor.resolve.offer import Offer
+from envdoctor.resolve.ranking import blamed, is_pin
 from envdoctor.resolve.repairs import Found, RepairSearch, of_people
 from envdoctor.resolve.solver import Line, Solved
 

@@ -49,6 +49,17 @@ class ProjectRepair:
     added_to: str = ""
     """The file that gets pins which nobody asked for before."""
 
+    def document(self, *, written: bool) -> dict[str, object]:
+        """Return it as plain values."""
+        return {
+            "schema": "envdoctor.repair/1",
+            "repair": self.repair.id,
+            "files": [{"path": change.path, "diff": change.diff()} for change in self.changes],
+            "cautions": list(self.repair.cautions),
+            "by_hand": list(self.by_hand),
+            "written": written,
+        }
+
 
 def chosen_repair(report: Report, number: int | None) -> Repair | None:
     """Return the repair of a number, without one that in use; None where none is known. Raises UsageError."""

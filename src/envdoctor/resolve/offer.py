@@ -1,0 +1,93 @@
+"""A repair as it is offered: what it resolves to, what of that holds, and what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from packaging.utils import NormalizedName
+
+from envdoctor.model.candidate import BuildRisk, FileKind
+from envdoctor.model.finding import Finding
+from envdoctor.model.repair import Repair
+from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
+from envdoctor.resolve.relaxations import LEFT_OUT, Element
+from envdoctor.resolve.verification import Promise
+
+__all__ = ["Judge", "Offer"]
+
+Judge: TypeAlias = Callable[[Resolution], Sequence[Finding]]
+"""Tells what is known to break in a resolution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A repair (None: nothing needed one) with what it resolves to."""
+
+    repair: Repair | None
+    resolution: Resolution
+    promise: Promise
+    """What is in force of the requirements, with what is resolved."""
+    unmet: tuple[Unmet, ...]
+    """What of it does not hold."""
+    failures: tuple[Finding, ...]
+    elements: frozenset[Element]
+    at_fault: tuple[Finding, ...] = ()
+    """The failures in which something that the repair moves, or drags along, has a part."""
+    avoidable: tuple[Finding, ...] = ()
+    """Those, and the ones that some other offer does not have; known once all offers are."""
+    behind: bool = False
+    """Whether a dearer repair that works goes before it."""
+    builds: tuple[ResolvedPackage, ...] = ()
+    """What must be built, and need not be but for the repair."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether every requirement in force holds."""
+        return not self.unmet
+
+    @property
+    def verified(self) -> bool:
+        """Whether the check could look at everything and found nothing."""
+        return self.repair.verified if self.repair else self.sound
+
+    @property
+    def overrules(self) -> bool:
+        """Whether it goes against what distributions ask for, and no profile vouches for that."""
+        return not self._from_profile and any(
+            not isinstance(element, int) and element[0] != LEFT_OUT for element in self.elements
+        )
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it does without projects that could be had."""
+        return any(not isinstance(element, int) and element[0] == LEFT_OUT for element in self.elements)
+
+    @property
+    def runs(self) -> bool:
+        """Whether nothing is known that speaks against it."""
+        safe = not (self.avoidable or self.builds or self.overrules or self.leaves_out or self.behind)
+        return self.sound and safe
+
+    @property
+    def _from_profile(self) -> bool:
+        return self.repair is not None and self.repair.from_profile
+
+    @property
+    def moved(self) -> frozenset[NormalizedName]:
+        """The projects that the repair overrides."""
+        return frozenset(o.requirement.name for o in self.repair.overrides) if self.repair else frozenset()
+
+    def hard_builds(self) -> Iterator[ResolvedPackage]:
+        """Yield the packages without a wheel whose build needs a compiler, or who knows what."""
+        for package in self.resolution.packages:
+            if package.file.kind is FileKind.SDIST and package.build_risk is not BuildRisk.ANYWHERE:
+                yield package
+
+    def numbered(self, number: int) -> Offer:
+        """Return the offer as that of this place in the list."""
+        if self.repair is None:
+            return self
+        repair = replace(self.repair, id=f"R{number}")
+        return replace(self, repair=repair, resolution=replace(self.resolution, repair=repair.id))
