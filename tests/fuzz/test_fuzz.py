@@ -69,3 +69,11 @@ def test_what_a_reader_does_not_announce_is_a_finding_and_what_it_announces_is_n
 
     slow = running.attack(running.Reader("slow", dawdle, seeds[:1]), random.Random(1), 1, float("inf"))
     assert [item.what for item in slow.findings.values()] == ["takes more than 0.2 s"]
+
+
+def test_universes_are_solved_as_by_trying_everything_also_by_the_command() -> None:
+    command = [sys.executable, "-m", "fuzz.universes", "--count", "300", "--commands", "12"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "300 universes" in done.stdout
+    assert " through the command" in done.stdout

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from packaging.tags import Tag
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
@@ -58,7 +58,7 @@ def reach_of(files: Iterable[DistributionFile], target: Target) -> Reach:
 def _tags(file: DistributionFile) -> frozenset[Tag]:
     try:
         return parse_wheel_filename(file.filename)[3]
-    except InvalidWheelFilename:
+    except ValueError:
         return frozenset()
 
 

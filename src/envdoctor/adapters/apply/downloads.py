@@ -42,7 +42,7 @@ def wheel_targets(path: Path) -> list[tuple[str, str]]:
                 _check_member(path.name, item.filename)
                 if stat.S_ISLNK(item.external_attr >> 16):
                     raise BadArchive(f"{path.name}: `{item.filename}` is a link, which a wheel cannot hold")
-                if not item.is_dir():
+                if not item.filename.endswith("/"):
                     targets.append(_scheme(item.filename))
                 if item.filename.endswith(".dist-info/entry_points.txt"):
                     targets += _scripts(archive.read(item).decode("utf-8", "replace"))

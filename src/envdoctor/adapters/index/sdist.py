@@ -252,7 +252,7 @@ def _zip_members(content: bytes) -> Iterator[_Entry]:
         if len(infos) > _MOST_MEMBERS or sum(info.file_size for info in infos) > _MOST_UNPACKED:
             raise UnreadableSdist("its archive is larger than the limits here")
         for info in infos:
-            if not info.is_dir():
+            if not info.filename.endswith("/"):
                 yield info.filename, info.file_size, lambda info=info: archive.read(info)  # type: ignore[misc]
 
 

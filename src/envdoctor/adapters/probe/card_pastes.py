@@ -29,7 +29,7 @@ _SMI_CARD = re.compile(
     r"^\|\s+(\d+)\s+(\S.*?)\s+(On|Off|WDDM|TCC|MCDM|N/A|Enabled|Disabled)\s*\|\s*[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:",
     re.MULTILINE,
 )
-_SMI_MEMORY = re.compile(r"^\|.*?\|\s*(\d+)MiB\s*/\s*(\d+)MiB\s*\|", re.MULTILINE)
+_SMI_MEMORY = re.compile(r"^\|.*?\|\s*(\d{1,9})MiB\s*/\s*(\d{1,9})MiB\s*\|", re.MULTILINE)
 _SMI_LIST = re.compile(r"^\s*GPU \d+: (.+?) \(UUID: ", re.MULTILINE)
 _SMI_QUERY = re.compile(r"^\s*Product Name\s+: (\S.*)$", re.MULTILINE)
 _FIELD = re.compile(r"^\s*([A-Za-z][\w #()./'-]*?)\s*(?::|\s{3,})\s*(\S.*?)\s*$")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
+from packaging.utils import parse_sdist_filename, parse_wheel_filename
 
 from envdoctor.adapters.probe.listing_parts import Listing, ListingError, distribution, lines_of
 from envdoctor.model.environment import Interpreter
@@ -74,7 +74,7 @@ def _version_in(url: str) -> str:
             return str(parse_wheel_filename(filename)[1])
         if filename.endswith((".tar.gz", ".zip")):
             return str(parse_sdist_filename(filename)[1])
-    except (InvalidWheelFilename, InvalidSdistFilename):
+    except ValueError:
         pass
     return ""
 
