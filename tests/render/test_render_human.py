@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.kernel import KernelResult, KernelStatus
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions, render
 from envdoctor.render.wording import size, versions
@@ -278,3 +279,14 @@ def test_the_profile_s_reason_for_an_override_takes_one_line() -> None:
 def test_verbose_gives_the_whole_reason_for_an_override() -> None:
     (reason,) = re.findall(r"because torch-directml.*?(?=\n    -)", page("diffrhythm2", verbose=True), re.DOTALL)
     assert " ".join(reason.split()).endswith("flex_attention's import is guarded")
+
+
+def test_a_place_is_not_wrapped_within_its_path() -> None:
+    report = REPORTS["xtts"]
+    long = f"/{'folder/' * 7}requirements.txt"
+    conflict = report.conflicts[0]
+    core = tuple(replace(item, origin=FileOrigin(long, 4)) for item in conflict.core)
+    told = replace(report, conflicts=(replace(conflict, core=core), *report.conflicts[1:]))
+    lines = render(told, "human", options=RenderOptions(width=80)).splitlines()
+    for item in core:
+        assert f"      {long}:4" in lines[lines.index(f"    {item}") + 1 :]

@@ -57,7 +57,7 @@ def _write_conflict(page: Page, report: Report, conflict: Conflict) -> None:
     title = "this cannot be installed on the target" if alone else "these cannot be installed together"
     kind = ("accepted conflict", "dim") if accepted else ("conflict", "error")
     page.line(kind, " ", (conflict.id, "strong"), f": {title}")
-    page.columns([((str(item), "code"), page.place(item.origin)) for item in conflict.core], 4)
+    page.columns([((str(item), "code"), page.place(item.origin)) for item in conflict.core], 4, whole=True)
     if len(conflict.clash.sides) > 1 or conflict.clash.sides[0].via:
         says = "they need different versions of " if not alone else "it leads to "
         page.tree(

@@ -111,8 +111,17 @@ class Page:
         """Write a command to copy: one line whatever its length, for a break would change what it does."""
         self._print(Text.assemble(first, (self._plain(text), "code")), soft_wrap=True)
 
-    def columns(self, rows: Sequence[Sequence[Span]], indent: int) -> None:
-        """Write rows of cells below each other; a cell that does not fit is wrapped in its column."""
+    def columns(self, rows: Sequence[Sequence[Span]], indent: int, *, whole: bool = False) -> None:
+        """Write rows of cells below each other; a cell that does not fit is wrapped in its column.
+
+        ``whole``: then the cells of each row stand below each other instead, for a wrapped path is none to copy.
+        """
+        widths = [max(self.styled(cell).cell_len for cell in column) for column in zip(*rows, strict=True)]
+        if whole and indent + sum(widths) + 2 * (len(widths) - 1) > self.width:
+            for row in rows:
+                for depth, cell in enumerate(row):
+                    self.line(cell, first=" " * (indent + 2 * depth))
+            return
         grid = Table.grid(*("" for _ in rows[0]), padding=(0, 2, 0, 0))
         for column in grid.columns:
             column.overflow = "fold"
