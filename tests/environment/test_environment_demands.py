@@ -13,9 +13,10 @@ from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.lock.pylock_reader import override_of_row
 from envdoctor.model.environment import EnvironmentKind, EnvironmentLock, InstalledEnvironment, Interpreter
 from envdoctor.model.finding import Severity
-from envdoctor.model.origin import ProfileOrigin
+from envdoctor.model.origin import FileOrigin, ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.profile import Exclusion, Profile, ProfileTarget
+from envdoctor.model.project import Project
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 
@@ -165,6 +166,27 @@ def test_overrides_of_the_lock_waive(site, diagnose):
     others = locked_row("av>=12", "someone-else")
     found = diagnose(replace(environment, lock=EnvironmentLock(EMPTY, "l", (others,))), "ENV001")
     assert not any(finding.waived for finding in found)
+
+
+def test_env012_the_lock_accepts_only_the_lines_that_it_set_aside(site, diagnose):
+    """A line that was changed after the fix is accepted by nobody, although environment and lock agree."""
+    site.add("six", "1.16.0")
+    environment = read_environment(site.folder)
+    row = {"requirement": "six==1.16.0", "replaces": ["project"], "sets-aside": ["six==1.15.0 (requirements.txt:1)"]}
+    override = override_of_row(row, "l")
+    assert override is not None
+    locked = replace(environment, lock=EnvironmentLock(EMPTY, "l", (override,)))
+
+    def accepted(line: str) -> list[bool]:
+        parsed = PackagingRequirement(line)
+        origin = FileOrigin("requirements.txt", 1)
+        asked = Requirement(parsed.name, origin, parsed.specifier, text=line)  # type: ignore[arg-type]
+        found = diagnose(locked, "ENV012", project=Project("", requirements=(asked,)))
+        return [finding.waived is not None for finding in found]
+
+    assert accepted("six==1.16.0") == []
+    assert accepted("six==1.15.0") == [True]
+    assert accepted("six==1.17.0") == [False]
 
 
 def test_excluded_projects_may_be_missing(site, diagnose):

@@ -99,11 +99,13 @@ def _accepted(
         if override.name == requirement.name and (left_out or _met(override, have)):
             return Waiver("the project overrides it", str(override.origin))
     lock = environment.lock if environment is not None else None
-    if lock is None or have is None:
-        return None
-    locked = next((item for item in lock.document.packages if item.name == requirement.name), None)
-    settled = locked is not None and str(locked.version) == have.version
-    return Waiver("the lock settles it so", lock.path) if settled else None
+    for settled in lock.overrides if lock is not None else ():
+        # A line that came after the lock was accepted by nobody, although lock and environment agree.
+        aside = settled.name == requirement.name and str(requirement) in map(str, settled.sets_aside)
+        left_out = settled.leaves_out and have is None
+        if lock is not None and aside and (left_out or _met(settled.requirement, have)):
+            return Waiver("the lock settles it so", lock.path)
+    return None
 
 
 def _finding(requirement: Requirement, have: InstalledDistribution | None) -> Finding:
