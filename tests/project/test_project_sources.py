@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+import pytest
 
 from envdoctor.adapters.project import open_sources
 
@@ -50,3 +53,18 @@ def test_nothing_outside_the_root(tmp_path: Path):
     assert sources.read("a\0b") is None
     assert [source.path for source in sources.python_files()] == ["a.py"]
     assert list(sources.glob("../*.py")) == []
+
+
+def test_a_folder_that_may_not_be_looked_into_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("app.py", "locked/x.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n")
+    stat = os.stat
+
+    def refuse(path: str, **options: object) -> os.stat_result:
+        if "locked" in Path(path).parent.parts:
+            raise PermissionError(13, "Permission denied", path)
+        return stat(path, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "stat", refuse)
+    assert "app.py" in [source.path for source in open_sources(tmp_path).python_files()]

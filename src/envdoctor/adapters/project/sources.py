@@ -88,7 +88,8 @@ def is_left_alone(folder: Path) -> bool:
     """Return whether a folder holds no sources of the project: an environment, a cache, what a build left."""
     if folder.name in _SKIPPED or folder.name.endswith(".egg-info"):
         return True
-    return any((folder / mark).exists() for mark in _ENVIRONMENT_MARKS)
+    # A folder that may not be looked into is entered and yields nothing; `exists` raises there.
+    return any(os.path.exists(folder / mark) for mark in _ENVIRONMENT_MARKS)
 
 
 def _matches(parts: list[str], wanted: list[str]) -> bool:
