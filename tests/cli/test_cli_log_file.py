@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
 
+from envdoctor.cli.main import main
 from envdoctor.ports import UsageError
 from envdoctor.verbs import pastes
-from envdoctor.verbs.pastes import read_log_file
+from envdoctor.verbs.pastes import option_of_paste, read_log_file
 
 ERROR = "RuntimeError: Numpy is not available"
 
@@ -44,3 +46,50 @@ def test_a_log_that_is_no_text_is_a_fault_of_usage(tmp_path: Path, data: bytes) 
 def test_a_folder_in_place_of_a_log_is_a_fault_of_usage(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"--log: cannot read `"):
         read_log_file(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "\ufeff"])
+def test_a_log_without_a_word_is_judged_by_nobody(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    (tmp_path / "run.log").write_text(text, encoding="utf-8")
+    assert main(["check", "--log", str(tmp_path / "run.log")]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.endswith("run.log` is empty\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "option"),
+    [
+        ("run.log", "Collecting torch==2.7.0\n", "--log"),
+        ("said.txt", f"Traceback (most recent call last):\n  File 'a.py', line 1\n{ERROR}\n", "--log"),
+        ("list.txt", "Package Version\n------- -------\ntorch   2.7.0\n", "--installed"),
+    ],
+)
+def test_a_paste_in_the_place_of_a_project_is_named_with_its_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, option: str
+) -> None:
+    path = tmp_path / "with space" / name
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    assert main(["check", str(path), "--offline"]) == 2
+    command = capsys.readouterr().err.split("use `")[1].rstrip("`\n")
+    assert shlex.split(command) == ["envdoctor", "check", option, str(path)]
+    main([*shlex.split(command)[1:], "--offline"])
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("deps.txt", "torch==2.7.0\nnumpy==1.26.0\n"),
+        ("deps.txt", f"# without it: {ERROR}\n# Traceback (most recent call last):\nnumpy<2\n"),
+        ("deps", "torch>=2; python_version > '3'\n--index-url https://index.example\n"),
+        ("my-requirements.txt", "torch 2.7.0\n"),
+        ("empty.txt", ""),
+    ],
+)
+def test_a_list_of_requirements_is_no_paste(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert option_of_paste(tmp_path / name) is None

@@ -9,6 +9,7 @@ import pytest
 from envdoctor.adapters.project import read_project
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.target import OperatingSystem
+from envdoctor.verbs.card_choice import card_facts
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_inputs import recognised_profile
 from envdoctor.verbs.target_choice import TargetChoice
@@ -62,3 +63,28 @@ def test_a_card_of_another_maker_stops_a_profile(tmp_path: Path, cards: list[tup
     assert (found is not None) is taken
     if not taken:
         assert said == ["not taking profile `xtts-zluda`: it is for zluda, and the card is NVIDIA GeForce RTX 4070"]
+
+
+@pytest.mark.parametrize(
+    ("gpu", "taken"),
+    [
+        (None, "diffrhythm2-cpu"),
+        ("RX 7900 XTX", "diffrhythm2-rocm"),
+        ("gfx1100", "diffrhythm2-rocm"),
+        ("RTX 5080", None),
+    ],
+)
+def test_a_card_that_is_typed_is_not_left_unused(tmp_path: Path, gpu: str | None, taken: str | None) -> None:
+    (tmp_path / "requirements.txt").write_text("muq\npyopenjtalk\n", encoding="utf-8")
+    said: list[str] = []
+    found = recognised_profile(
+        tmp_path,
+        read_project(tmp_path),
+        TargetChoice(os=OperatingSystem.LINUX, gpu=gpu),
+        Patient(facts=Facts(card_facts(gpu))),
+        tell=said.append,
+    )
+    assert (found.name if found is not None else None) == taken
+    assert len(said) == 1
+    if taken is None:
+        assert said == ["not taking profile `diffrhythm2-cpu`: it is for cpu, and `--gpu` names a card"]

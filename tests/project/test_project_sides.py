@@ -238,3 +238,34 @@ def test_environments_of_uv_are_kept(read_files):
     project = read_files({"pyproject.toml": text})
     assert [(str(marker), origin.line) for marker, origin in project.environments] == [('sys_platform == "linux"', 4)]
     assert ["must be a marker" in problem.message for problem in project.problems] == [True]
+
+
+OUR_LOCK = (
+    'lock-version = "1.0"\ncreated-by = "envdoctor 0.1"\n[[packages]]\nname = "idna"\nversion = "3.7"\n'
+    '[tool.envdoctor.target]\nos = "linux"\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Dockerfile", "FROM python\nRUN pip install torch\n"),
+        ("start.sh", "pip install torch\n"),
+        ("go.bat", "pip install torch\n"),
+        ("a.ipynb", '{"cells": [{"cell_type": "code", "source": ["%pip install torch"]}]}'),
+    ],
+)
+def test_our_own_lock_does_not_hide_what_it_was_made_of(read_files, name, text):
+    constraints = "# Constraints of profile project: pip install -c constraints.project.txt ...\nidna==3.7\n"
+    project = read_files({name: text, "pylock.toml": OUR_LOCK, "constraints.project.txt": constraints})
+    assert asked(project) == [("torch", name)]
+    assert project.left_out == ()
+
+
+def test_our_own_lock_alone_is_read(read_files):
+    assert asked(read_files({"pylock.toml": OUR_LOCK})) == [("idna", "pylock.toml")]
+
+
+def test_constraints_that_no_lock_of_ours_wrote_are_named(read_files):
+    project = read_files({"requirements.txt": "torch\n", "constraints.cuda.txt": "idna==3.7\n"})
+    assert [one.path for one in project.left_out] == ["constraints.cuda.txt"]

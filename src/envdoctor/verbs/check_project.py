@@ -29,7 +29,15 @@ _PATIENT_FILES = {"installed.txt": "--installed", "probe.json": "--facts", "site
 
 
 def refuse_patient_as_project(folder: Path) -> None:
-    """Say which options to use where a folder holds what belongs to an environment, and no project at all."""
+    """Say which options to use where a file is a log or a listing, or a folder holds an environment and no project."""
+    if folder.is_file():
+        from envdoctor.verbs.pastes import option_of_paste
+
+        if option := option_of_paste(folder):
+            what = "a log" if option == "--log" else "what a tool lists as installed"
+            command = f"envdoctor check {option} {shlex.quote(str(folder))}"
+            raise UsageError(f"`{folder}` is no list of requirements but {what}: use `{command}`")
+        return
     found = {name: option for name, option in _PATIENT_FILES.items() if os.path.exists(folder / name)}
     if found and not describes_requirements(folder):
         options = " ".join(f"{option} {shlex.quote(str(folder / name))}" for name, option in found.items())

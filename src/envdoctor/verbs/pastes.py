@@ -16,7 +16,7 @@ from envdoctor.ports import UsageError
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["Pastes", "read_log_file", "read_pastes"]
+__all__ = ["Pastes", "option_of_paste", "read_log_file", "read_pastes"]
 
 _LARGEST = 16 * 1024 * 1024
 """Bytes; more of a log is not looked at."""
@@ -65,6 +65,30 @@ def read_pastes(installed: Path | None, facts: Path | None, log: Path | None, *,
         raise UsageError(*(unknown.cause for unknown in bad))
     pastes.not_read = tuple(bad)
     return pastes
+
+
+def option_of_paste(path: Path) -> str | None:
+    """Return the option that a file belongs to which was given as a project; None where it may be one.
+
+    What `pip freeze` writes is a requirements file, too.
+    """
+    from envdoctor.adapters.probe.listing import ListingError, read_listing
+    from envdoctor.diagnose.logs.log_failures import failures_of
+
+    if path.suffix.lower() == ".log":
+        return "--log"
+    if path.suffix.lower() not in ("", ".txt") or "requirement" in path.name.lower():
+        return None
+    try:
+        text = _text(path, "--installed")
+    except UsageError:
+        return None  # The reader of projects says what is wrong with the file.
+    try:
+        environment = read_listing(text, str(path))
+    except ListingError:
+        said = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+        return "--log" if failures_of(said) else None
+    return None if environment.source == "pip freeze" else "--installed"
 
 
 def _read_listing(path: Path, pastes: Pastes) -> None:
@@ -119,6 +143,8 @@ def _read_facts(path: Path, pastes: Pastes) -> None:
 
 def _read_log(path: Path, pastes: Pastes) -> None:
     log = read_log_file(path)
+    if not log.strip():
+        raise _NotUnderstood(path, f"--log: `{path}` is empty")
     other = pastes.log or ""
     # The lines of the log itself keep their numbers.
     pastes.log = log if other in log else f"{log}\n{other}"

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.fact import Facts
 from envdoctor.model.profile import Profile
 from envdoctor.model.project import GroupChoice, Project
-from envdoctor.model.target import Arch, Target, TargetArch
+from envdoctor.model.target import Arch, Backend, Target, TargetArch
 from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import Document
 from envdoctor.verbs.card_choice import card_against
@@ -82,7 +83,7 @@ def project_of(folder: Path, tell: Tell) -> Path:
     for above in list(here.parents)[:_HIGHEST] if not (here / ".git").exists() else ():
         if above in (Path.home(), Path(above.anchor)):
             break
-        if describes_requirements(above):
+        if describes_requirements(above, by_the_way=False):
             tell(f"taking the project above, `{above}`: `{folder}` describes no requirements")
             return above
         if (above / ".git").exists():
@@ -90,18 +91,21 @@ def project_of(folder: Path, tell: Tell) -> Path:
     return folder
 
 
-def describes_requirements(path: Path) -> bool:
-    """Return whether a directory holds anything that asks for packages; any other path is taken at its word."""
+def describes_requirements(path: Path, *, by_the_way: bool = True) -> bool:
+    """Return whether a directory holds anything that asks for packages; any other path is taken at its word.
+
+    ``by_the_way``: a script, a notebook or a Dockerfile that nothing marks as what installs a project is enough.
+    """
     from envdoctor.adapters.project import ProjectFileError
     from envdoctor.adapters.project.discovery import look_into
 
     if not path.is_dir():
         return True
     try:
-        look_into(path, str(path), None)
+        found = look_into(path, str(path), None)
     except ProjectFileError as error:
         return not error.empty
-    return True
+    return by_the_way or bool(found.standard or found.conda or found.chosen or found.scripts)
 
 
 def sources_of(path: Path) -> Sources | None:
@@ -160,15 +164,28 @@ def recognised_profile(
     listing = _listing(path) if path.is_dir() else ()
     matches = recognise(listing, names, called=project.name, prefer_os=host_target().os)
     system = system_of(patient) if patient is not None else None
-    best = next((match for match in matches if _fits(match.profile, choice, system)), None)
-    if best is None:
+    fitting = [match for match in matches if _fits(match.profile, choice, system)]
+    if not fitting:
         return None
-    contrary = card_against(best.profile.target.backend, patient.facts) if patient is not None else ""
-    if contrary:
-        tell(f"not taking profile `{best.profile.name}`: it is for {best.profile.target.backend.value}, {contrary}")
+    first = fitting[0]
+    facts = patient.facts if patient is not None else Facts()
+    # Of one stack's profiles for one system, that for the card that is known.
+    equal = [one for one in fitting if (one.score, one.profile.target.os) == (first.score, first.profile.target.os)]
+    best = next((match for match in equal if not _card_against(match.profile, facts)), None)
+    if best is None:
+        contrary = _card_against(first.profile, facts)
+        tell(f"not taking profile `{first.profile.name}`: it is for {first.profile.target.backend.value}, {contrary}")
         return None
     tell(f"taking profile `{best.profile.name}`: {best.reason}; `--profile` chooses another")
     return best.profile
+
+
+def _card_against(profile: Profile, facts: Facts) -> str:
+    """Return why a known card speaks against a profile that nobody named; empty where none does."""
+    typed = [fact for fact in facts.matching("gpu[") if fact.source == "--gpu"]
+    if profile.target.backend is Backend.CPU and typed:
+        return "and `--gpu` names a card"
+    return card_against(profile.target.backend, facts)
 
 
 def asked_python(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.profile import Profile
+    from envdoctor.model.project import Project
 
 __all__ = ["Session", "open_session"]
 
@@ -127,7 +128,7 @@ def open_session(
         sources=None if groups.only else project_inputs.sources_of(project),
         profile=chosen,
         settings=settings,
-        locked=_lock(lock_folder or project, chosen, patient),
+        locked=_lock(lock_folder or project, chosen, patient, read),
         index=as_said,
         archives=index,
         plain_index=as_said if plain is index else as_the_project_says(plain, read, target),
@@ -170,17 +171,24 @@ def _requests(request: CheckRequest, project: Path, folder: Path, patient: Patie
             continue
         yield replace(
             part,
-            locked=_lock(folder, request.profile, patient, part.part),
+            locked=_lock(folder, request.profile, patient, request.project, part.part),
             environment=_beside(patient, project, request.profile, part.part) if patient else None,
         )
 
 
-def _lock(folder: Path, profile: Profile | None, patient: Patient | None, part: str = "") -> LockedProject | None:
-    """Return the lock beside the project, else the one that a fix has left in the environment that is looked at."""
+def _lock(
+    folder: Path, profile: Profile | None, patient: Patient | None, read: Project | None, part: str = ""
+) -> LockedProject | None:
+    """Return the lock beside the project, else the one that a fix has left in the environment that is looked at.
+
+    A lock that is read as what is asked for is not held against itself.
+    """
     from envdoctor.verbs.patient import locked_of
 
     name = profile.name if profile is not None else None
     beside = project_inputs.read_lock(folder, f"{name}-{part}" if part else name)
+    if beside is not None and read is not None and beside.path in read.files:
+        beside = None
     return beside or locked_of(patient.environment if patient is not None else None, name)
 
 

@@ -21,8 +21,9 @@ from envdoctor.adapters.project.file_names import (
     is_side_list,
 )
 from envdoctor.adapters.project.sources import is_left_alone
+from envdoctor.adapters.project.toml_document import glance
 
-__all__ = ["Found", "look_into", "nested_files"]
+__all__ = ["Found", "is_own_lock", "look_into", "nested_files"]
 
 _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
 
@@ -89,10 +90,21 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
 def _last_resort(
     entries: list[Path], scripts: list[Path], images: list[Path], environment: Mapping[str, str] | None
 ) -> list[Path]:
-    """Return what is read where nothing else says what is needed: a lock, any script, a Dockerfile, a notebook."""
+    """Return what is read where nothing else says what is needed: a lock, any script, a Dockerfile, a notebook.
+
+    A lock that `envdoctor lock` made of such a file does not hide it: it says what came out, not what is asked for.
+    """
     locks = [path for path in entries if is_lock(path)]
+    others = [path for path in locks if not is_own_lock(path)]
     notebooks = [path for path in entries if path.suffix.lower() == ".ipynb"]
-    return locks[:1] or _for_system(scripts, environment) or scripts[:1] or images[:1] or notebooks[:1]
+    written = _for_system(scripts, environment) or scripts[:1] or images[:1] or notebooks[:1]
+    return others[:1] or written or locks[:1]
+
+
+def is_own_lock(path: Path) -> bool:
+    """Return whether `envdoctor lock` has written a lock: it is held against the project in another way."""
+    tool = glance(path).get("tool")
+    return isinstance(tool, dict) and "envdoctor" in tool
 
 
 def _files(directory: Path, shown: str) -> list[Path]:

@@ -6,19 +6,19 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from envdoctor.adapters.project.discovery import Found, look_into, nested_files
+from envdoctor.adapters.project.discovery import Found, is_own_lock, look_into, nested_files
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError
 from envdoctor.adapters.project.file_names import is_lock, is_plain_list, is_side_list
 from envdoctor.adapters.project.forms import read_one, read_setuptools
 from envdoctor.adapters.project.group_choice import Wanted
 from envdoctor.adapters.project.pyproject import read_pyproject
-from envdoctor.adapters.project.toml_document import glance
 from envdoctor.model.project import FileLeftOut, LeftOut
 from envdoctor.model.requirement import GroupKind, GroupName
 
 __all__ = ["read_directory"]
 
 _CONSTRAINTS = re.compile(r"constraints?([-_][^.]*)?\.txt")
+_OUR_HEAD = b"# Constraints of profile "
 _MOST_APART = 30
 """Files beside the main ones that are read."""
 
@@ -39,7 +39,7 @@ def read_directory(draft: Draft, shown: str) -> None:
     for path in (*found.conda, *found.lists, *_named(found, "pipfile", "pixi.toml")):
         _read_apart(draft, found, path)
     for path in found.locks:
-        if not _of_this_program(path):
+        if not is_own_lock(path):
             _read_apart(draft, found, path)
     _name_the_rest(draft, found)
 
@@ -100,11 +100,11 @@ def _read_constraints(draft: Draft, found: Found) -> None:
     """Read the constraints file of the directory where there is just one.
 
     Several are for several Pythons or days, and only a person knows which. `constraints.<profile>.txt` is written by
-    `envdoctor lock` and says what came out, not what was asked for.
+    `envdoctor lock` and says what came out, not what was asked for; where its head says so, it is no file to name.
     """
     own = [path for path in found.constraints if _CONSTRAINTS.fullmatch(path.name.lower())]
     for path in found.constraints:
-        if draft.shown(path) in draft.files:
+        if draft.shown(path) in draft.files or _written_by_lock(path):
             continue
         if own == [path]:
             read_one(draft, path, Circumstances(), alone=False)
@@ -113,10 +113,12 @@ def _read_constraints(draft: Draft, found: Found) -> None:
             draft.left_out.append(FileLeftOut(draft.shown(path), reason))
 
 
-def _of_this_program(path: Path) -> bool:
-    """Return whether `envdoctor lock` has written a lock: it is held against the project in another way."""
-    tool = glance(path).get("tool")
-    return isinstance(tool, dict) and "envdoctor" in tool
+def _written_by_lock(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_OUR_HEAD)) == _OUR_HEAD
+    except OSError:
+        return False
 
 
 def _read_apart(draft: Draft, found: Found, path: Path) -> None:

@@ -1,0 +1,40 @@
+"""A project of which only what `envdoctor lock` wrote is left."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from envdoctor.cli.main import main
+
+INDEX = str(Path(__file__).parents[2] / "examples" / "song-maker" / "recorded-index")
+OPTIONS = ("--recorded-index", INDEX, "--target-os", "windows", "--target-python", "3.11")
+
+
+def test_a_lock_that_is_read_is_not_held_against_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    image = tmp_path / "Dockerfile"
+    image.write_text("FROM python\nRUN pip install requests idna==2.0\n", encoding="utf-8")
+    assert main(["lock", str(tmp_path), *OPTIONS]) == 0
+    capsys.readouterr()
+
+    assert main(["check", str(tmp_path), *OPTIONS, "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [one["path"] for one in report["scope"]["read"]] == ["Dockerfile"]
+    assert len(report["conflicts"]) == 1
+
+    image.unlink()
+    assert main(["check", str(tmp_path), *OPTIONS, "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [one["path"] for one in report["scope"]["read"]] == ["pylock.toml"]
+    assert report["repairs"] == []
+
+
+def test_a_folder_of_scripts_above_is_no_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "tidy.sh").write_text("rm -rf old\n", encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    assert main(["check", str(tmp_path / "empty"), "--offline"]) == 2
+    said = capsys.readouterr().err
+    assert "nothing here describes requirements" in said
+    assert "taking the project above" not in said
