@@ -159,3 +159,15 @@ def test_a_setting_in_use_is_not_tried_again(tmp_path: Path) -> None:
     )
     bisect(supervisor, {"attention": {"status": "crashed"}}, base=("flash-off",), own=("math-only",), backend="zluda")
     assert log.read_text("utf-8") == "attention@flash-off@efficient-off\n"
+
+
+@posix
+def test_what_has_helped_is_tried_on_kernels_that_were_given_up_too() -> None:
+    names = tuple(entry.name for entry in kernel_catalogue.ENTRIES.values() if "cudnn-off" in entry.remedies)
+    plant = dict.fromkeys(names, "abort@cudnn-off")
+    run = supervise(plant, names)
+    assert sum(outcome["status"] == "skipped" for outcome in run.outcomes.values()) == len(names) - 6
+    supervisor = Supervisor(Path(sys.executable), options={"plant": plant}, script=STUB)
+    outcomes = {name: run.outcomes[name] for name in names}
+    found, _ = bisect(supervisor, outcomes, base=(), own=(), backend="cuda")
+    assert found == dict.fromkeys(names, "cudnn-off")

@@ -7,6 +7,7 @@ from typing import Any
 
 from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.supervisor import Item, Supervisor
+from envdoctor.model.unknown import SubjectKind, Unknown
 
 __all__ = ["ENVIRONMENT", "bisect"]
 
@@ -38,6 +39,7 @@ def bisect(
     """
     open_ones = [name for name, outcome in outcomes.items() if _worth_trying(name, outcome)]
     failed, rest = open_ones[:MOST_KERNELS], open_ones[MOST_KERNELS:]
+    rest += [name for name, outcome in outcomes.items() if _given_up(outcome)]
     wanted = {name: _remedies(name, (*base, *own), backend) for name in failed}
     switches = [
         Item(name, (*base, s), group=name, force=True) for name in failed for s in wanted[name] if s not in ENVIRONMENT
@@ -88,6 +90,12 @@ def _worth_trying(name: str, outcome: Mapping[str, Any]) -> bool:
     return (
         outcome.get("status") in _RETRIED and not outcome.get("lacking") and bool(kernel_catalogue.find(name).remedies)
     )
+
+
+def _given_up(outcome: Mapping[str, Any]) -> bool:
+    """Whether a kernel was not run since too many others had taken the device down before it."""
+    unknown = outcome.get("unknown")
+    return isinstance(unknown, Unknown) and unknown.subject is not None and unknown.subject.kind is SubjectKind.DEVICE
 
 
 def _remedies(name: str, applied: Iterable[str], backend: str) -> tuple[str, ...]:
