@@ -170,8 +170,8 @@ def test_sources_of_uv_count_for_the_list_that_they_name(read_files):
 @pytest.mark.parametrize(
     "line",
     [
-        "certifi @ file:///croot/certifi_1707/work/certifi",
-        "numpy @ file:///croot/work/dist/numpy-1.26.4-cp311-cp311-linux_x86_64.whl#sha256=00",
+        "certifi @ file:///croot/certifi_1707/build/certifi",
+        "numpy @ file:///croot/build/dist/numpy-1.26.4-cp311-cp311-linux_x86_64.whl#sha256=00",
         "file:///home/somebody/project/idna-3.7-py3-none-any.whl",
     ],
 )
