@@ -111,6 +111,19 @@ def test_a_finding_of_a_log_quotes_the_line_and_its_number() -> None:
     assert finding.message.startswith("the log shows a known issue: ")
 
 
+def test_documentation_tells_the_severity_that_a_report_shows() -> None:
+    """What was only reported is foreseen as a warning; a log that shows it is an error."""
+    ends = {False: 0, True: 0}
+    for advisory in shipped_advisories().advisories:
+        told = (documentation(advisory.code) or "").split("Severity: ")[1].split(".")[0]
+        both = not advisory.log_only and bool(advisory.symptoms)
+        shown = {advisory.seen_severity} if advisory.log_only else {advisory.foreseen_severity}
+        shown |= {advisory.seen_severity} if both else set()
+        assert {one.partition(" ")[0] for one in told.split("; ")} == {one.value for one in shown}
+        ends[len(shown) > 1] += 1
+    assert all(ends.values())
+
+
 def test_documentation_of_an_advisory_by_code_and_by_id() -> None:
     text = documentation("gradio4-pydantic-211")
     assert text

@@ -18,11 +18,20 @@ def _known_from(advisory: Advisory) -> str:
     return f"Known from: {advisory.confidence.value}, looked at on {advisory.date}, seen with {seen}."
 
 
+def _severity(advisory: Advisory) -> str:
+    foreseen, seen = advisory.foreseen_severity, advisory.seen_severity
+    if advisory.log_only:
+        return seen.value
+    if not advisory.symptoms or seen is foreseen:
+        return foreseen.value
+    return f"{foreseen.value}; {seen.value} where a log shows it"
+
+
 def _of_advisory(advisory: Advisory) -> str:
     lines = [
         f"# {advisory.code} {advisory.id}",
         "",
-        f"Severity: {advisory.severity.value}. {_known_from(advisory)} File: `{advisory.source}`.",
+        f"Severity: {_severity(advisory)}. {_known_from(advisory)} File: `{advisory.source}`.",
         "",
         "## What is wrong",
         "",

@@ -97,6 +97,16 @@ class Advisory:
     tables: Mapping[str, VersionTable] = field(default_factory=dict, compare=False, repr=False)
     examples: tuple[AdvisoryExample, ...] = field(default=(), compare=False)
 
+    @property
+    def foreseen_severity(self) -> Severity:
+        """That of a failure which is only to be expected: what was only reported is no error."""
+        return self.severity if self.confidence in _PROVEN else max(self.severity, Severity.WARNING, key=_mild)
+
+    @property
+    def seen_severity(self) -> Severity:
+        """That of a failure which a log shows."""
+        return self.symptom_severity or min(self.severity, Severity.WARNING, key=_mild)
+
     def judge(self, situation: Situation) -> Outcome:
         """Ask the predicate."""
         return self.when.ask(situation)
@@ -108,7 +118,7 @@ class Advisory:
         return Finding(
             rule=self.code,
             name=self.id,
-            severity=self.severity if self.confidence in _PROVEN else max(self.severity, Severity.WARNING, key=_mild),
+            severity=self.foreseen_severity,
             subject=subject,
             subject_kind=_kind(subject, self.id),
             message=worded(self.message, situation, self.tables, found=outcome.subject),
@@ -128,7 +138,7 @@ class Advisory:
         return Finding(
             rule=self.code,
             name=self.id,
-            severity=self.symptom_severity or min(self.severity, Severity.WARNING, key=_mild),
+            severity=self.seen_severity,
             subject=self.subject or self.id,
             subject_kind=_kind(self.subject or self.id, self.id),
             message=f"{shown_by} shows a known issue: {_first_sentence(self.cause)}",
