@@ -9,9 +9,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import envdoctor
 from fuzz.mutation import mutated
 from fuzz.places import former_findings
+
+_PACKAGE = Path(envdoctor.__file__).parent
 
 __all__ = ["Finding", "Outcome", "Reader", "attack"]
 
@@ -102,8 +106,8 @@ def _try(reader: Reader, data: bytes, outcome: Outcome) -> None:
 def _place(error: BaseException) -> str:
     place = "?"
     for frame in traceback.extract_tb(error.__traceback__):
-        if "envdoctor" in frame.filename:
-            place = f"{frame.filename.rpartition('envdoctor/')[2]}:{frame.name}"
+        if _PACKAGE in Path(frame.filename).parents:
+            place = f"{Path(frame.filename).relative_to(_PACKAGE).as_posix()}:{frame.name}"
     return place
 
 
