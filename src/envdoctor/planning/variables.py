@@ -30,10 +30,10 @@ ADMITTED = (
     ),
     *("SYCL_*", "ZE_*", "UR_*", "IPEX_*", "TF_*", "XLA_*", "JAX_*", "HF_*", "TRANSFORMERS_*", "DIFFUSERS_*"),
     *("TOKENIZERS_*", "SAFETENSORS_*", "GRADIO_*", "PHONEMIZER_*", "ESPEAK_*", "NUMEXPR_*", "LIBROSA_*", "DEEPSPEED"),
-    *("DS_*", "ACCELERATE_*", "MPLBACKEND", "MAX_JOBS", "USE_CUDA", "FORCE_CUDA", "LANG", "LC_*", "TZ"),
+    *("DS_*", "ACCELERATE_*", "MPLBACKEND", "MAX_JOBS", "USE_CUDA", "FORCE_CUDA", "*_DEVICE", "LANG", "LC_*", "TZ"),
     *("PYTHONNOUSERSITE", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PIP_USER"),
 )
-"""Names, ``*`` for any end. ``PYTHONPATH`` is admitted besides, for folders of the project alone."""
+"""Names, ``*`` for any text. ``PYTHONPATH`` is admitted besides, for folders of the project alone."""
 _ADMITTED = re.compile("|".join(re.escape(name).replace(r"\*", ".*") for name in ADMITTED))
 # Of the families above: a library that is loaded into the process, a program that is run, a host that is asked.
 _LOADS = re.compile(r".*(_INJECTION\d*_PATH|_TOOLS?_LIB(RARIES)?|_PLUGIN|_PRELOAD)|HF_ENDPOINT|TORCH_LOGS_OUT")
