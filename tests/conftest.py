@@ -55,9 +55,9 @@ def _pip_settings(request: pytest.FixtureRequest) -> None:
     monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
     for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_CONSTRAINT", "PIP_NO_INDEX"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     if request.node.get_closest_marker("online") is None:
         monkeypatch.delenv("PIP_INDEX_URL", raising=False)
-        monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
 
 
 @pytest.fixture(autouse=True)

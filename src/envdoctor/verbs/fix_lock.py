@@ -17,7 +17,7 @@ from envdoctor.lock.pylock_reader import LockedProject, planned_files
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.origin import FileOrigin, written_by_a_person
-from envdoctor.model.override import Override
+from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
@@ -77,7 +77,7 @@ def _override(file: PlannedFile, resolution: Resolution, index: Index, target: T
     instead = Requirement(file.name, FileOrigin(_THIS_FIX), SpecifierSet(specifier), text=text)
     aside = ", ".join(sorted({f"{item} ({item.origin})" for item in against}))
     note = f"`{text}` in place of {aside}: `{file.name}` {file.version} has no wheel, and cannot be built here"
-    return Override(instead).resolved(instead, against), note
+    return Override(instead, source=OverrideSource.LOCK).resolved(instead, against), note
 
 
 def _with_wheel(files: Iterable[DistributionFile], current: Version, target: Target) -> Version | None:

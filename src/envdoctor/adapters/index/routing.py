@@ -17,7 +17,7 @@ from envdoctor.adapters.index.stand_ins import carries, standing_in
 from envdoctor.adapters.index.workers import Job
 from envdoctor.model.candidate import ProjectPage
 from envdoctor.model.index_url import label_of
-from envdoctor.model.unknown import Unknown
+from envdoctor.model.unknown import Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 __all__ = ["Confused", "Router", "Sources"]
@@ -194,7 +194,7 @@ class Router:
         if not more:
             answers += [self._load(source, name) for source in self._sources.otherwise]
             more = [answer for answer in answers if isinstance(answer, ProjectPage)][:1]
-        if more:
+        if more and (failure is None or failure.unknown.kind is not UnknownKind.OFFLINE):
             if failure is not None:
                 self._missed(failure)
             return merged(more)
