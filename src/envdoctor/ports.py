@@ -18,6 +18,7 @@ __all__ = [
     "MetadataUnavailable",
     "Progress",
     "ProjectNotFound",
+    "SilentProgress",
     "Tell",
     "UsageError",
 ]
@@ -102,6 +103,22 @@ class Progress(Protocol):
     def close(self) -> None:
         """Leave nothing behind on the screen."""
         ...
+
+
+class SilentProgress:
+    """Says nothing: ``--quiet``, a stderr that is no terminal, and the library."""
+
+    def start(self, activity: str, total: int | None = None) -> None:
+        """Do nothing."""
+
+    def advance(self, activity: str, by: int = 1, note: str = "") -> None:
+        """Do nothing."""
+
+    def finish(self, activity: str) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
 
 
 class UsageError(Exception):

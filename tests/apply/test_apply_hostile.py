@@ -27,7 +27,7 @@ from envdoctor.adapters.apply.executor import apply_plan
 from envdoctor.adapters.apply.holding import hold_environment
 from envdoctor.adapters.apply.installers import Uv
 from envdoctor.adapters.apply.journal import list_journals
-from envdoctor.cli.progress import SilentProgress
+from envdoctor.ports import SilentProgress
 from envdoctor.verbs.this_machine import IndexFetch
 
 

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from envdoctor.cli import progress as module
-from envdoctor.cli.progress import SilentProgress, StderrProgress, open_progress
+from envdoctor.cli.progress import StderrProgress, open_progress
+from envdoctor.ports import SilentProgress
 
 
 class Terminal(io.StringIO):

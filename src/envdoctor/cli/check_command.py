@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from envdoctor.cli import options as opt
-from envdoctor.cli.messages import note, teller
+from envdoctor.cli.messages import teller
 from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
+from envdoctor.verbs.check_either import check_either
 from envdoctor.verbs.index_choice import IndexChoice
-from envdoctor.verbs.next_command import Typed, with_whole_commands
-from envdoctor.verbs.patient import PatientChoice, open_patient
+from envdoctor.verbs.patient import PatientChoice
 from envdoctor.verbs.scope import place_in_repository
 from envdoctor.verbs.target_choice import TargetChoice
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -111,34 +108,16 @@ def check(
         verify=verify,
         gpu=profile is not None or target_backend is not None,
     )
-    patient = open_patient(looked_at)
-    for text in () if quiet else patient.notes:
-        note(text)
-    if looked_at.given and (project is None or not _describes_requirements(project)):
-        # Imported here: neither way pays for the other's modules.
-        from envdoctor.verbs.check_environment import report_of_patient
-
-        report = report_of_patient(profile, target, patient, choice, tell=teller(quiet=quiet))
-        report = with_whole_commands(report, Typed(profile=profile, env=env))
-    else:
-        from envdoctor.verbs.check_project import check_project, refuse_patient_as_project
-        from envdoctor.verbs.project_inputs import project_of
-
-        folder = project or Path()
-        refuse_patient_as_project(folder)
-        folder = project_of(folder, teller(quiet=quiet))
-        groups = opt.group_choice(extra, group, only_group, all_groups=all_groups)
-        report = check_project(
-            folder,
-            profile,
-            target,
-            choice,
-            patient,
-            groups,
-            env=env,
-            progress=open_progress(quiet=quiet),
-            tell=teller(quiet=quiet),
-        )
+    report = check_either(
+        project,
+        profile,
+        target,
+        choice,
+        looked_at,
+        opt.group_choice(extra, group, only_group, all_groups=all_groups),
+        progress=open_progress(quiet=quiet),
+        tell=teller(quiet=quiet),
+    )
     code = write_report(
         report,
         format=format,
@@ -151,10 +130,3 @@ def check(
         project=project,
     )
     raise typer.Exit(code)
-
-
-def _describes_requirements(folder: Path) -> bool:
-    # Imported here: who looks at an environment alone does not pay for the readers of projects.
-    from envdoctor.verbs.project_inputs import describes_requirements
-
-    return describes_requirements(folder)

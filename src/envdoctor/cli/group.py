@@ -144,7 +144,7 @@ def _root(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Diagnose, diagnose_project and treat Python environments whose GPU is not the one their authors had.
+    """Diagnose and treat Python environments whose GPU is not the one their authors had.
 
     Start with `envdoctor check PROJECT --profile NAME`; `envdoctor profiles list` names the profiles.
     """

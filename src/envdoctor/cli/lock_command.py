@@ -13,10 +13,8 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.messages import error, note, say, teller
 from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
-from envdoctor.model.refusal import RefusalKind
 from envdoctor.ports import UsageError
-from envdoctor.render.lock_text import lock_notes
-from envdoctor.render.reasons import refusal_text
+from envdoctor.render.lock_text import lock_notes, refusal_lines
 from envdoctor.verbs.next_command import Typed, mirrored_lock, with_whole_commands
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
@@ -29,8 +27,6 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _FAILED = 1
 _COULD_NOT_CHECK = 3
-_MOST_FAULTS = 3
-_MOST_WRONG = 20
 _EPILOG = (
     "Examples: `envdoctor lock --profile xtts-zluda` writes pylock.xtts-zluda.toml, constraints.xtts-zluda.txt and "
     "overrides.xtts-zluda.txt beside the project; `envdoctor lock --profile xtts-zluda --check` fails if they are not "
@@ -120,21 +116,15 @@ def _settled(
     outcome: LockOutcome, typed: Typed, folder: Path, chosen: Sequence[str], *, check: bool, quiet: bool
 ) -> int:
     """Write the files, or compare them, or say why there are none; return the exit code."""
-    from envdoctor.verbs.lock import stale_files, write_files
+    from envdoctor.verbs.lock import refused_code, stale_files, write_files
 
-    clashing = [item for item in outcome.refusals if item.kind in (RefusalKind.CONFLICT, RefusalKind.NO_REPAIR)]
-    said = "; ".join(map(refusal_text, clashing))
-    if any(item.kind is RefusalKind.NO_REPAIR for item in clashing):
-        raise UsageError(f"--repair: {said}")
-    if clashing:
-        error(f"{said}; `{typed.command('check')}` shows what clashes")
-        return _FAILED
     if outcome.refusals:
-        _say_refusals(outcome.refusals)
-        if any(refusal.wrong for refusal in outcome.refusals):
-            return _FAILED
-        _say_next(typed, outcome.refusals)
-        return _COULD_NOT_CHECK
+        for line in refusal_lines(outcome.refusals, typed.command("check")):
+            error(line)
+        code = refused_code(outcome.refusals)
+        if code == _COULD_NOT_CHECK:
+            _say_next(typed, outcome.refusals)
+        return code
     again = typed.command("lock", *chosen)
     if outcome.kept:
         return _kept(outcome.kept, folder, again, quiet=quiet)
@@ -198,19 +188,6 @@ def _say_next(typed: Typed, refusals: Sequence[Refusal]) -> None:
     command = mirrored_lock(typed, refusals)
     if command is not None:
         say(f"next: {command}")
-
-
-def _say_refusals(refusals: Sequence[Refusal]) -> None:
-    """Say what stands in the way: each that a person must correct, and the first of what was not known."""
-    wrong = [refusal for refusal in refusals if refusal.wrong][:_MOST_WRONG]
-    # What somebody wrote comes before pages that did not come: of those there may be hundreds, all for one reason.
-    unknown = sorted((refusal for refusal in refusals if not refusal.wrong), key=lambda refusal: not refusal.place)
-    others = unknown[: 0 if wrong else _MOST_FAULTS]
-    for refusal in (*wrong, *others):
-        error(refusal_text(refusal))
-    more = len(refusals) - len(wrong) - len(others)
-    if more > 0:
-        error(f"and {more} more")
 
 
 def _checked(stale: list[str], folder: Path, again: str) -> int:

@@ -9,28 +9,14 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from envdoctor.ports import SilentProgress
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["SilentProgress", "StderrProgress", "open_progress"]
+__all__ = ["StderrProgress", "open_progress"]
 
 _QUIET_FOR_S = 0.5
-
-
-class SilentProgress:
-    """Says nothing: ``--quiet``, and wherever stderr is not a terminal."""
-
-    def start(self, activity: str, total: int | None = None) -> None:
-        """Do nothing."""
-
-    def advance(self, activity: str, by: int = 1, note: str = "") -> None:
-        """Do nothing."""
-
-    def finish(self, activity: str) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 class StderrProgress:

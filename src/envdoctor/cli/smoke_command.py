@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,10 +13,6 @@ from envdoctor.cli.messages import note
 from envdoctor.cli.output import write_listing, write_report
 from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageError
-from envdoctor.verbs import project_inputs
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -63,7 +59,7 @@ def smoke(
         typer.Option("--kernel", "-k", metavar="NAME", help="A kernel or workload; may be repeated. Default: all."),
     ] = None,
     all_devices: Annotated[bool, typer.Option("--all-devices", help="Run them on every device, one by one.")] = False,
-    list_kernels: Annotated[
+    listed: Annotated[
         bool, typer.Option("--list", help="List the kernels and workloads with their tolerances; run nothing.")
     ] = False,
     no_bisect: Annotated[
@@ -95,41 +91,29 @@ def smoke(
     verbose: opt.VerboseOption = False,
 ) -> None:
     """Run small GPU kernels in an environment, compare them with a reference, and say what can run where."""
-    from envdoctor.verbs import smoke as verb
-    from envdoctor.verbs import smoke_inputs
+    from envdoctor.verbs.project_inputs import load_settings, pick_profile
+    from envdoctor.verbs.smoke_inputs import choose_kernels, list_kernels
+    from envdoctor.verbs.smoke_inputs import smoke as run_kernels
 
-    chosen = project_inputs.pick_profile(profile, project_inputs.load_settings(Path()), Path())
-    names = smoke_inputs.choose_kernels(chosen, kernels or ())
-    if list_kernels:
-        write_listing(smoke_inputs.list_kernels(names), color)
+    if listed:
+        chosen = pick_profile(profile, load_settings(Path()), Path())
+        write_listing(list_kernels(choose_kernels(chosen, kernels or ())), color)
         return
     if not math.isfinite(timeout_scale):
         raise UsageError(f"--timeout-scale: `{timeout_scale}` is no factor; give a number such as 5")
-    wanted_backend = smoke_inputs.choose_backend(backend)
-    interpreter = smoke_inputs.find_interpreter(env, python)
-    progress = open_progress(quiet=quiet)
-    try:
-        report = verb.smoke(
-            smoke_inputs.open_runner(interpreter, names, progress, time_limit),
-            profile=chosen,
-            target=smoke_inputs.choose_target(chosen, interpreter),
-            backend=wanted_backend,
-            kernels=kernels or (),
-            all_devices=all_devices,
-            bisect=not no_bisect,
-            timeout_scale=timeout_scale,
-            time_limit_s=time_limit,
-        )
-    except OSError as error:
-        raise UsageError(f"`{interpreter}` does not start: {error.strerror or error}") from error
-    finally:
-        progress.close()
-    if env is not None and chosen is not None:
-        from envdoctor.verbs.fix_smoke import differing
-
-        for line in differing(env, chosen, report):
-            note(line)
-    report = smoke_inputs.with_found_backend(report)
+    report = run_kernels(
+        env,
+        python,
+        profile,
+        backend=backend,
+        kernels=kernels or (),
+        all_devices=all_devices,
+        bisect=not no_bisect,
+        timeout_scale=timeout_scale,
+        time_limit_s=time_limit,
+        progress=open_progress(quiet=quiet),
+        tell=note,
+    )
     code = write_report(
         report,
         format=format,

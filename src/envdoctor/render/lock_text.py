@@ -6,17 +6,20 @@ from collections.abc import Iterator, Sequence
 
 from envdoctor.model.finding import Severity
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.unknown import Unknown, UnknownKind
 from envdoctor.render.conflict_wording import set_aside
 from envdoctor.render.plan_text import known_errors
-from envdoctor.render.reasons import unknown_text
+from envdoctor.render.reasons import refusal_text, unknown_text
 
-__all__ = ["lock_notes"]
+__all__ = ["lock_notes", "refusal_lines"]
 
 _MOST = 12
+_MOST_FAULTS = 3
+_MOST_WRONG = 20
 
 
 def lock_notes(
@@ -84,3 +87,22 @@ def _left_to_others(problems: Sequence[ReadingProblem], check: str) -> Iterator[
     yield from (f"not in the lock: {item.message} ({item.origin})" for item in left[:_MOST])
     if len(left) > _MOST:
         yield f"and {len(left) - _MOST} more that is not in the lock; `{check} --verbose` lists it"
+
+
+def refusal_lines(refusals: Sequence[Refusal], check: str) -> list[str]:
+    """Return why there is no lock: each thing that a person must correct, and the first of what was not known.
+
+    ``check``: the command that shows what clashes.
+    """
+    clashing = [item for item in refusals if item.kind in (RefusalKind.CONFLICT, RefusalKind.NO_REPAIR)]
+    if clashing:
+        said = "; ".join(map(refusal_text, clashing))
+        if any(item.kind is RefusalKind.NO_REPAIR for item in clashing):
+            return [f"--repair: {said}"]
+        return [f"{said}; `{check}` shows what clashes"]
+    wrong = [refusal for refusal in refusals if refusal.wrong][:_MOST_WRONG]
+    # What somebody wrote comes before pages that did not come: of those there may be hundreds, all for one reason.
+    unknown = sorted((refusal for refusal in refusals if not refusal.wrong), key=lambda refusal: not refusal.place)
+    others = unknown[: 0 if wrong else _MOST_FAULTS]
+    more = len(refusals) - len(wrong) - len(others)
+    return [*map(refusal_text, (*wrong, *others)), *([f"and {more} more"] if more > 0 else [])]

@@ -36,7 +36,7 @@ from envdoctor.verbs.waivers import accepted_by_lock
 if TYPE_CHECKING:
     from packaging.pylock import Pylock
 
-__all__ = ["LockChoice", "LockOutcome", "lock", "lock_all", "stale_files", "write_files"]
+__all__ = ["LockChoice", "LockOutcome", "lock", "lock_all", "refused_code", "stale_files", "write_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +236,13 @@ def _written(
     settled = accepted_by_lock(report.findings, report.conflicts, locked_project(document, lock_name))
     report = replace(report, findings=settled)
     return LockOutcome(report, files, repair=repair, overrides=overrides, resolution=resolution, document=document)
+
+
+def refused_code(refusals: Sequence[Refusal]) -> int:
+    """Return the exit code for why there is no lock: 2 for no such repair, 1, or 3 where it is not known."""
+    if any(item.kind is RefusalKind.NO_REPAIR for item in refusals):
+        return 2
+    return 1 if any(item.wrong or item.kind is RefusalKind.CONFLICT for item in refusals) else 3
 
 
 def stale_files(folder: Path, files: Mapping[str, str]) -> list[str]:

@@ -14,8 +14,9 @@ from pathlib import Path
 from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
 from envdoctor.model.target import Backend, Target
-from envdoctor.ports import Progress, UsageError
+from envdoctor.ports import Progress, Tell, UsageError
 from envdoctor.verbs import project_inputs
+from envdoctor.verbs import smoke as verb
 from envdoctor.verbs.project_inputs import TargetChoice
 from envdoctor.verbs.smoke import SmokeRunner, UnknownKernel, chosen_kernels
 
@@ -25,12 +26,54 @@ __all__ = [
     "choose_target",
     "find_interpreter",
     "list_kernels",
-    "open_runner",
-    "with_found_backend",
+    "smoke",
 ]
 
 _STAND_IN = "cpu-as:"
 _ACTIVITY = "kernels"
+
+
+def smoke(
+    env: Path | None,
+    python: Path | None,
+    profile: str | None,
+    *,
+    backend: str | None,
+    kernels: Sequence[str],
+    all_devices: bool,
+    bisect: bool,
+    timeout_scale: float,
+    time_limit_s: float,
+    progress: Progress,
+    tell: Tell,
+) -> Report:
+    """Return the report of kernels that ran in the interpreter that was meant. Raises UsageError."""
+    chosen = project_inputs.pick_profile(profile, project_inputs.load_settings(Path()), Path())
+    names = choose_kernels(chosen, kernels)
+    wanted_backend = choose_backend(backend)
+    interpreter = find_interpreter(env, python)
+    try:
+        report = verb.smoke(
+            _open_runner(interpreter, names, progress, time_limit_s),
+            profile=chosen,
+            target=choose_target(chosen, interpreter),
+            backend=wanted_backend,
+            kernels=kernels,
+            all_devices=all_devices,
+            bisect=bisect,
+            timeout_scale=timeout_scale,
+            time_limit_s=time_limit_s,
+        )
+    except OSError as error:
+        raise UsageError(f"`{interpreter}` does not start: {error.strerror or error}") from error
+    finally:
+        progress.close()
+    if env is not None and chosen is not None:
+        from envdoctor.verbs.fix_smoke import differing
+
+        for line in differing(env, chosen, report):
+            tell(line)
+    return _with_found_backend(report)
 
 
 def choose_kernels(profile: Profile | None, asked: Sequence[str]) -> tuple[str, ...]:
@@ -110,7 +153,7 @@ def choose_target(profile: Profile | None, interpreter: Path) -> Target:
     return replace(target, python=python, python_full=None) if python else target
 
 
-def with_found_backend(report: Report) -> Report:
+def _with_found_backend(report: Report) -> Report:
     """Return the report with the target's backend as it was found."""
     found = next((fact.value for fact in report.facts if fact.name == "smoke.backend"), None)
     if report.target is None or report.profile is not None or found not in {item.value for item in Backend}:
@@ -118,7 +161,7 @@ def with_found_backend(report: Report) -> Report:
     return replace(report, target=replace(report.target, backend=Backend(found), probed=True))
 
 
-def open_runner(interpreter: Path, names: Sequence[str], progress: Progress, time_limit: float) -> SmokeRunner:
+def _open_runner(interpreter: Path, names: Sequence[str], progress: Progress, time_limit: float) -> SmokeRunner:
     """Return what runs kernels in an interpreter and tells of each."""
     from envdoctor.adapters.smoke.runner import ChildRunner
 

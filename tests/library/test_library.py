@@ -1,0 +1,167 @@
+"""``import envdoctor``: what the command line says, as values and as exceptions."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import typer
+
+import envdoctor
+from envdoctor import library
+from envdoctor.cli import check_command, lock_command, smoke_command
+from envdoctor.cli.main import main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
+STACK: dict[str, Any] = {"profile": "diffrhythm2-directml", "recorded_index": EXAMPLE / "recorded-index"}
+WORDS = ["--profile", "diffrhythm2-directml", "--recorded-index", str(EXAMPLE / "recorded-index")]
+
+
+def without_times(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key != "timings"}
+
+
+def test_the_import_alone_imports_nothing_else() -> None:
+    code = "import sys; before = set(sys.modules); import envdoctor; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.strip() == "['envdoctor']"
+
+
+def test_verbs_are_called_by_their_names_before_and_after_their_folders_are_imported() -> None:
+    code = """
+import envdoctor
+for _ in range(2):
+    for verb in (envdoctor.diagnose, envdoctor.lock):
+        try:
+            verb("no-such-folder")
+        except envdoctor.Error as error:
+            print(error)
+    import envdoctor.lock.companions, envdoctor.diagnose.rule
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.splitlines() == ["no-such-folder: there is no such file or directory"] * 4
+    assert inspect.signature(envdoctor.diagnose) == inspect.signature(library.diagnose)
+
+
+def test_names_that_are_offered_are_there_and_others_are_not() -> None:
+    assert all(getattr(envdoctor, name) is not None for name in envdoctor.__all__)
+    assert set(envdoctor.__all__) <= set(dir(envdoctor))
+    with pytest.raises(AttributeError, match="no attribute `diagnosis`"):
+        _ = envdoctor.diagnosis  # type: ignore[attr-defined]
+
+
+def test_a_diagnosis_is_the_report_of_check(capsys: pytest.CaptureFixture[str]) -> None:
+    report = envdoctor.diagnose(EXAMPLE, **STACK)
+    code = main(["check", str(EXAMPLE), *WORDS, "--format", "json", "--quiet"])
+    told = json.loads(capsys.readouterr().out)
+    assert without_times(report.to_dict()) == without_times(told)
+    assert report.exit_code() == code == 1
+    assert report.exit_code("never") == 0
+    assert [item.id for item in report.conflicts] == ["C1", "C2"]
+    jsonschema.Draft202012Validator(envdoctor.schema()).validate(report.to_dict())
+
+
+def test_a_report_is_written_in_every_format() -> None:
+    report = envdoctor.diagnose(EXAMPLE, **STACK)
+    assert report.text().startswith("check: ")
+    assert json.loads(report.text("json"))["verdict"] == "broken"
+    assert report.text("html").startswith("<!DOCTYPE html>")
+    assert report._repr_html_().startswith("<iframe srcdoc=")
+    assert len(report.text(width=60).splitlines()) > len(report.text(width=120).splitlines())
+
+
+def test_a_lock_is_what_the_command_line_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = tmp_path / "song-maker"
+    shutil.copytree(EXAMPLE, project)
+    only = envdoctor.lock(project, write=False, **STACK)
+    assert set(only.files) == set(only.changed)
+    assert not list(project.glob("pylock*"))
+    assert main(["lock", str(project), *WORDS]) == 0
+    capsys.readouterr()
+    on_disk = {name: (project / name).read_text(encoding="utf-8") for name in only.files}
+    assert envdoctor.lock(project, **STACK).changed == ()
+    assert on_disk == dict(only.files)
+    elsewhere = envdoctor.lock(project, output_dir=tmp_path / "made", **STACK)
+    assert sorted(path.name for path in (tmp_path / "made").iterdir()) == sorted(elsewhere.changed)
+    jsonschema.Draft202012Validator(envdoctor.schema()).validate(only.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "code"),
+    [
+        ({"no_repair": True}, ["--no-repair"], 1),
+        ({"repair": 77}, ["--repair", "77"], 2),
+        ({"repair": 1, "no_repair": True}, ["--repair", "1", "--no-repair"], 2),
+    ],
+    ids=["conflict", "no such repair", "contradiction"],
+)
+def test_what_is_refused_says_what_the_command_line_says(
+    options: dict[str, Any], words: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(envdoctor.Error) as refused:
+        envdoctor.lock(EXAMPLE, write=False, **STACK, **options)
+    assert main(["lock", str(EXAMPLE), *WORDS, *words, "--check", "--quiet"]) == refused.value.exit_code == code
+    assert capsys.readouterr().err == "".join(f"error: {text}\n" for text in refused.value.messages)
+    assert (refused.value.report is not None) == (options != {"repair": 1, "no_repair": True})
+
+
+def test_wrong_arguments_are_errors_with_the_argument_named() -> None:
+    with pytest.raises(
+        envdoctor.Error, match="target_os: `solaris` is not one of `windows`, `linux`, `macos`"
+    ) as wrong:
+        envdoctor.diagnose(EXAMPLE, target_os="solaris")  # type: ignore[arg-type]
+    assert wrong.value.exit_code == 2
+    with pytest.raises(envdoctor.Error, match="no kernel `gemm-float33`; did you mean"):
+        envdoctor.smoke(sys.prefix, kernels=["gemm-float33"])
+
+
+def test_an_environment_is_looked_at_as_check_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listing = tmp_path / "freeze.txt"
+    listing.write_text("torch==2.7.0\ntorchaudio==2.4.1\n", encoding="utf-8")
+    report = envdoctor.inspect_environment(installed=listing, offline=True)
+    main(["check", "--installed", str(listing), "--offline", "--format", "json", "--quiet"])
+    assert without_times(report.to_dict()) == without_times(json.loads(capsys.readouterr().out))
+    assert report.verdict.value == "broken"
+    here = envdoctor.inspect_environment(sys.prefix, imports=False)
+    assert here.scope.environments
+
+
+def test_kernels_without_torch_are_a_finding_and_no_exception(tmp_path: Path) -> None:
+    report = envdoctor.smoke(python=sys.executable, kernels=["gemm-float32"], backend="cpu")
+    if report.kernels[0].kernel == "import-torch":
+        assert report.findings[0].rule == "GPU006"
+        assert report.exit_code() == 1
+    jsonschema.Draft202012Validator(envdoctor.schema()).validate(report.to_dict())
+
+
+def test_notes_go_to_the_log_and_nothing_to_the_streams(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "requirements.txt").write_text("torch==2.7\n", encoding="utf-8")
+    with caplog.at_level(logging.INFO, "envdoctor"):
+        envdoctor.diagnose(tmp_path, profile="diffrhythm2-rocm", gpu="RTX 5080", recorded_index=STACK["recorded_index"])
+    assert any("profile `diffrhythm2-rocm`" in record.getMessage() for record in caplog.records)
+    assert capfd.readouterr() == ("", "")
+
+
+VERBS = [
+    ("diagnose", check_command.app, {"format", "output", "color", "fail_on", "show_waived", "quiet", "verbose"}
+     | {"python", "verify", "no_imports", "import_timeout"}, {"imports", "progress"}),
+    ("lock", lock_command.app, {"format", "output", "color", "quiet", "verbose", "check"}, {"write", "progress"}),
+    ("smoke", smoke_command.app, {"format", "output", "color", "fail_on", "quiet", "verbose", "no_bisect", "listed"},
+     {"bisect", "progress"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "app", "without", "more"), VERBS, ids=[verb[0] for verb in VERBS])
+def test_arguments_are_the_options_of_the_verb(name: str, app: typer.Typer, without: set[str], more: set[str]) -> None:
+    options = {str(item.name) for item in typer.main.get_command(app).params}
+    assert set(inspect.signature(getattr(library, name)).parameters) == (options - without) | more
