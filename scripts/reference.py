@@ -88,6 +88,7 @@ def pages() -> dict[str, str]:
             "come. The JSON Schema ships in the package as `envdoctor/render/report.schema.json`.",
             _read(files("envdoctor.render"), "report.schema.json"),
         ),
+        "documents.md": _documents(_read(files("envdoctor.render"), "documents.schema.json")),
         "variables.md": _variables(),
     }
     return {name: HEADER + text.rstrip() + "\n" for name, text in made.items()}
@@ -114,11 +115,21 @@ Written from the code by `scripts/reference.py`; a test fails when a page is not
 - [Advisories](advisories.md): every known failure, where the fact comes from, what to do
 - [Profile](profile.md): every key of a profile
 - [Report](report.md): every key of the JSON report
+- [Documents](documents.md): `--format json` of what is no report
 - [Variables](variables.md): what the environment may set
 
 Written by hand: [exit codes](../exit-codes.md), [smoke kernels](../kernels.md), [facts](../facts.md),
 [profiles](../profiles/README.md), [advisory files](../../advisories/README.md).
 """
+
+
+def _documents(schema: Json) -> str:
+    intro = (
+        "Each verb that prints something has `--format json`: a [report](report.md), or one of these documents. New "
+        "keys may come. The JSON Schema ships in the package as `envdoctor/render/documents.schema.json`. `run` prints "
+        "what its command prints, and `profiles new` a TOML file."
+    )
+    return schema_page("Documents", intro, {**schema, "properties": {"schema": {"type": "string"}}})
 
 
 # Commands.

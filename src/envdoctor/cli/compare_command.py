@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from envdoctor.cli import options as opt
 from envdoctor.cli.messages import printable
+from envdoctor.cli.output import write_document
 from envdoctor.ports import UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ _EPILOG = (
 def compare(
     before: Annotated[Path, typer.Argument(metavar="A", help="A report, an environment, or a listing of one.")],
     after: Annotated[Path, typer.Argument(metavar="B", help="Another of the same kind.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as `--format json`.")] = False,
+    format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what hardly matters, too.")] = False,
 ) -> None:
     """Say what differs between two reports or two environments, and what of it matters."""
@@ -42,8 +44,8 @@ def compare(
         changes = between_reports(one, other)
     else:
         changes = between_environments(read_environment(before), read_environment(after))
-    if as_json:
-        typer.echo(json.dumps({"schema": "envdoctor.comparison/1", "changes": [asdict(item) for item in changes]}))
+    if as_json or format is opt.PageFormat.JSON:
+        write_document("comparison", changes=[asdict(item) for item in changes])
         return
     for line in _lines(changes, verbose=verbose):
         typer.echo(printable(line))

@@ -12,6 +12,7 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.messages import teller
 from envdoctor.cli.output import write_page, write_report
 from envdoctor.cli.progress import open_progress
+from envdoctor.cli.streams import write_out
 from envdoctor.ports import UsageError
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
@@ -54,6 +55,7 @@ def explain(
     recorded_index: opt.RecordedOption = None,
     cache_dir: opt.CacheDirOption = None,
     exclude_newer: opt.ExcludeNewerOption = None,
+    format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
     color: opt.ColorOption = opt.Color.AUTO,
     quiet: opt.QuietOption = False,
     verbose: opt.VerboseOption = False,
@@ -79,11 +81,16 @@ def explain(
     if not known:
         raise UsageError(_unknown(topic or "", next(iter(answers.values()))))
     told = [answer.report for answer in known.values() if answer.explanation is None]
+    if format is opt.PageFormat.JSON and len(told) < len(known):
+        from envdoctor.render.explanation_json import explanation_json
+
+        write_out(explanation_json(known))
+        return
     if told:
         report = together(told)
         write_report(
             report,
-            format=opt.Format.HUMAN,
+            format=opt.Format(format.value),
             output=None,
             fail_on=opt.FailOn.NEVER,
             color=color,

@@ -31,6 +31,8 @@ __all__ = [
     "OnlyGroupOption",
     "OptionalProjectArgument",
     "OutputOption",
+    "PageFormat",
+    "PageFormatOption",
     "ProfileOption",
     "ProjectArgument",
     "QuietOption",
@@ -72,6 +74,13 @@ class Format(str, Enum):
     GITHUB = "github"
     MARKDOWN = "markdown"
     HTML = "html"
+
+
+class PageFormat(str, Enum):
+    """Formats of what is no report."""
+
+    HUMAN = "human"
+    JSON = "json"
 
 
 class Color(str, Enum):
@@ -201,6 +210,7 @@ ExcludeNewerOption = Annotated[
     typer.Option("--exclude-newer", metavar="DATE", help="Leave out files uploaded after this date (ISO 8601, UTC)."),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", case_sensitive=False, help="How to write the report.")]
+PageFormatOption = Annotated[PageFormat, typer.Option("--format", "-f", case_sensitive=False, help="Text, or JSON.")]
 ColorOption = Annotated[
     Color,
     typer.Option(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from envdoctor.model.report import Report
     from envdoctor.render import RenderOptions
 
-__all__ = ["reading_options", "write_listing", "write_page", "write_report"]
+__all__ = ["reading_options", "write_document", "write_listing", "write_page", "write_report"]
 
 
 _WIDTH_OF_FILES = 100
@@ -92,6 +92,13 @@ def write_listing(rows: Sequence[tuple[str, ...]], color: Color) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
     write_out("\n".join(lines) + "\n")
+
+
+def write_document(kind: str, **values: object) -> None:
+    """Write a JSON document that is no report, with the schema ``envdoctor.KIND/1``."""
+    from envdoctor.render.plain_values import document
+
+    write_out(document(kind, **values))
 
 
 def write_page(text: str, color: Color, *, markdown: bool = False) -> None:

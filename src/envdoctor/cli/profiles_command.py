@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from envdoctor.cli import options as opt
 from envdoctor.cli.completion import profile_names
-from envdoctor.cli.output import write_listing, write_page
+from envdoctor.cli.output import write_document, write_listing, write_page
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.ports import UsageError
 
@@ -24,10 +25,18 @@ def _profiles() -> None:
 
 
 @app.command("list", epilog="Example: `envdoctor profiles list`.")
-def list_profiles(color: opt.ColorOption = opt.Color.AUTO) -> None:
+def list_profiles(
+    format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
+    color: opt.ColorOption = opt.Color.AUTO,
+) -> None:
     """List the shipped profiles with their targets."""
     from envdoctor.profile.catalogue import catalogue
+    from envdoctor.render.plain_values import plain
 
+    if format is opt.PageFormat.JSON:
+        known = [{"name": item.name, "summary": item.summary, "target": plain(item.target)} for item in catalogue()]
+        write_document("profiles", profiles=known)
+        return
     rows = []
     for profile in catalogue():
         target = profile.target
@@ -39,6 +48,7 @@ def list_profiles(color: opt.ColorOption = opt.Color.AUTO) -> None:
 @app.command(epilog="Example: `envdoctor profiles show xtts-zluda`.")
 def show(
     name: Annotated[str, typer.Argument(help="A shipped profile's name or a TOML file.", autocompletion=profile_names)],
+    format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
     color: opt.ColorOption = opt.Color.AUTO,
 ) -> None:
     """Show what a profile asks for, sets aside and patches, each with its reason."""
@@ -46,15 +56,21 @@ def show(
     from envdoctor.profile.show import show_text
 
     try:
-        text = show_text(load_profile(name))
+        profile = load_profile(name)
     except ProfileError as error:
         raise UsageError(*str(error).splitlines()) from error
-    write_page(text, color)
+    if format is opt.PageFormat.JSON:
+        from envdoctor.render.plain_values import plain
+
+        write_document("profile", **plain(profile))
+    else:
+        write_page(show_text(profile), color)
 
 
 @app.command(epilog="Example: `envdoctor profiles validate profiles/my-stack.toml`.")
 def validate(
     files: Annotated[list[Path], typer.Argument(help="Profile files.")],
+    format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
 ) -> None:
     """Report every fault of each file at once, with its key path and line; exit 2 where there is one."""
     from envdoctor.profile import ProfileError
@@ -65,7 +81,10 @@ def validate(
         path: sorted((*faults, *unknown_names(Path(path))), key=lambda fault: fault.line or 0)
         for path, faults in faults_of([str(file) for file in files]).items()
     }
-    for path, faults in results.items():
+    if format is opt.PageFormat.JSON:
+        rows = [{"path": path, "faults": [asdict(fault) for fault in each]} for path, each in results.items()]
+        write_document("validation", files=rows)
+    for path, faults in () if format is opt.PageFormat.JSON else results.items():
         if faults:
             typer.echo(str(ProfileError(path, faults)), err=True)
         else:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +11,7 @@ import typer
 
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import teller
+from envdoctor.cli.output import write_document
 from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageError
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
@@ -30,13 +29,6 @@ _EPILOG = (
     "environment.yml; `envdoctor repair 2 ~/xtts-webui --write` makes the changes of the second one, and `envdoctor "
     "undo --project ~/xtts-webui` takes them back."
 )
-
-
-class RepairFormat(str, Enum):
-    """How a repair is shown."""
-
-    HUMAN = "human"
-    JSON = "json"
 
 
 @app.command(epilog=_EPILOG)
@@ -68,9 +60,9 @@ def repair(
     recorded_index: opt.RecordedOption = None,
     cache_dir: opt.CacheDirOption = None,
     exclude_newer: opt.ExcludeNewerOption = None,
-    format_: Annotated[
-        RepairFormat, typer.Option("--format", case_sensitive=False, help="A diff (for `git apply`), or JSON.")
-    ] = RepairFormat.HUMAN,
+    format: Annotated[  # noqa: A002
+        opt.PageFormat, typer.Option("--format", "-f", case_sensitive=False, help="A diff (`git apply`), or JSON.")
+    ] = opt.PageFormat.HUMAN,
     quiet: opt.QuietOption = False,
 ) -> None:
     """Show a repair as a diff of the files that people wrote; with --write, change them."""
@@ -92,6 +84,8 @@ def repair(
         chosen = chosen_repair(report, number)
         if chosen is None:
             tell("no repair is known" if report.conflicts else "nothing is to be repaired: no requirements conflict")
+            if format is opt.PageFormat.JSON:
+                write_document("repair", repair=None, files=[], cautions=[], by_hand=[], written=False)
             raise typer.Exit(_BY_HAND if report.conflicts else 0)
         made = project_repair(_root(project), chosen)
         if write and made.changes and request.project is not None:
@@ -103,8 +97,8 @@ def repair(
                 tell,
             )
     written = write and bool(made.changes)
-    if format_ is RepairFormat.JSON:
-        sys.stdout.write(json.dumps(made.document(written=written), indent=2) + "\n")
+    if format is opt.PageFormat.JSON:
+        write_document("repair", **made.document(written=written))
     else:
         sys.stdout.writelines(change.diff() for change in made.changes)
         _tell(made, project, tell, write=write)
@@ -137,6 +131,8 @@ def _tell(made: ProjectRepair, project: Path, say: Tell, *, write: bool) -> None
         say(f"repair {made.repair.id} is written to {names}; `{_undo(project)}` takes it back")
     elif names:
         say(f"nothing is changed yet; --write changes {names}")
+    elif not made.by_hand:
+        say(f"your files already say what repair {made.repair.id} asks for")
 
 
 def _undo(project: Path) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import note
-from envdoctor.cli.output import write_listing, write_report
+from envdoctor.cli.output import write_document, write_listing, write_report
 from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageError
 
@@ -97,8 +97,11 @@ def smoke(
 
     if listed:
         chosen = pick_profile(profile, load_settings(Path()), Path())
-        write_listing(list_kernels(choose_kernels(chosen, kernels or ())), color)
-        return
+        rows = list_kernels(choose_kernels(chosen, kernels or ()))
+        if format is not opt.Format.JSON:
+            return write_listing(rows, color)
+        names = ("name", "family", "dtype", "tolerance", "because")
+        return write_document("kernels", kernels=[dict(zip(names, row, strict=True)) for row in rows])
     if not math.isfinite(timeout_scale):
         raise UsageError(f"--timeout-scale: `{timeout_scale}` is no factor; give a number such as 5")
     report = run_kernels(

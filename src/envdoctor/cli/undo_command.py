@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from envdoctor.cli import options as opt
+from envdoctor.cli.output import write_document
 
 if TYPE_CHECKING:
     from envdoctor.verbs.undo import FixEntry
@@ -47,18 +48,28 @@ def undo(
         ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Show the fixes and change nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="With --list: as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --list: the rows alone, as JSON.")] = False,
+    format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
     quiet: opt.QuietOption = False,
 ) -> None:
     """Take the last fix or written repair back, or a chosen one with all that came after it."""
-    from envdoctor.verbs.undo import choose_fixes, find_fixes, take_back_fixes
+    from envdoctor.verbs.undo import choose_fixes, find_fixes, fix_rows, take_back_fixes
 
     found = find_fixes(env, project)
-    if list_:
+    in_json = format is opt.PageFormat.JSON
+    if list_ and in_json and not as_json:
+        write_document("fixes", fixes=fix_rows(found))
+    elif list_:
         _list(found, as_json=as_json)
+    if list_:
         raise typer.Exit(0)
     chosen = choose_fixes(found, fix)
     went = [take_back_fixes(path, ids, project, _say, quiet=quiet) for path, ids in chosen]
+    if in_json:
+        done = zip(chosen, went, strict=True)
+        write_document(
+            "undo", taken_back=[{"environment": str(at), "ids": ids, "whole": all_} for (at, ids), all_ in done]
+        )
     raise typer.Exit(0 if all(went) else _FAILED)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import Explanation, NewerVersion, ResolvedPackage, Unmet
 
-__all__ = ["explanation_lines"]
+__all__ = ["explanation_lines", "newer_reason"]
 
 _SHOWN = 5
 _ABSENT = {
@@ -102,7 +102,7 @@ def _newer(explained: Explained, explanation: Explanation, package: ResolvedPack
     yield "why not a newer one"
     yield from beyond
     shown = explanation.newer if verbose else explanation.newer[:_SHOWN]
-    yield from (f"  {entry.version}: {_reason(entry)}" for entry in shown)
+    yield from (f"  {entry.version}: {newer_reason(entry)}" for entry in shown)
     if len(shown) < len(explanation.newer):
         yield f"  and {len(explanation.newer) - len(shown)} more newer versions; --verbose shows them"
 
@@ -113,7 +113,8 @@ def _beyond(versions: Sequence[Version], package: ResolvedPackage) -> Iterator[s
         yield f"  {span}: on the default index; which versions index {package.file.index} has is not known"
 
 
-def _reason(entry: NewerVersion) -> str:
+def newer_reason(entry: NewerVersion) -> str:
+    """Return why a newer version is not in use."""
     reasons = list(_rejected(entry.rejections))
     if entry.prerelease:
         reasons.append("a pre-release, and nobody asks for one")

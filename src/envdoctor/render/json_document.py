@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from envdoctor.model.target import Target
     from envdoctor.render import RenderOptions
 
-__all__ = ["render", "report_dict", "report_schema"]
+__all__ = ["finding_dict", "package_dict", "render", "report_dict", "report_schema", "requirement_dict"]
 
 Object = dict[str, Any]
 
@@ -59,7 +59,7 @@ def report_dict(report: Report) -> Object:
         "conflicts_truncated": report.conflicts_truncated,
         "repairs": [_repair(item) for item in report.repairs],
         "resolution": _resolution(report.resolution) if report.resolution else None,
-        "findings": [_finding(item) for item in report.findings],
+        "findings": [finding_dict(item) for item in report.findings],
         "facts": [_fact(item) for item in report.facts],
         "kernels": [_kernel(item) for item in report.kernels],
         "placement": [
@@ -138,7 +138,8 @@ def _command_line(origin: CommandLineOrigin) -> Object:
     return {"kind": origin.kind, "option": origin.option}
 
 
-def _requirement(requirement: Requirement) -> Object:
+def requirement_dict(requirement: Requirement) -> Object:
+    """Return a requirement as the report has it."""
     named = requirement.group
     group = {named.kind.value: named.name} if named and named.kind is not GroupKind.FILE else {}
     return {
@@ -152,7 +153,7 @@ def _conflict(conflict: Conflict) -> Object:
     clash = conflict.clash
     return {
         "id": conflict.id,
-        "core": [_requirement(item) for item in conflict.core],
+        "core": [requirement_dict(item) for item in conflict.core],
         "clash": {
             "package": clash.package,
             "sides": [_side(item) for item in clash.sides],
@@ -163,7 +164,7 @@ def _conflict(conflict: Conflict) -> Object:
 
 
 def _side(side: ClashSide) -> Object:
-    result = _requirement(side.requirement)
+    result = requirement_dict(side.requirement)
     if side.via or side.versions_considered:
         result["via"] = list(side.via)
         result["versions_considered"] = list(side.versions_considered)
@@ -189,7 +190,7 @@ def _repair(repair: Repair) -> Object:
         "overrides": [
             {
                 "requirement": str(item.requirement),
-                "sets_aside": [_requirement(aside) for aside in item.sets_aside],
+                "sets_aside": [requirement_dict(aside) for aside in item.sets_aside],
                 **({"because": item.because} if item.because else {}),
             }
             for item in repair.overrides
@@ -204,20 +205,21 @@ def _repair(repair: Repair) -> Object:
 def _resolution(resolution: Resolution) -> Object:
     return {
         "repair": resolution.repair,
-        "packages": [_package(item) for item in resolution.packages],
+        "packages": [package_dict(item) for item in resolution.packages],
         "walked_back": [
             {
                 "name": item.name,
                 "version": str(item.version),
                 "newest": str(item.newest),
-                "forced_by": [_requirement(forcing) for forcing in item.forced_by],
+                "forced_by": [requirement_dict(forcing) for forcing in item.forced_by],
             }
             for item in resolution.walked_back
         ],
     }
 
 
-def _package(package: ResolvedPackage) -> Object:
+def package_dict(package: ResolvedPackage) -> Object:
+    """Return a package of a resolution as the report has it."""
     return {
         "name": package.name,
         "version": str(package.version),
@@ -231,7 +233,8 @@ def _package(package: ResolvedPackage) -> Object:
     }
 
 
-def _finding(finding: Finding) -> Object:
+def finding_dict(finding: Finding) -> Object:
+    """Return a finding as the report has it."""
     remedy, location, waived = finding.remedy, finding.location, finding.waived
     return {
         "rule": finding.rule,

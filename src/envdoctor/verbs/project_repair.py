@@ -50,9 +50,8 @@ class ProjectRepair:
     """The file that gets pins which nobody asked for before."""
 
     def document(self, *, written: bool) -> dict[str, object]:
-        """Return it as plain values."""
+        """Return it as plain values, as ``repair --format json`` has them."""
         return {
-            "schema": "envdoctor.repair/1",
             "repair": self.repair.id,
             "files": [{"path": change.path, "diff": change.diff()} for change in self.changes],
             "cautions": list(self.repair.cautions),
@@ -96,7 +95,8 @@ def project_repair(root: Path, repair: Repair) -> ProjectRepair:
         found[found.index(last)] = replace(last, added=pins)
     made = [_change(root, path, found) for path, found in edits.items()]
     by_hand.extend(item for item in made if isinstance(item, str))
-    changes = tuple(item for item in made if isinstance(item, FileChange))
+    # A line that was written by this repair before says what is wanted.
+    changes = tuple(item for item in made if isinstance(item, FileChange) and item.before != item.after)
     return ProjectRepair(repair, changes, tuple(dict.fromkeys(by_hand)), added_to)
 
 
