@@ -8,6 +8,7 @@ from diagnose_fixtures import MemoryArchives, resolution_of, resolved, target_of
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.setup_script import parse_setup_script
+from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.finding import Finding, Severity
 
 LEGACY = "[build-system]\nrequires = ['setuptools<82', 'wheel']\n"
@@ -52,6 +53,16 @@ def test_what_stops_a_build(setup: str, project: str, said: tuple[Severity, str]
     findings = _found(setup, project)
     assert [item.severity for item in findings] == ([said[0]] if said else [])
     assert all(said is not None and said[1] in item.message for item in findings)
+
+
+def test_how_to_build_what_is_of_no_use_on_the_target_is_not_told() -> None:
+    package = resolved("xformers==0.0.30", sdist=True, risk=BuildRisk.COMPILER)
+    archives = MemoryArchives({"xformers": {"xformers-0.0.30/setup.py": "import torch\n"}})
+    said = {}
+    for target in ("macos/aarch64/3.11/mps", "linux/x86_64/3.11/cuda"):
+        examination = Examination(target=target_of(target), resolution=resolution_of(package), archives=archives)
+        said[target] = [item.rule for item in examine(examination) if item.subject == "xformers"]
+    assert list(said.values()) == [["RES102"], ["RES102", "RES110"]]
 
 
 def test_a_build_may_import_what_stands_beside_its_setup_script() -> None:

@@ -160,6 +160,14 @@ def test_walked_back_says_who_forced_it() -> None:
     assert "is 0.10.2 and not 0.12.2, the newest: pinned by `omegaconf<2.1` of x 1" in finding.message
 
 
+@pytest.mark.parametrize(("newest", "told"), [("kernels-2.0.tar.gz", 0), ("kernels-2.0-py3-none-any.whl", 1)])
+def test_what_must_be_built_anyway_is_not_walked_back_to_a_build(newest: str, told: int) -> None:
+    walked = WalkedBack("kernels", Version("1.0"), Version("2.0"), (by_distribution("torch<2", "x", "1"),))
+    package = resolved("kernels==1.0", sdist=True, wanted_by=[by_distribution("kernels", "x", "1")])
+    index = MemoryIndex({"kernels": ["kernels-1.0.tar.gz", newest]})
+    assert len(found("RES104", package, walked_back=(walked,), index=index)) == told
+
+
 def test_walked_back_says_what_stands_against_the_newest() -> None:
     forced = (by_distribution("pynini>=2.1.6", "texts", "1.2"), pinned("pynini==2.1.5"))
     walked = WalkedBack("texts", Version("1.0"), Version("1.2"), forced)

@@ -112,6 +112,29 @@ def test_of_a_package_what_it_ships_counts_and_nothing_beside_it(path: str) -> N
     assert finding.subject == "six"
 
 
+@pytest.mark.parametrize(
+    ("more", "severity"),
+    [
+        ({}, Severity.INFO),
+        ({"src/app/other.py": "from .export import dump\n"}, Severity.INFO),
+        ({"tests/test_export.py": "from app.export import dump\n"}, Severity.INFO),
+        ({"src/app/reader.py": "def f():\n    from .export import dump\n"}, Severity.WARNING),
+        ({"src/app/__init__.py": ""}, Severity.WARNING),
+        ({"pyproject.toml": '[project.scripts]\nexport = "app.export:main"\n'}, Severity.WARNING),
+        ({"src/app/__main__.py": "from . import export\n"}, Severity.WARNING),
+    ],
+)
+def test_what_a_file_imports_that_nothing_loads_is_a_note(more: dict[str, str], severity: Severity) -> None:
+    files = {
+        "src/app/__init__.py": "from .reader import Reader\n",
+        "src/app/reader.py": "",
+        "src/app/export.py": "import inflect\n",
+    }
+    (finding,) = found("SRC001", {**files, **more}, "numpy==1.26.0")
+    assert (finding.subject, finding.severity) == ("inflect", severity)
+    assert ("nothing of the project loads" in finding.message) is (severity is Severity.INFO)
+
+
 def test_a_part_of_a_package_that_needs_an_extra_needs_it_as_a_whole() -> None:
     extra = Group(GroupName(GroupKind.EXTRA, "server"), (require("fastapi"),))
     files = {
@@ -157,6 +180,21 @@ def test_an_import_that_no_run_reaches_is_no_error_of_an_advisory() -> None:
     files = {"app.py": "import numpy\n", "benchmarks/fp8/run.py": "import deepspeed\n"}
     examination = Examination(target=CUDA, sources=MemorySources(files), resolution=resolution_of(resolved("a==1")))
     assert not [item for item in examine(examination) if item.subject == "deepspeed"]
+
+
+def test_an_import_for_which_an_extra_is_needed_anyway_is_no_error_of_an_advisory() -> None:
+    extra = Group(GroupName(GroupKind.EXTRA, "train"), (require("peft"),))
+    files = {"setup.py": "", "app/__init__.py": "", "app/train.py": "import peft\nimport deepspeed\n"}
+    examination = Examination(target=CUDA, sources=MemorySources(files), resolution=resolution_of(resolved("a==1")))
+    assert [item for item in examine(examination) if item.subject == "deepspeed"]
+    examination = replace(examination, project=Project(".", groups=(extra,)))
+    assert not [item for item in examine(examination) if item.subject == "deepspeed"]
+
+
+@pytest.mark.parametrize("line", ['predict: "predict.py:Predictor"', "train: predict.py:train", "  predict: x.py:P"])
+def test_a_script_that_cog_runs_is_judged_by_cogs_own_list(line: str) -> None:
+    files = {"predict.py": "import inflect\n", "cog.yaml": f"build:\n  gpu: true\n{line}\n"}
+    assert bool(found("SRC001", files, "numpy==1.26.0")) is line.startswith(" ")
 
 
 def test_scripts_beside_a_requirements_file_are_entries_too() -> None:
@@ -208,6 +246,13 @@ def test_distutils_is_missing_from_python_3_12_on() -> None:
         ("m = LanguageIdentifier.from_pickled_model(p)\n", "py3langid==0.4.0", 1),
         ("m = librosa.filters.mel(sr, n_fft)\n", "librosa==0.10.2", 1),
         ("m = librosa.filters.mel(sr=sr, n_fft=n_fft)\n", "librosa==0.10.2", 0),
+        ('f = np.trapezoid if hasattr(np, "trapezoid") else np.trapz\n', "numpy==2.4.0", 0),
+        ('if hasattr(np, "trapz"):\n    x = np.trapz(y)\n', "numpy==2.4.0", 0),
+        ('if Version(np.__version__) < Version("2"):\n    x = np.trapz(y)\n', "numpy==2.4.0", 0),
+        ("try:\n    f = np.trapezoid\nexcept AttributeError:\n    f = np.trapz\n", "numpy==2.4.0", 0),
+        ("try:\n    import moviepy.editor as m\nexcept:\n    import moviepy as m\n", "moviepy==2.1.1", 0),
+        ("try:\n    x = np.trapz(y)\nexcept Exception:\n    x = None\n", "numpy==2.4.0", 1),
+        ('if version == "v2":\n    x = np.trapz(y)\n', "numpy==2.4.0", 1),
     ],
 )
 def test_removed_calls(text: str, pin: str, count: int) -> None:
@@ -228,6 +273,15 @@ def test_removed_calls(text: str, pin: str, count: int) -> None:
 )
 def test_runtime_installer(text: str, count: int) -> None:
     assert len(found("SRC003", {"a.py": text}, "numpy==1.26.0")) == count
+
+
+def test_an_installer_that_stands_in_for_a_failed_import_is_a_note() -> None:
+    call = '    os.system("pip install -U six")\n'
+    (finding,) = found("SRC003", {"a.py": f"try:\n    import six\nexcept (ImportError, AssertionError):\n{call}"})
+    assert finding.severity is Severity.INFO
+    for text in (f"try:\n    import six\n{call}except ImportError:\n    pass\n", f"if True:\n{call}"):
+        (finding,) = found("SRC003", {"a.py": text})
+        assert finding.severity is Severity.WARNING
 
 
 def test_hard_coded_devices_are_gathered_by_file() -> None:

@@ -38,6 +38,8 @@ class ModuleOwners:
                 self._modules.update(item.top_level)
         self._listed: set[str] = set()
         self._unread = False
+        groups = examination.project.groups if examination.project else ()
+        self._optional = {line.name for group in groups for line in group.requirements}
 
     @staticmethod
     def projects_of(module: str) -> tuple[str, ...]:
@@ -58,6 +60,14 @@ class ModuleOwners:
         if any(self._lists(package, module) for package in self._packages.values()):
             return True
         return None if self._unread else False
+
+    def optional(self, module: str) -> bool:
+        """Return whether only extras and groups that nobody asked for name a project of ``module``.
+
+        What such a project brings along does not count: sources that always run may import it as well.
+        """
+        projects = self.projects_of(module) or (canonicalize_name(module),)
+        return bool(self._optional & set(projects)) and self.provides(module) is False
 
     def _alike(self, module: str) -> Iterator[ResolvedPackage]:
         """Yield packages whose name shares a word with the module."""

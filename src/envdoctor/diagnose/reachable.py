@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from envdoctor.diagnose.source_scan import ImportSite, SourceScan
 
-__all__ = ["conditional_files", "local_modules", "reachable_files", "shipped_packages"]
+__all__ = ["conditional_files", "local_modules", "reachable_files", "shipped_packages", "unused_files"]
 
 _TESTS = frozenset({"tests", "test", "testing", "docs", "doc"})
 _ASIDE = _TESTS | {
@@ -16,6 +16,7 @@ _ASIDE = _TESTS | {
     *("docker", "plugins", "contrib", "ci", "dev"),
 }
 _SOURCE_ROOTS = ("src/", "lib/", "python/")
+_COMMANDS_IN = ("pyproject.toml", "setup.cfg", "setup.py")
 _NOT_ENTRIES = frozenset({"setup.py", "conftest.py", "noxfile.py", "fabfile.py", "conf.py"})
 
 
@@ -111,6 +112,35 @@ def conditional_files(scan: SourceScan, paths: Iterable[str]) -> set[str]:
         queue += surely[path] - reached
         reached |= surely[path]
     return _from(perhaps - reached, surely) - reached
+
+
+def unused_files(scan: SourceScan, paths: Iterable[str]) -> set[str]:
+    """Return those files of the project's packages that neither a package's door nor a file outside of them loads.
+
+    A door is ``__init__.py``, ``__main__.py``, or what a command of the project starts. A package whose ``__init__.py``
+    loads nothing of its own offers each of its modules: none of them is unused.
+    """
+    inside = set(paths)
+    imports = {path: {each for site in scan.imports(path) for each in _targets(site, scan)} & inside for path in inside}
+    packages = tuple(folder for folder in shipped_packages(scan) if _loads_its_own(folder, imports))
+    commands = "\n".join(file.text for name in _COMMANDS_IN if (file := scan.read(name)) is not None)
+    starts = {path for path in inside if not path.startswith(packages) or _is_door(path, packages, commands)}
+    return inside - _from(starts, imports)
+
+
+def _loads_its_own(package: str, imports: dict[str, set[str]]) -> bool:
+    door = f"{package}__init__.py"
+    return any(path.startswith(package) for path in imports.get(door, set()) - {door})
+
+
+def _is_door(path: str, packages: tuple[str, ...], commands: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    started = f"{path.removesuffix('.py').replace('/', '.')}:"
+    return (
+        name == "__main__.py"
+        or (name == "__init__.py" and f"{folder}/" in packages)
+        or any(started.removeprefix(root.replace("/", ".")) in commands for root in ("", *_SOURCE_ROOTS))
+    )
 
 
 def _from(starts: set[str], imports: dict[str, set[str]]) -> set[str]:

@@ -10,6 +10,8 @@ from fnmatch import fnmatch
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.source_syntax import conditional_imports, docstring_lines, guarded_lines, stand_in_lines
+
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Sources
     from envdoctor.model.project import SourceFile
@@ -158,7 +160,7 @@ class SourceScan:
     def _is_prose(self, item: SourceFile, line: int) -> bool:
         """Return whether a line stands in a docstring; the file is parsed once, and only where something was found."""
         if item.path not in self._prose:
-            self._prose[item.path] = _docstring_lines(self._tree(item))
+            self._prose[item.path] = docstring_lines(self._tree(item))
         return any(first <= line <= last for first, last in self._prose[item.path])
 
     def imports(self, path: str) -> tuple[ImportSite, ...]:
@@ -183,7 +185,19 @@ class SourceScan:
         if item is None or not any(site.indented for site in self.imports(path)):
             return set()
         tree = self._tree(item)
-        return set(_conditional(tree.body, under=False)) if tree is not None else set()
+        return set(conditional_imports(tree.body, under=False)) if tree is not None else set()
+
+    def guarded_lines(self, path: str) -> set[int]:
+        """Return the lines that look before they leap: under a test of ``hasattr`` or a version, or in ``try``."""
+        item = self.by_path.get(path)
+        tree = self._tree(item) if item is not None else None
+        return set(guarded_lines(tree)) if tree is not None else set()
+
+    def stand_in_lines(self, path: str) -> set[int]:
+        """Return the lines that run where an import failed: in ``except ImportError`` and the like."""
+        item = self.by_path.get(path)
+        tree = self._tree(item) if item is not None else None
+        return set(stand_in_lines(tree)) if tree is not None else set()
 
     def _tree(self, item: SourceFile) -> ast.Module | None:
         """Return a file's syntax, None where it has none; parsed once, however many rules ask."""
@@ -224,38 +238,6 @@ def called_in(hits: Iterable[Hit]) -> tuple[str, ...]:
 def _is_aside(path: str) -> bool:
     folders = path.split("/")[:-1]
     return not _TESTS.isdisjoint(folders) or path.rpartition("/")[2].startswith(("test_", "conftest"))
-
-
-def _docstring_lines(tree: ast.Module | None) -> tuple[tuple[int, int], ...]:
-    return tuple(
-        (node.lineno, node.end_lineno or node.lineno)
-        for node in _statements(tree.body if tree is not None else [])
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    )
-
-
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield all statements, without a look at the expressions in them: those are nine tenths of a tree."""
-    for node in body:
-        yield node
-        for part in ("body", "orelse", "finalbody"):
-            yield from _statements(getattr(node, part, []))
-        for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            yield from _statements(inner.body)
-
-
-def _conditional(body: list[ast.stmt], *, under: bool) -> Iterator[int]:
-    for node in body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            if under:
-                yield node.lineno
-            continue
-        main = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
-        inner = under or (isinstance(node, ast.If | ast.Try) and not main)
-        for part in ("body", "orelse", "finalbody"):
-            yield from _conditional(getattr(node, part, []), under=inner)
-        for branch in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            yield from _conditional(branch.body, under=True)
 
 
 def _inside(imported: str, module: str) -> bool:

@@ -11,6 +11,7 @@ from packaging.version import Version
 
 from envdoctor.model.binary import GpuCode
 from envdoctor.model.build_label import read_label
+from envdoctor.model.target import OperatingSystem
 from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file, torch_labels
 
@@ -102,6 +103,10 @@ class BuildNeed:
     """Why no build can succeed, in words."""
     lacks: str = ""
     """What a build that succeeds leaves out and the wheels have."""
+
+    def is_in_vain(self, target: Target | None) -> bool:
+        """Return whether what it makes cannot exist on the target: kernels for CUDA on macOS."""
+        return "cuda-toolkit" in self.needs and target is not None and target.os is OperatingSystem.MACOS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.card_facts import card_architectures, facts_like
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
-from envdoctor.diagnose.reachable import reachable_files
+from envdoctor.diagnose.module_owners import ModuleOwners
+from envdoctor.diagnose.reachable import reachable_files, unused_files
 from envdoctor.diagnose.source_scan import EVERYWHERE, called_in
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.origin import FileOrigin
@@ -20,6 +21,7 @@ from envdoctor.model.version_table import contains
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.diagnose.source_scan import SourceScan
     from envdoctor.toml_tables import Table
 
 __all__ = ["WORLD_ATOMS", "project_atom"]
@@ -193,6 +195,10 @@ def _env_unset(row: Table) -> Atom:
     return Atom("env_unset", ask)
 
 
+def _for_an_extra(path: str, scan: SourceScan, owners: ModuleOwners) -> bool:
+    return any(owners.optional(site.module.partition(".")[0]) for site in scan.imports(path) if not site.indented)
+
+
 def _imports(row: Table) -> Atom:
     module = row.text("imports", required=True)
 
@@ -202,9 +208,13 @@ def _imports(row: Table) -> Atom:
         project = situation.scene.examination.project
         sites = situation.scan.unguarded(module)
         if sites:
-            # A file that no run of the project reaches needs the module for itself alone.
+            # A file that no run of the project reaches needs the module for itself alone, and one for which an extra
+            # is needed anyway is not for everybody.
             reached = set(reachable_files(situation.scan, project.files if project else ()))
+            reached -= unused_files(situation.scan, reached)
+            owners = ModuleOwners(situation.scene.examination)
             sites = [site for site in sites if site.path in reached]
+            sites = [site for site in sites if not _for_an_extra(site.path, situation.scan, owners)]
         if not sites:
             return FALSE
         where = FileOrigin(sites[0].path, sites[0].line)

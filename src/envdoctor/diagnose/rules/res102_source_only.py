@@ -37,7 +37,6 @@ from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.target import OperatingSystem
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.shipped import needs_in_words
 
@@ -53,10 +52,6 @@ if TYPE_CHECKING:
 _OFF_MACOS = "keep it off this target with the marker `; sys_platform != 'darwin'`"
 
 
-def _without_cuda(need: BuildNeed, target: Target | None) -> bool:
-    return "cuda-toolkit" in need.needs and target is not None and target.os is OperatingSystem.MACOS
-
-
 def _words(risk: BuildRisk | None, need: BuildNeed | None, target: Target | None) -> tuple[Severity, str]:
     if need is not None and need.fails:
         return Severity.ERROR, f"cannot be installed: {need.fails}"
@@ -64,7 +59,7 @@ def _words(risk: BuildRisk | None, need: BuildNeed | None, target: Target | None
         return Severity.INFO, f"is built from source without {need.lacks}"
     if risk is BuildRisk.ANYWHERE or (need is not None and not need.needs):
         return Severity.INFO, "is built from source, which works anywhere"
-    if need is not None and _without_cuda(need, target):
+    if need is not None and need.is_in_vain(target):
         return Severity.WARNING, "is built from source: its kernels need the CUDA toolkit, which macOS does not have"
     if need is not None:
         return Severity.WARNING, f"needs {', '.join(needs_in_words(need.needs))}"
@@ -141,7 +136,7 @@ def _planned(examination: Examination) -> Iterator[Finding]:
         if not (need.fails if need else pure):
             lacks = bool(need and need.lacks)
             wheels = _wheels(examination, package.name, package.version, helps=not lacks)
-            if need and _without_cuda(need, examination.target):
+            if need and need.is_in_vain(examination.target):
                 wheels = _OFF_MACOS
         version, risk, target = str(package.version), package.build_risk, examination.target
         yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels, target)

@@ -29,11 +29,13 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import BuildRisk, FileKind
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
+    from packaging.utils import NormalizedName
     from packaging.version import Version
 
     from envdoctor.diagnose.examination import Examination
@@ -62,15 +64,27 @@ def _years_behind(package: ResolvedPackage, newest: Version, index: Index | None
     return (after - before).days / 365
 
 
-def _severity(package: ResolvedPackage, years: float) -> Severity | None:
+def _newest_is_built(name: NormalizedName, newest: Version, examination: Examination) -> bool:
+    """Return whether the newest release has no wheel for the target either: then going back is not why it is built."""
+    index, target = examination.index, examination.target
+    try:
+        files = index.page(name).of_version(newest) if index else ()
+    except (IndexUnavailable, ProjectNotFound):
+        return False
+    wheels = (item for item in files if item.kind is FileKind.WHEEL)
+    return bool(files) and target is not None and not any(can_use(item, target) for item in wheels)
+
+
+def _severity(package: ResolvedPackage, years: float, *, as_new: bool) -> Severity | None:
     """Weigh a walk back; None where it is an everyday one that ``explain`` tells and no list needs.
 
     A package that a person asks for by name without a bound, and that ends at an old release because of others, is
-    what nobody meant. What distributions bound among themselves matters only where it must be built.
+    what nobody meant. What distributions bound among themselves matters only where it must be built, and the newest
+    release need not be.
     """
     people = [item for item in package.wanted_by if written_by_a_person(item.origin)]
     built = package.file.kind is FileKind.SDIST and package.build_risk is not BuildRisk.ANYWHERE
-    if built:
+    if built and not as_new:
         return Severity.WARNING
     if any(not item.specifier for item in people) and package.name not in _COUPLED and years > _LONG_AGO:
         return Severity.WARNING
@@ -111,7 +125,8 @@ def _find(examination: Examination) -> Iterator[Finding]:
         package = resolution.get(item.name) if resolution else None
         if resolution is None or package is None:
             continue
-        severity = _severity(package, _years_behind(package, item.newest, examination.index))
+        as_new = _newest_is_built(package.name, item.newest, examination)
+        severity = _severity(package, _years_behind(package, item.newest, examination.index), as_new=as_new)
         if severity is None:
             continue
         chain = chain_to(resolution, item.name)

@@ -10,7 +10,7 @@ bring into the isolated environment in which it runs.
 
 pip and uv build in an environment of its own, which holds the build requirements and nothing else: setuptools of today,
 which has no `pkg_resources` any more, and no torch, although torch is installed. The installation of everything else
-stops, too.
+stops, too. Kernels for CUDA on macOS are left to RES102, which says to keep them off.
 
 ## Example
 
@@ -35,6 +35,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.setup_script import SetupScript, parse_setup_script
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
@@ -132,6 +133,9 @@ def _find(examination: Examination) -> Iterator[Finding]:
     for package in resolution.packages:
         if package.file.kind is not FileKind.SDIST or package.file.stand_in:
             continue
+        need = shipped_wheel_facts().build_need(package.name, package.version, target)
+        if need is not None and need.is_in_vain(target):
+            continue  # RES102 says to keep it off: no way to build it is of use.
         sdist = _opened(archives, package.file)
         chain = chain_to(resolution, package.name)
         for severity, words, way in _troubles(package, sdist, target.python) if sdist is not None else ():

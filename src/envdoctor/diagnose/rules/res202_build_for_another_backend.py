@@ -4,8 +4,9 @@
 
 Reads what a planned or installed wheel was really built for, and compares it with the target's backend: a CPU or ROCm
 build where the target has CUDA, a CUDA build of torch, onnxruntime-gpu or bitsandbytes where it has ROCm, XPU, MPS or
-Core ML. The build of a planned torch is read out of `torch/version.py` inside the wheel; where that cannot be done, and
-for all else, shipped tables answer, which end with the last release that was read.
+Core ML, of onnxruntime-gpu where it has DirectML. The build of a planned torch is read out of `torch/version.py` inside
+the wheel; where that cannot be done, and for all else, shipped tables answer, which end with the last release that was
+read.
 
 ## Why is this bad
 
@@ -45,12 +46,12 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.package_view import PackageView, Scene
     from envdoctor.model.resolution import ResolvedPackage
 
-_ASKS_FOR_A_BUILD = (Backend.CUDA, Backend.ZLUDA, Backend.ROCM, Backend.XPU, Backend.MPS, Backend.COREML)
 _WORDS = {Backend.CUDA: "a CUDA build", Backend.ROCM: "a ROCm build", Backend.XPU: "an XPU build"}
 _IN_PLACE_OF_CUDA = {
     "onnxruntime-gpu": {
         Backend.ROCM: "take `onnxruntime-migraphx` in its place",
         Backend.XPU: "take `onnxruntime-openvino` in its place",
+        Backend.DIRECTML: "take `onnxruntime-directml` in its place",
         Backend.MPS: "take `onnxruntime` in its place",
         Backend.COREML: "take `onnxruntime` in its place, which has the Core ML provider",
     },
@@ -170,7 +171,7 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
 
 def _find(examination: Examination) -> Iterator[Finding]:
     target = examination.target
-    if target is None or target.backend not in _ASKS_FOR_A_BUILD:
+    if target is None or target.backend in (Backend.CPU, Backend.UNKNOWN):
         return
     for scene in scenes(examination, shipped_wheel_facts()):
         if scene.place is Place.PLAN or (scene.place is Place.INSTALLED and _by_backend(examination)):
@@ -192,6 +193,8 @@ def _in_scene(examination: Examination, scene: Scene, target: Target) -> Iterato
             continue
         if target.backend is Backend.ZLUDA and view.name != "torch":
             continue
+        if target.backend is Backend.DIRECTML and view.name not in _IN_PLACE_OF_CUDA:
+            continue  # torch-directml takes torch's CPU build.
         if installed and build.cpu_only and (target.os is OperatingSystem.WINDOWS or target.arch is Arch.AARCH64):
             continue  # ADV001 and ADV002 say it, with where the right build is
         yield _finding(examination, view, build, target)

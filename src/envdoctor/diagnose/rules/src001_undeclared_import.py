@@ -6,8 +6,10 @@ Looks at the imports that running the project's scripts, or importing its packag
 functions; no file that the project itself imports in `if` or `try` alone) and reports those that neither the standard
 library, nor the project itself, nor a planned or installed distribution gives. What an extra or a group of the project
 brings is not reported, nor is any other import of a file that needs one of them; nor what the build alone needs, nor
-what stands in a folder with a list of its own. Where some of the project's requirements could not be read, nothing is
-reported: they may bring it.
+what stands in a folder with a list of its own, or in a script that
+`cog.yaml` names. Where some of the project's requirements could not be read, nothing is
+reported: they may bring it. Where only files of a package import it that neither the package itself nor a command of
+the project loads, it is a note: whoever runs such a file by hand needs it.
 
 ## Why is this bad
 
@@ -24,6 +26,7 @@ Everything installs, and the program dies at its first line with `ModuleNotFound
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -31,7 +34,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.diagnose.module_owners import ModuleOwners
-from envdoctor.diagnose.reachable import conditional_files, local_modules, reachable_files, shipped_packages
+from envdoctor.diagnose.reachable import (
+    conditional_files,
+    local_modules,
+    reachable_files,
+    shipped_packages,
+    unused_files,
+)
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import ImportSite, SourceScan, scan_of
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
@@ -67,6 +76,7 @@ _DROPPED = {
     "symbol": (3, 10),
 }
 _SHOWN = 5
+_COG_SCRIPT = re.compile(r"""^(?:predict|train)\s*:\s*["']?([\w./-]+\.py)\b""", re.MULTILINE)
 _ADDED = {"tomllib": (3, 11), "zoneinfo": (3, 9), "graphlib": (3, 9)}
 
 
@@ -102,15 +112,6 @@ def _confirmed(scan: SourceScan, sites: list[ImportSite]) -> list[ImportSite]:
     """Return the sites that are real, unguarded import statements: the files are parsed only now."""
     real = (site for site in sites if any(site.line == item.line for item in scan.top_level_imports(site.path)))
     return list(islice(real, _SHOWN))
-
-
-def _in_a_group(examination: Examination) -> set[str]:
-    """Return what extras and groups name that nobody asked for: whoever runs such a file asks for its group.
-
-    Not what that brings along: sources that always run may import it as well.
-    """
-    groups = examination.project.groups if examination.project else ()
-    return {line.name for group in groups for line in group.requirements}
 
 
 def _for_the_build(scan: SourceScan) -> set[str]:
@@ -150,6 +151,12 @@ def _folders_with_a_list(project: Project | None) -> tuple[str, ...]:
     return tuple({f"{path.rpartition('/')[0]}/" for path in paths if "/" in path})
 
 
+def _run_by_cog(scan: SourceScan) -> tuple[str, ...]:
+    """Return the scripts that cog.yaml names: Cog runs them in its own image, with itself and that file's list."""
+    file = scan.read("cog.yaml")
+    return tuple(_COG_SCRIPT.findall(file.text)) if file is not None else ()
+
+
 def _excluded(examination: Examination, projects: tuple[str, ...]) -> bool:
     excluded = {item.name for item in examination.profile.excludes} if examination.profile else set()
     return bool(excluded & set(projects))
@@ -163,23 +170,25 @@ def _find(examination: Examination) -> Iterator[Finding]:
     scan, owners = scan_of(examination.sources), ModuleOwners(examination)
     paths = reachable_files(scan, examination.project.files if examination.project else ())
     guarded = {patch.module for patch in examination.profile.patches} if examination.profile else set()
-    optional = _in_a_group(examination)
     suspects = {
         module: (owners.projects_of(module) or (module.replace("_", "-").casefold(),), sites)
         for module, sites in sorted(_suspects(examination, scan, owners, paths).items())
     }
-    own_lists = _folders_with_a_list(examination.project)
-    files = {site.path for projects, sites in suspects.values() if optional & set(projects) for site in sites}
+    own_lists = (*_folders_with_a_list(examination.project), *_run_by_cog(scan))
+    optional = {module for module in suspects if owners.optional(module)}
+    files = {site.path for module in optional for site in suspects[module][1]}
     mates = _folders_below(scan, files)
     files |= conditional_files(scan, paths) if suspects else set()
-    settled = optional | _for_the_build(scan)
+    unused = unused_files(scan, paths) if suspects else set()
+    settled = _for_the_build(scan)
     for module, (projects, sites) in suspects.items():
-        if settled & set(projects) or module in guarded or _excluded(examination, projects):
+        if module in optional or settled & set(projects) or module in guarded or _excluded(examination, projects):
             continue
         sites = [site for site in sites if site.path not in files and not site.path.startswith((*own_lists, *mates))]
-        real = _confirmed(scan, sites)
+        used = _confirmed(scan, [site for site in sites if site.path not in unused])
+        real = used or _confirmed(scan, sites)
         if real:
-            yield _finding(module, projects[0], real)
+            yield _finding(module, projects[0], real, used=bool(used))
 
 
 def _unread(project: Project | None) -> bool:
@@ -195,16 +204,21 @@ def _folders_below(scan: SourceScan, files: set[str]) -> tuple[str, ...]:
     return tuple(folder for folder in folders if folder not in tops and folder.startswith(tuple(tops - {""})))
 
 
-def _finding(module: str, project: str, sites: list[ImportSite]) -> Finding:
+def _finding(module: str, project: str, sites: list[ImportSite], *, used: bool) -> Finding:
     where = FileOrigin(sites[0].path, sites[0].line)
     return Finding(
         rule=RULE.code,
         name=RULE.name,
-        severity=RULE.severity,
+        severity=RULE.severity if used else Severity.INFO,
         subject=project,
-        message=f"`{module}` is imported at {where}, but nothing that is required provides it",
+        message=f"`{module}` is imported at {where}, "
+        + ("" if used else "which nothing of the project loads, ")
+        + "but nothing that is required provides it",
         evidence=tuple(Evidence(f"import {site.module}", f"{site.path}:{site.line}") for site in sites),
-        remedy=Remedy(f"add `{project}` to the requirements", Applicability.UNSAFE),
+        remedy=Remedy(
+            f"add `{project}` to the requirements" if used else f"add `{project}` where that file is run",
+            Applicability.UNSAFE if used else Applicability.DISPLAY,
+        ),
         location=where,
     )
 

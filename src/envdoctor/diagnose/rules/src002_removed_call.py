@@ -7,7 +7,7 @@ Reports calls in the project's sources that the planned or installed version of 
 ## Why is this bad
 
 Everything resolves and installs; the program dies when it reaches the line. Where no script of the project leads to
-the file, the finding is mild.
+the file, the finding is mild. A line that the sources guard (`hasattr`, a test of the version, `try`) is not reported.
 
 ## Example
 
@@ -63,6 +63,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             package = scene.get(row["package"])
             if package is not None and contains(row["version"], package.version):
                 hits = scan.search(row["pattern"], having=tuple(row["having"]))
+                hits = [hit for hit in hits if hit.line not in scan.guarded_lines(hit.path)]
                 if hits:
                     reached = [hit for hit in hits if hit.path in reachable]
                     yield _finding(row, package, reached or hits, reached=bool(reached))

@@ -7,7 +7,8 @@ Reports project sources that run `pip` while the program runs.
 ## Why is this bad
 
 A working environment changes behind the lock's back at the next start: a package comes back that was left out on
-purpose, or a newer one replaces a pin. Where no script of the project leads to the file, the finding is mild.
+purpose, or a newer one replaces a pin. Where no script of the project leads to the file, or the line stands in for an
+import that failed (`except ImportError`), the finding is mild.
 
 ## Example
 
@@ -55,10 +56,11 @@ def _find(examination: Examination) -> Iterator[Finding]:
         if _is_tooling(hit.path):
             continue
         where = FileOrigin(hit.path, hit.line)
+        runs = hit.path in reachable and hit.line not in scan.stand_in_lines(hit.path)
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
-            severity=RULE.severity if hit.path in reachable else Severity.INFO,
+            severity=RULE.severity if runs else Severity.INFO,
             subject=hit.path,
             message=f"`{hit.path}` installs packages with pip while the program runs (line {hit.line})",
             evidence=(Evidence(hit.text[:160], str(where)),),
