@@ -119,6 +119,14 @@ def unread(diagnosis: Diagnosis, written: Iterable[Requirement]) -> Iterator[Ref
                 f"version of an index, such as `{name}==1.0`, or leave it out here and install it after the lock"
             )
             yield _of_line(RefusalKind.DIRECT_REFERENCE, requirement, message)
+    told = {canonicalize_name(unknown.subject.name) for unknown in diagnosis.on_trust}
+    for name in diagnosis.graph.described if diagnosis.graph is not None else ():
+        if name not in told and name in direct:
+            message = (
+                f"`{direct[name]}` is a direct reference, and a lock names files of an index with their hashes; take a "
+                f"version of an index, such as `{name}==1.0`, or leave it out here and install it after the lock"
+            )
+            yield _of_line(RefusalKind.DIRECT_REFERENCE, direct[name], message)
 
 
 def unsound(diagnosis: Diagnosis) -> Iterator[Refusal]:

@@ -17,6 +17,8 @@ class FileOrigin:
     line: int | None = None
     included_from: FileOrigin | None = None
     """The ``-r`` or ``-c`` line that brought this file in."""
+    elsewhere: bool = False
+    """The file is in a repository that a line names, and not here: ``path`` is its URL, and nobody changes it here."""
 
     def __str__(self) -> str:
         return self.path if self.line is None else f"{self.path}:{self.line}"

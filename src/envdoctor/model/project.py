@@ -25,6 +25,7 @@ __all__ = [
     "Project",
     "ReadingProblem",
     "ReadingProblemKind",
+    "Repository",
     "SourceFile",
 ]
 
@@ -76,6 +77,8 @@ class ReadingProblem:
     """What was read is right all the same, in every tool but a few old ones."""
     group: GroupName | None = None
     """The group it stands in, where nobody asked for that group."""
+    nameless: Requirement | None = None
+    """Of a URL that does not tell its project: the requirement but for its name, which is empty."""
 
 
 class IndexOptionKind(enum.Enum):
@@ -178,6 +181,22 @@ class FileLeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Repository:
+    """What the repository of a VCS URL says of its project at that ref, without being built."""
+
+    name: str | None = None
+    version: str | None = None
+    """None where only a build would tell it."""
+    requirements: tuple[Requirement, ...] = ()
+    """Of the main list; those of an extra carry it as their group."""
+    pythons: SpecifierSet | None = None
+    files: tuple[str, ...] = ()
+    """URLs of the files that were read."""
+    reason: str = ""
+    """Why its requirements are not known; empty where they are."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFile:
     """A source file of the project."""
 
@@ -223,5 +242,7 @@ class Project:
     """Extras, dependency groups and files that nobody asked for."""
     asked: tuple[GroupName, ...] = ()
     """Those that decide with the main list."""
+    described: tuple[tuple[str, Repository], ...] = ()
+    """URLs of direct references, each with what its repository says."""
     duplicates_left_out: int = 0
     """Repeated lines beyond those in ``duplicates``."""

@@ -88,11 +88,16 @@ def _of_conflict(report: Report, conflict: Conflict) -> Entry:
         message=f"{where}{members} {verb}",
         details=tuple(filter(None, (*chains, *rejection_lines(clash), available))),
         remedy=_repairs(report, conflict),
-        location=location if isinstance(location, FileOrigin) else None,
+        location=_here(location),
         related=tuple(item for item in conflict.core if item is not (in_files[0] if in_files else None)),
         identity=where + " + ".join(sorted(str(item) for item in conflict.core)),
         waived=finding.waived if finding else None,
     )
+
+
+def _here(location: object) -> FileOrigin | None:
+    """Return a place of the project itself: what stands in another repository has no line to be marked here."""
+    return location if isinstance(location, FileOrigin) and not location.elsewhere else None
 
 
 def _repairs(report: Report, conflict: Conflict) -> str:
@@ -116,7 +121,7 @@ def _of_finding(finding: Finding) -> Entry:
         message=one_line(finding.message),
         details=tuple(one_line(f"{item.where}: {item.what}" if item.where else item.what) for item in finding.evidence),
         remedy=": ".join(one_line(part) for part in parts if part),
-        location=finding.location,
+        location=_here(finding.location),
         identity=one_line(finding.message),
         waived=finding.waived,
     )

@@ -80,7 +80,7 @@ def bare_reason(unknown: Unknown) -> str:
     if unknown.kind is UnknownKind.ONLY_A_BUILD:
         return f"{unknown.cause}, and {_ONLY_ITS_BUILD}" if unknown.cause else _ONLY_ITS_BUILD
     if unknown.kind is UnknownKind.DIRECT_REFERENCE:
-        return "a direct reference, which is not fetched"
+        return f"a direct reference: {unknown.cause}" if unknown.cause else "a direct reference, which is not fetched"
     if unknown.kind is UnknownKind.MARKER:
         return "its marker cannot be evaluated"
     if unknown.kind is UnknownKind.NO_REQUIREMENT:

@@ -78,7 +78,7 @@ def _needs(package: ResolvedPackage) -> str:
 
 
 def _on_trust(graph: DependencyGraph) -> Iterator[str]:
-    for name in sorted(graph.unknown.keys() - graph.unreached):
+    for name in sorted(graph.unknown.keys() - graph.unreached - graph.described.keys()):
         yield f"`{name}` is a direct reference: what it requires is not known"
     for name in sorted(graph.unreached):
         yield f"`{name}` could not be looked up: what it requires is not known"

@@ -24,6 +24,7 @@ from envdoctor.model.candidate import (
 )
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.project import Repository
 from envdoctor.model.requirement import Requirement, RequirementKind, holds
 from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
@@ -100,7 +101,9 @@ class DependencyGraph:
         self.missing: set[NormalizedName] = set()
         """Projects that no index has."""
         self.unknown: dict[NormalizedName, Unknown] = {}
-        """Projects of which nothing is known: direct references, and pages that could not be fetched."""
+        """Projects of which no version is known: direct references, and pages that could not be fetched."""
+        self.described: dict[NormalizedName, Repository] = {}
+        """Those of them whose requirements stand among the lines, for their repository says them."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
         """Versions without metadata."""
         written = (*manifest.requirements, *manifest.constraints, *(o.requirement for o in manifest.overrides))
@@ -147,7 +150,11 @@ class DependencyGraph:
             unusable = wheel is not None and not can_use(wheel, self.manifest.target)
             if wheel is not None and (unusable or isinstance(self._ask(wheel), CoreMetadata)):
                 return self.selector.select(ProjectPage(name, (wheel,)))
-            self.unknown[name] = Unknown(UnknownKind.DIRECT_REFERENCE, subject, origin=direct.origin)
+            told = self.manifest.described.get(direct.url or "")
+            cause = told.reason if told is not None else ""
+            self.unknown[name] = Unknown(UnknownKind.DIRECT_REFERENCE, subject, cause=cause, origin=direct.origin)
+            if told is not None and not told.reason:
+                self.described[name] = told
             return CandidateList(name, (), (), None, opaque=True)
         try:
             page = self.index.page(name)
@@ -172,7 +179,18 @@ class DependencyGraph:
         found = self._bits.get(key)
         if found is None:
             found = self._bits[key] = self.candidates(name).admitted(specifier, *self._eligibility(name))
+            if name in self.described:
+                self._hold_against(name, specifier)
         return found
+
+    def _hold_against(self, name: NormalizedName, specifier: SpecifierSet) -> None:
+        """Note where a demand is not met by the version that a repository says, or by one that only a build tells."""
+        version = self.described[name].version
+        if version is not None and specifier.contains(version, prereleases=True):
+            return
+        if specifier:
+            says = f"its repository says version {version}" if version else "only a build would tell its version"
+            self.unknown[name] = replace(self.unknown[name], cause=f"{says}, and `{specifier}` is asked for")
 
     def _eligibility(self, name: NormalizedName) -> tuple[int, int]:
         known = self._eligible.get(name)

@@ -229,7 +229,10 @@ def _unreached(graph: DependencyGraph) -> tuple[Unknown, ...]:
 
 
 def _direct(graph: DependencyGraph) -> list[Unknown]:
-    return [found for _, found in sorted(graph.unknown.items()) if found.kind is UnknownKind.DIRECT_REFERENCE]
+    direct = [
+        (name, found) for name, found in sorted(graph.unknown.items()) if found.kind is UnknownKind.DIRECT_REFERENCE
+    ]
+    return [found for name, found in direct if found.cause or name not in graph.described]
 
 
 def _marker(subject: Subject, line: str) -> Unknown:

@@ -10,6 +10,7 @@ from packaging.version import Version
 
 from envdoctor.model.override import Override
 from envdoctor.model.profile import Coupling, Exclusion
+from envdoctor.model.project import Repository
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Target
 
@@ -66,6 +67,8 @@ class Manifest:
     """Locked versions, kept wherever they still fit."""
     upgrade: frozenset[str] = frozenset()
     """Projects whose preference is dropped; ``:all:`` for every project."""
+    described: Mapping[str, Repository] = field(default_factory=dict)
+    """URLs of direct references, each with what its repository says; its requirements are among the lines."""
     constraints: tuple[Requirement, ...] = ()
     """Bounds that no repair may set aside and no conflict names (a date, a user's own ``--python``)."""
     policy: Policy = Policy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -79,7 +79,7 @@ def project_repair(root: Path, repair: Repair) -> ProjectRepair:
     added: list[Override] = []
     added_to = ""
     for override in repair.overrides:
-        lines = [aside for aside in override.sets_aside if isinstance(aside.origin, FileOrigin) and aside.origin.line]
+        lines = [aside for aside in override.sets_aside if _stands_here(aside)]
         for aside in lines:
             edits.setdefault(aside.origin.path, []).append(_edit(override, aside))  # type: ignore[union-attr]
         others = [aside for aside in override.sets_aside if aside not in lines]
@@ -98,6 +98,14 @@ def project_repair(root: Path, repair: Repair) -> ProjectRepair:
     # A line that was written by this repair before says what is wanted.
     changes = tuple(item for item in made if isinstance(item, FileChange) and item.before != item.after)
     return ProjectRepair(repair, changes, tuple(dict.fromkeys(by_hand)), added_to)
+
+
+def _stands_here(line: Requirement) -> bool:
+    return isinstance(line.origin, FileOrigin) and bool(line.origin.line) and not line.origin.elsewhere
+
+
+def _is_elsewhere(line: Requirement) -> bool:
+    return isinstance(line.origin, FileOrigin) and line.origin.elsewhere
 
 
 def _change(root: Path, path: str, edits: Sequence[Edit]) -> FileChange | str:
@@ -146,10 +154,16 @@ def write_repair(root: Path, made: ProjectRepair, project: Project, again: Calla
 
     files = {change.path: change.after.encode("utf-8") for change in made.changes}
     summary = tuple(f"repair {made.repair.id}: change {path}" for path in files)
-    expected = _expected(made, project.requirements)
+    repositories = {url for url, _ in project.described}
+
+    def comparable(requirements: Iterable[Requirement]) -> list[Requirement]:
+        """Leave out what a repository says: names and lines that no second reading of the files brings."""
+        return [line for line in requirements if line.url not in repositories and not _is_elsewhere(line)]
+
+    expected = _expected(made, comparable(project.requirements))
     try:
         written = write_project_files(
-            root, files, summary, say=say, holds=lambda: _counted(again().requirements) == expected
+            root, files, summary, say=say, holds=lambda: _counted(comparable(again().requirements)) == expected
         )
     except (OSError, Busy, PathEscape) as error:
         raise UsageError(f"nothing was changed: {getattr(error, 'strerror', None) or error}") from error

@@ -53,6 +53,7 @@ def manifest_of(
         preferences=dict(locked.versions) if locked else {},
         upgrade=upgrade,
         policy=policy_of(project),
+        described=dict(project.described),
     )
 
 

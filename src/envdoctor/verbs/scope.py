@@ -29,7 +29,10 @@ def scope_of_project(
     """Return the scope of a report about a project, and about the environment that is looked at beside it."""
     environment = patient.environment if patient is not None else None
     return Scope(
-        read=tuple(FileRead(path, _form(path)) for path in read.files),
+        read=(
+            *(FileRead(path, _form(path)) for path in read.files),
+            *(FileRead(url, "of a repository") for _, each in read.described for url in each.files),
+        ),
         not_read=read.left_out,
         asked=read.asked,
         environments=(environment.root,) if environment is not None and environment.root else (),

@@ -19,6 +19,7 @@ from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_index import as_the_project_says, left_to_conda
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
+from envdoctor.verbs.repositories import with_repositories
 from envdoctor.verbs.scope import scope_of_project, target_facts
 from envdoctor.verbs.target_choice import fitted, fitted_of_profile
 
@@ -110,7 +111,7 @@ def open_session(
     index = project_inputs.open_ports(index_choice, chosen, read, progress)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
-    read = left_to_conda(read, index)
+    read = with_repositories(left_to_conda(read, index), index, target)
     as_said = as_the_project_says(index, read, target)
     urls = project_inputs.index_urls(index_choice, chosen, read)
     scope = scope_of_project(

@@ -24,7 +24,7 @@ version sorts above the public one. Of their requirements those on NVIDIA's libr
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.files import FileReader, file_key
 from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text
 from envdoctor.adapters.index.metadata_text import MetadataRecord
+from envdoctor.adapters.index.repository import RepositoryReader
 from envdoctor.adapters.index.routing import Confused, Router, Sources
 from envdoctor.adapters.index.stand_ins import without_foreign_libraries
 from envdoctor.adapters.index.transport import Transport
@@ -74,6 +75,7 @@ class LiveIndex:
         self._cutoff = cutoff_text(settings.exclude_newer)
         self._files = FileReader(transport, cache, settings.offline, sources.impatient)
         self._files.refusals.note = self.note
+        self._repositories = RepositoryReader(transport, cache, settings.offline, settings.freshness)
         self._workers = Workers(settings.concurrency)
         self._router = Router(sources, cache, self._workers.submit)  # type: ignore[arg-type]
         self._lock = threading.Lock()
@@ -184,6 +186,11 @@ class LiveIndex:
                 return self._files.risk(file)
             except (MetadataUnavailable, IndexUnavailable):
                 return BuildRisk.UNKNOWN
+
+    def repository_files(self, reference: str, names: Sequence[str]) -> dict[str, bytes]:
+        """Return the files of a repository that a VCS URL names. Raises RepositoryUnread."""
+        with self._stopwatch:
+            return self._repositories.files(reference, names)
 
     def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]:
         """Return the files of a project that ``exclude_newer`` left out of its page."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,6 +110,12 @@ class RecordedIndex:
             return BuildRisk.ANYWHERE
         grade = self._project(file.project).get("build-risk", {}).get(file.filename)
         return BuildRisk(grade) if grade is not None else BuildRisk.UNKNOWN
+
+    def repository_files(self, reference: str, names: Sequence[str]) -> dict[str, bytes]:
+        """Return the files of a repository of this machine. Raises RepositoryUnread for any other."""
+        from envdoctor.adapters.index.repository import local_files
+
+        return local_files(reference, names)
 
     def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]:
         """Return the files that ``exclude_newer`` left out."""

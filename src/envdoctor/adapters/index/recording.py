@@ -6,7 +6,7 @@ import atexit
 import json
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -106,6 +106,10 @@ class RecordingIndex:
         if file.kind is FileKind.SDIST:
             self._of(file.project).risks[file.filename] = risk.value
         return risk
+
+    def repository_files(self, reference: str, names: Sequence[str]) -> dict[str, bytes]:
+        """Pass on; a recording keeps no word of it."""
+        return self._index.repository_files(reference, names)
 
     def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]:
         """Pass on."""

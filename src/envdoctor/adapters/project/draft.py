@@ -172,7 +172,8 @@ class Draft:
     def add(self, read: Requirement | ReadingProblem, circumstances: Circumstances) -> None:
         """Keep a requirement, with its circumstances, or the problem that stands in its place."""
         if isinstance(read, ReadingProblem):
-            self.keep_problem(read)
+            nameless = read.nameless and _standing(read.nameless, circumstances)
+            self.keep_problem(replace(read, nameless=nameless))
             return
         too_long = overlong(read.specifier)
         if too_long is not None and isinstance(read.origin, FileOrigin):
@@ -180,16 +181,7 @@ class Draft:
             self.problem(ReadingProblemKind.INVALID_REQUIREMENT, read.origin, message, str(read))
             return
         kept = self.requirements if self.reading_apart is None else self.apart[self.reading_apart].requirements
-        kept.append(
-            replace(
-                read,
-                kind=circumstances.kind,
-                group=circumstances.group,
-                step=circumstances.step,
-                no_deps=circumstances.no_deps,
-                index_url=read.index_url or circumstances.index_url,
-            )
-        )
+        kept.append(_standing(read, circumstances))
 
     def add_index(self, kind: IndexOptionKind, url: str, origin: FileOrigin, step: int | None = None) -> None:
         """Keep an index option, or the problem of a URL that nobody could open."""
@@ -283,3 +275,14 @@ class Draft:
             self.problem(ReadingProblemKind.MISSING_FILE, origin, f"there is no file `{reference}`", text)
             return None
         return path
+
+
+def _standing(read: Requirement, circumstances: Circumstances) -> Requirement:
+    return replace(
+        read,
+        kind=circumstances.kind,
+        group=circumstances.group,
+        step=circumstances.step,
+        no_deps=circumstances.no_deps,
+        index_url=read.index_url or circumstances.index_url,
+    )

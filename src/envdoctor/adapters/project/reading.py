@@ -32,7 +32,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, GroupChoice, Project, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName, Requirement
 
-__all__ = ["read_project"]
+__all__ = ["read_metadata_of", "read_project"]
 
 _UNREAD = frozenset(
     {
@@ -166,11 +166,11 @@ def _read_local_project(draft: Draft, local: LocalProject) -> None:
         draft.problem(ReadingProblemKind.UNSUPPORTED, local.origin, message, local.text)
         return
     if local.directory == draft.root:
-        _read_metadata_of(draft, local, _wanted_of_root(draft, local))
+        read_metadata_of(draft, local, _wanted_of_root(draft, local))
         extras = draft.known_groups
     else:
         known, used, draft.known_groups = draft.known_groups, dict(draft.used_groups), {}
-        _read_metadata_of(draft, local, Wanted.of_line(local.extras))
+        read_metadata_of(draft, local, Wanted.of_line(local.extras))
         extras, draft.known_groups, draft.used_groups = draft.known_groups, known, used
     there = {canonicalize_name(group.name) for group in extras if group.kind is GroupKind.EXTRA}
     for extra in local.extras:
@@ -191,7 +191,8 @@ def _wanted_of_root(draft: Draft, local: LocalProject) -> Wanted:
     return replace(Wanted.own(choice), apart=local.apart is None)
 
 
-def _read_metadata_of(draft: Draft, local: LocalProject, wanted: Wanted) -> None:
+def read_metadata_of(draft: Draft, local: LocalProject, wanted: Wanted) -> None:
+    """Read what a folder's pyproject.toml, setup.cfg or setup.py asks for. Raises ProjectFileError."""
     circumstances = replace(local.circumstances, included_from=local.origin)
     own = local.directory == draft.root
     pyproject = local.directory / "pyproject.toml"

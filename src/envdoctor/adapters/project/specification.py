@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
@@ -187,7 +188,13 @@ def _reference(text: str, origin: FileOrigin, shown: str, editable: bool) -> Req
     body, extras = (body, ()) if is_url else split_extras(body)
     name, version, more_extras = _identity(body)
     if name is None:
-        return _nameless(body, origin, shown)
+        problem = _nameless(body, origin, shown)
+        if not is_url or problem.kind is not ReadingProblemKind.UNREAD:
+            return problem
+        rest = Requirement(
+            NormalizedName(""), origin, SpecifierSet(), extra_names, marker, body, shown, editable=editable
+        )
+        return replace(problem, nameless=rest)
     return Requirement(
         name=name,
         origin=origin,

@@ -155,7 +155,9 @@ class Page:
     def place(self, origin: object) -> Text:
         """Return where something was written, as a link to the file where the terminal follows links."""
         target = None
-        if self._folder is not None and isinstance(origin, FileOrigin):
+        if isinstance(origin, FileOrigin) and origin.elsewhere:
+            target = origin.path
+        elif self._folder is not None and isinstance(origin, FileOrigin):
             target = (Path(self._folder) / origin.path.removeprefix(self._prefix)).absolute().as_uri()
         return self.linked(str(origin), target, "dim")
 

@@ -25,7 +25,7 @@ def _moved(value: Any, prefix: str) -> Any:
         return tuple(_moved(item, prefix) for item in value)
     if isinstance(value, FileOrigin):
         included = _moved(value.included_from, prefix)
-        whole = value.path.startswith("/") or value.path[1:2] == ":"
+        whole = value.elsewhere or value.path.startswith("/") or value.path[1:2] == ":"
         return replace(value, path=value.path if whole else f"{prefix}{value.path}", included_from=included)
     if not is_dataclass(value) or isinstance(value, type):
         return value
