@@ -154,8 +154,8 @@ def _physical(location: FileOrigin | None, options: RenderOptions) -> Object | N
 
 def _related(number: int, member: Requirement, options: RenderOptions) -> Object:
     location: Object = {"id": number, "message": {"text": _message(f"{member} ({member.origin})")}}
-    here = isinstance(member.origin, FileOrigin) and not member.origin.elsewhere
-    place = _physical(member.origin, options) if here else None
+    origin = member.origin
+    place = _physical(origin, options) if isinstance(origin, FileOrigin) and not origin.elsewhere else None
     if place:
         location["physicalLocation"] = place
     else:

@@ -229,10 +229,8 @@ def _unreached(graph: DependencyGraph) -> tuple[Unknown, ...]:
 
 
 def _direct(graph: DependencyGraph) -> list[Unknown]:
-    direct = [
-        (name, found) for name, found in sorted(graph.unknown.items()) if found.kind is UnknownKind.DIRECT_REFERENCE
-    ]
-    return [found for name, found in direct if found.cause or name not in graph.described]
+    direct = [name for name, found in graph.unknown.items() if found.kind is UnknownKind.DIRECT_REFERENCE]
+    return [graph.unknown[name] for name in sorted(direct) if graph.unknown[name].cause or name not in graph.described]
 
 
 def _marker(subject: Subject, line: str) -> Unknown:

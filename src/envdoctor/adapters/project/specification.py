@@ -192,7 +192,13 @@ def _reference(text: str, origin: FileOrigin, shown: str, editable: bool) -> Req
         if not is_url or problem.kind is not ReadingProblemKind.UNREAD:
             return problem
         rest = Requirement(
-            NormalizedName(""), origin, SpecifierSet(), extra_names, marker, body, shown, editable=editable
+            NormalizedName(""),
+            origin,
+            extras=_normalised({*extras, *more_extras}),
+            marker=marker,
+            url=body,
+            text=shown,
+            editable=editable,
         )
         return replace(problem, nameless=rest)
     return Requirement(
