@@ -53,14 +53,7 @@ def check(
             help="An environment elsewhere: what pip, uv, Poetry or conda lists, or torch's collect_env text.",
         ),
     ] = None,
-    facts: Annotated[
-        Path | None,
-        typer.Option(
-            "--facts",
-            metavar="FILE",
-            help="Facts of another machine: `envdoctor host --format json`, or what nvidia-smi, rocminfo, dxdiag say.",
-        ),
-    ] = None,
+    facts: opt.FactsOption = None,
     log: Annotated[
         Path | None,
         typer.Option("--log", metavar="FILE", help="Match an install log or traceback against the known failures."),

@@ -16,6 +16,7 @@ from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageError
 from envdoctor.render.lock_text import lock_notes, refusal_lines
 from envdoctor.verbs.next_command import Typed, mirrored_lock, with_whole_commands
+from envdoctor.verbs.patient import PatientChoice, open_patient
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
 
@@ -62,6 +63,7 @@ def lock(
     gpu: opt.GpuOption = None,
     glibc: opt.GlibcOption = None,
     macos: opt.MacosOption = None,
+    facts: opt.FactsOption = None,
     extra: opt.ExtraOption = None,
     group: opt.GroupOption = None,
     only_group: opt.OnlyGroupOption = None,
@@ -90,15 +92,17 @@ def lock(
         IndexChoice(offline, index_url, recorded_index, cache_dir, exclude_newer),
         progress=open_progress(quiet=quiet),
         tell=teller(quiet=quiet),
+        patient=open_patient(PatientChoice(facts=facts)) if facts is not None else None,
         lock_folder=output_dir,
         upgrade=frozenset(upgrade or ()),
         groups=opt.group_choice(extra, group, only_group, all_groups=all_groups),
     )
+    typed = replace(session.typed, facts=facts)
     with session:
         outcome = lock_all(session.requests, LockChoice(repair, no_repair), session.index_urls)
     folder = output_dir or (project if project.is_dir() else project.parent)
     if format is not opt.Format.HUMAN or output is not None:
-        report = with_whole_commands(outcome.report, session.typed)
+        report = with_whole_commands(outcome.report, typed)
         write_report(
             report,
             format=format,
@@ -109,7 +113,7 @@ def lock(
             project=project,
         )
     chosen = _chosen(repair, upgrade, no_repair=no_repair)
-    raise typer.Exit(_settled(outcome, session.typed, folder, chosen, check=check, quiet=quiet))
+    raise typer.Exit(_settled(outcome, typed, folder, chosen, check=check, quiet=quiet))
 
 
 def _settled(

@@ -21,6 +21,7 @@ __all__ = [
     "ColorOption",
     "ExcludeNewerOption",
     "ExtraOption",
+    "FactsOption",
     "FailOn",
     "FailOnOption",
     "Format",
@@ -146,7 +147,11 @@ TargetPythonOption = Annotated[
 ]
 BackendOption = Annotated[
     TargetBackend | None,
-    typer.Option("--target-backend", case_sensitive=False, help="What runs the tensors, where no profile says."),
+    typer.Option(
+        "--target-backend",
+        case_sensitive=False,
+        help="What runs the tensors, where no profile says; `auto`: the best that the card has.",
+    ),
 ]
 GpuOption = Annotated[
     str | None,
@@ -154,6 +159,14 @@ GpuOption = Annotated[
         "--gpu",
         metavar="NAME|ARCH",
         help="The card to judge for, by its name or architecture: `RTX 5080`, sm_120, `RX 7900 XTX`, gfx1100.",
+    ),
+]
+FactsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--facts",
+        metavar="FILE",
+        help="Facts of another machine: `envdoctor host --format json`, or what nvidia-smi, rocminfo, dxdiag say.",
     ),
 ]
 GlibcOption = Annotated[

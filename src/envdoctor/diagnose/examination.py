@@ -10,6 +10,7 @@ from envdoctor.model.fact import Facts
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.demand import Demands
+    from envdoctor.diagnose.torch_choice import TorchChoice
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.candidate import Rejection
     from envdoctor.model.conflict import Conflict, GroupOutcome
@@ -72,6 +73,8 @@ class Examination:
     facts: Facts = field(default_factory=Facts)
     index: Index | None = None
     archives: ArchiveReader | None = None
+    torch: TorchChoice | None = None
+    """The ways to a torch for the card, where the card chose the backend."""
     log: str | None = None
     """Text of an install log or traceback."""
     assumed: frozenset[TargetProperty] = frozenset()

@@ -29,6 +29,7 @@ __all__ = [
     "code_of",
     "labels_with",
     "shipped_wheel_facts",
+    "torches_for",
 ]
 
 
@@ -247,18 +248,18 @@ def advice_for_torch(card: str, arch: str | None = None) -> str:
     known = sorted({item.label for item in _kernels(arch) if item.label[:2] == labels[0][:2]}, key=_release_of)
     if labels[-1] != known[-1]:
         # Newer builds leave the card out: of those that do not, the one that goes on longest.
-        best = max(labels, key=lambda label: max(_torches(label, card, arch), default=Version("0")))
-        last = max(_torches(best, card, arch), default=None)
+        best = max(labels, key=lambda label: max(torches_for(label, card, arch), default=Version("0")))
+        last = max(torches_for(best, card, arch), default=None)
         which = f"torch up to {last}" if last else "torch"
         return f"take {which} from the {best} index, {together}: later builds leave the card out"
     # From here on, every label has code for it.
     kept = next(label for at, label in enumerate(labels) if labels[at:] == tuple(known[known.index(label) :]))
-    first = min(_torches(kept, card, arch), default=None)
+    first = min(torches_for(kept, card, arch), default=None)
     which = f"torch>={first}" if first else "torch"
     return f"take {which} from the {kept} index or a newer one, {together}"
 
 
-def _torches(label: str, card: str, arch: str | None) -> list[Version]:
+def torches_for(label: str, card: str, arch: str | None) -> list[Version]:
     """Return the minor releases of torch whose builds of a label are known to have code for a card, and no flaw."""
     life = torch_labels().get(label)
     rows = [item for item in _kernels(arch) if item.label == label and not item.flaw and _has_code(item, card)]

@@ -75,6 +75,8 @@ class TargetBackend(str, enum.Enum):
     XPU = "xpu"
     COREML = "coreml"
     CPU = "cpu"
+    AUTO = "auto"
+    """The best that the card has."""
 
 
 _SYS_PLATFORM = {"windows": "win32", "linux": "linux", "macos": "darwin"}

@@ -224,6 +224,7 @@ def _examination(request: CheckRequest) -> Examination:
         index=request.index,
         archives=request.archives,
         log=request.log,
+        torch=request.torch,
         not_read=request.not_read,
     )
 

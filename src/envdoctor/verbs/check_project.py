@@ -53,6 +53,7 @@ def check_project(
     groups: GroupChoice,
     *,
     env: Path | None,
+    facts: Path | None = None,
     progress: Progress,
     tell: Tell,
 ) -> Report:
@@ -60,7 +61,7 @@ def check_project(
     with open_session(
         folder, profile, target, choice, progress=progress, tell=tell, patient=patient, groups=groups
     ) as session:
-        typed = replace(session.typed, env=env)
+        typed = replace(session.typed, env=env, facts=facts)
         reports = []
         for request in session.requests:
             result = diagnose_project(request, groups=True)

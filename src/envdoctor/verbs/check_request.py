@@ -16,6 +16,7 @@ from envdoctor.verbs.settings import Settings
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
+    from envdoctor.diagnose.torch_choice import TorchChoice
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.candidate import BuildRisk, DistributionFile
@@ -58,6 +59,8 @@ class CheckRequest:
     """What is wrong with pastes that were not understood."""
     unreachable: Callable[[], Sequence[Unknown]] = tuple
     """Tells, afterwards, which indexes did not answer."""
+    torch: TorchChoice | None = None
+    """The ways to a torch for the card, where the card chose the backend."""
     progress: Progress | None = None
     upgrade: frozenset[str] = frozenset()
     offline: bool = False

@@ -14,7 +14,7 @@ from envdoctor.ports import UsageError
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
     from envdoctor.adapters.index.project_indexes import ProjectIndexes
-    from envdoctor.model.profile import Profile
+    from envdoctor.model.profile import BoundIndex, Profile
     from envdoctor.ports import Progress
 
 __all__ = ["IndexChoice", "index_settings", "index_urls", "open_ports"]
@@ -29,6 +29,8 @@ class IndexChoice:
     recorded: Path | None = None
     cache_dir: Path | None = None
     exclude_newer: str | None = None
+    bound: tuple[BoundIndex, ...] = ()
+    """Indexes that a card's torch comes from, where no profile binds any."""
 
 
 def open_ports(
@@ -44,11 +46,12 @@ def open_ports(
     named = _named(project)
     settings = IndexSettings(
         default_url=choice.index_url,
-        bound=profile.indexes if profile else (),
+        bound=profile.indexes if profile else choice.bound,
         named_default=named.default,
         no_index=named.no_index,
         named_bound=named.bound,
-        private=named.private,
+        # What stands in for an index without labels would be another build.
+        private=named.private | {name for each in choice.bound if not each.local_label for name in each.packages},
         extra=named.extra,
         offline=choice.offline,
         cache_dir=choice.cache_dir,
@@ -86,7 +89,7 @@ def index_urls(choice: IndexChoice, profile: Profile | None, project: Project | 
     named = _named(project)
     pairs = [(entry.name, entry.url) for entry in named.extra if not entry.flat]
     pairs += [(entry.name, entry.url) for entry in named.bound]
-    pairs += [(entry.name, entry.url) for entry in (profile.indexes if profile else ())]
+    pairs += [(entry.name, entry.url) for entry in (profile.indexes if profile else choice.bound)]
     pairs += [(named.default.name, named.default.url)] if named.default else []
     urls = {name: split_credentials(url)[0] for name, url in pairs}
     default = _default(choice, named)
@@ -122,4 +125,6 @@ def index_settings(choice: IndexChoice, profile: Profile | None, project: Projec
     rows += [Setting(name, bare_url(url), name.partition(" of ")[2] or "the project") for name, url in pairs]
     if profile is not None:
         rows += [Setting(each.name, bare_url(each.url), f"profile {profile.name}") for each in profile.indexes]
+    else:
+        rows += [Setting(each.name, bare_url(each.url), "--target-backend auto") for each in choice.bound]
     return tuple(rows)

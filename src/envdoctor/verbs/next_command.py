@@ -35,6 +35,8 @@ class Typed:
     output_dir: Path | None = None
     env: Path | None = None
     groups: GroupChoice = GroupChoice()  # noqa: RUF009 - immutable
+    facts: Path | None = None
+    """Of another machine, where its card chooses the backend."""
 
     def command(self, verb: str, *more: str, variables: Mapping[str, str] | None = None) -> str:
         """Return the command line of a verb for the same project, profile, target and index."""
@@ -42,6 +44,8 @@ class Typed:
         words += self._index()
         if verb == "check" and self.env is not None and self.env.exists():
             words += ["--env", str(self.env)]
+        if self.facts is not None and self.target.automatic:
+            words += ["--facts", str(self.facts)] if verb in ("check", "lock") else []
         return _shell(words, variables or {})
 
     def repair(self, number: str) -> str:

@@ -211,7 +211,7 @@ def _fits(profile: Profile, choice: TargetChoice, system: str | None) -> bool:
     x86 = choice.arch in (TargetArch.X86_64, TargetArch.AMD64)
     return (
         named in (None, target.os.value)
-        and (choice.backend is None or choice.backend.value == target.backend.value)
+        and (choice.named_backend is None or choice.named_backend.value == target.backend.value)
         and (choice.arch is None or x86 == (target.arch is Arch.X86_64))
     )
 

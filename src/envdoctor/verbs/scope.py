@@ -91,7 +91,7 @@ def _facts(
     python = python or ("" if mine else of_profile)
     yield Setting("python", target.python_version, _who(python, patient, "python.version", mine))
     if target.backend.value != "unknown":
-        backend = "--target-backend" if choice.backend else of_profile
+        backend = "--target-backend" if choice.named_backend else of_profile
         yield Setting("backend", target.backend.value, backend or "the cards")
     yield from _releases(target, choice, of_profile, patient)
     if target.gpu_architecture:

@@ -22,9 +22,11 @@ from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.repositories import with_repositories
 from envdoctor.verbs.scope import scope_of_project, target_facts
 from envdoctor.verbs.target_choice import fitted, fitted_of_profile
+from envdoctor.verbs.torch_choice import choose_backend, facts_for, with_way
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
+    from envdoctor.diagnose.torch_choice import TorchChoice
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.profile import Profile
@@ -81,13 +83,16 @@ def open_session(
     """
     from packaging.utils import canonicalize_name
 
-    facts = with_card(patient.facts if patient else Facts(), target_choice.gpu)
+    typed = target_choice
+    facts = facts_for(target_choice, with_card(patient.facts if patient else Facts(), target_choice.gpu))
     patient = replace(patient, facts=facts) if patient is not None else None
     settings = project_inputs.load_settings(project)
     chosen = project_inputs.pick_profile(profile, settings, project)
+    torch: TorchChoice | None = None
     if chosen is None:
-        read = project_inputs.read(project, None, settings)
         looked_at = patient or Patient(facts=facts)
+        target_choice, torch = choose_backend(target_choice, looked_at, settings, project)
+        read = project_inputs.read(project, None, settings)
         chosen = project_inputs.recognised_profile(project, read, target_choice, looked_at, tell=tell)
     elif contrary := card_against(chosen.target.backend, facts):
         tell(f"profile `{chosen.name}` is for {chosen.target.backend.value}, {contrary}")
@@ -108,6 +113,11 @@ def open_session(
             target, pythons = asked
             read = project_inputs.read(project, chosen, settings, target, groups)
             python_origin = str(read.environment_python_origin or "")
+    way = torch.taken if torch is not None and chosen is None else None
+    if way is not None:
+        tell(f"taking {way.backend.value}: {way.words}; `--target-backend` chooses another")
+        read = with_way(read, way)
+        index_choice = replace(index_choice, bound=(way.index,) if way.index is not None else ())
     index = project_inputs.open_ports(index_choice, chosen, read, progress)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
@@ -144,18 +154,19 @@ def open_session(
         unreachable=lambda: index.unreachable,
         progress=progress,
         offline=index_choice.offline,
+        torch=torch,
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
     )
     named = None if settings.profile or chosen is None else chosen.name
     if has_its_own and chosen is None and target.python != usual:
-        target_choice = replace(target_choice, python=target.python_version)  # A lock is to be for the same one.
+        typed = replace(typed, python=target.python_version)  # A lock is to be for the same one.
     return Session(
         request,
         (index, plain),
         progress,
         tell,
         urls,
-        Typed(project, profile or named, target_choice, index_choice, output_dir=lock_folder, groups=groups),
+        Typed(project, profile or named, typed, index_choice, output_dir=lock_folder, groups=groups),
         tuple(_requests(request, project, lock_folder or project, patient)),
     )
 

@@ -50,6 +50,16 @@ class TargetChoice:
     glibc: str | None = None
     macos: str | None = None
 
+    @property
+    def automatic(self) -> bool:
+        """Whether the card is to choose the backend."""
+        return self.backend is TargetBackend.AUTO
+
+    @property
+    def named_backend(self) -> TargetBackend | None:
+        """The backend that was typed; None where the card is to choose it, too."""
+        return None if self.automatic else self.backend
+
     def __post_init__(self) -> None:
         """Refuse what nobody can judge for, before anything is read. Raises UsageError."""
         _python(self.python)
@@ -74,8 +84,8 @@ def pick_target(
     if choice.os is not None:
         target = replace(target, os=choice.os, wsl=target.wsl and choice.os is OperatingSystem.LINUX)
     target = replace(target, arch=_arch(choice, target))
-    if choice.backend is not None:
-        target = replace(target, backend=Backend(choice.backend.value))
+    if choice.named_backend is not None:
+        target = replace(target, backend=Backend(choice.named_backend.value))
     if python is not None:
         target = replace(target, python=python, python_full=None)
     elif choices:
@@ -186,7 +196,7 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
         default = target.arch if target.arch is Arch.X86_64 else arm
         known = {"x86_64": Arch.X86_64, "amd64": Arch.X86_64, "aarch64": arm, "arm64": arm}
         target = replace(target, arch=known.get(_machine(patient), default))
-    if choice.backend is None and target.backend is Backend.UNKNOWN:
+    if choice.named_backend is None and target.backend is Backend.UNKNOWN:
         target = replace(target, backend=_backend(patient.facts, target))
     glibc = _glibc(patient)
     if glibc is not None and choice.glibc is None and target.os is OperatingSystem.LINUX:
@@ -219,7 +229,7 @@ def assumed_of(patient: Patient, choice: TargetChoice) -> frozenset[TargetProper
         TargetProperty.PYTHON: choice.python or _python_of_patient(patient),
         TargetProperty.OS: choice.os or system_of(patient),
         TargetProperty.ARCH: choice.arch or _machine(patient),
-        TargetProperty.BACKEND: choice.backend,
+        TargetProperty.BACKEND: choice.named_backend,
         TargetProperty.WSL: patient.facts.get("host.wsl").state is FactState.KNOWN or _is_real(patient.environment),
     }
     return frozenset(kind for kind, value in told.items() if not value)

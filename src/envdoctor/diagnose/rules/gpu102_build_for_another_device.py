@@ -53,7 +53,8 @@ _INTEL = re.compile(r"\bArc\b|Data Center GPU Max", re.IGNORECASE)
 
 
 _AMD_ON_WINDOWS = (
-    "on Windows an AMD card is reached through AMD's own builds, ZLUDA or DirectML; see `envdoctor profiles`"
+    "on Windows an AMD card is reached through AMD's own builds, DirectML or ZLUDA; `envdoctor check --target-backend "
+    "auto` tells which of them, and with which index"
 )
 
 

@@ -1,0 +1,68 @@
+"""``--target-backend auto``: the way that the card gets is the target's backend, and its index is bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.requirements import Requirement as Pep508
+from packaging.utils import canonicalize_name
+
+from envdoctor.diagnose.torch_choice import TorchChoice, choose_torch
+from envdoctor.model.fact import Facts
+from envdoctor.model.origin import CommandLineOrigin
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.target import TargetBackend
+from envdoctor.verbs import project_inputs
+from envdoctor.verbs.target_choice import TargetChoice, fitted, host_target, pick_target
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.torch_ways import TorchWay
+    from envdoctor.model.project import Project
+    from envdoctor.verbs.patient import Patient
+    from envdoctor.verbs.settings import Settings
+
+__all__ = ["choose_backend", "facts_for", "with_way"]
+
+_OPTION = "--target-backend auto"
+_OF_CARDS = ("gpu", "driver.", "host.jetpack", "host.wsl")
+
+
+def facts_for(choice: TargetChoice, facts: Facts) -> Facts:
+    """Return the facts by which a card is chosen for: those that are given, else this machine's of cards and drivers.
+
+    This machine tells nothing of a target with another system.
+    """
+    elsewhere = choice.os not in (None, host_target().os)
+    if not choice.automatic or facts.matching("gpu[") or elsewhere:
+        return facts
+    from envdoctor.adapters.probe.host_facts import probe_host
+
+    return Facts([*facts, *(fact for fact in probe_host(disk_at=".") if fact.name.startswith(_OF_CARDS))])
+
+
+def choose_backend(
+    choice: TargetChoice, patient: Patient, settings: Settings, project: Path
+) -> tuple[TargetChoice, TorchChoice | None]:
+    """Return the options with the backend that the card gets in the place of ``auto``, and what it was chosen from."""
+    if not choice.automatic:
+        return choice, None
+    target = fitted(pick_target(choice, None, settings)[0], patient, choice)
+    torch = choose_torch(patient.facts, target, project_inputs.read(project, None, settings, target))
+    backend = TargetBackend(torch.taken.backend.value) if torch.taken is not None else None
+    return replace(choice, backend=backend), torch
+
+
+def with_way(project: Project, way: TorchWay) -> Project:
+    """Return the project with what a way asks for beside its own lines, where it asks for torch at all."""
+    if not any(line.name == "torch" for line in project.requirements):
+        return project
+    return replace(project, requirements=(*project.requirements, *map(_requirement, way.requires)))
+
+
+def _requirement(text: str) -> Requirement:
+    parsed = Pep508(text)
+    extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
+    origin = CommandLineOrigin(_OPTION)
+    return Requirement(canonicalize_name(parsed.name), origin, parsed.specifier, extras=extras, text=text)

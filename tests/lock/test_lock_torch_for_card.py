@@ -1,0 +1,87 @@
+"""`--target-backend auto`: the index with the card's builds is bound, and the lock names it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lock_index import LoopbackIndex
+
+from envdoctor.cli.main import main
+from envdoctor.toml_tables import read_toml
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "requirements.txt").write_text("torch\nalpha\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def amd(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackIndex]:
+    """A small copy of AMD's index: torch brings the card's kernels by an extra."""
+    made = LoopbackIndex()
+    monkeypatch.setenv("ENVDOCTOR_INDEX_AMD_ROCM_MULTI_ARCH", made.url)
+    about = (
+        "Metadata-Version: 2.1\nName: torch\nVersion: 2.14.0+rocm10.1.0\nProvides-Extra: device-gfx1100\n"
+        'Requires-Dist: amd-torch-device-gfx1100==2.14.0+rocm10.1.0 ; extra == "device-gfx1100"\nRequires-Dist: rocm\n'
+    )
+    made.wheel("torch", "2.14.0+rocm10.1.0", tag="cp312-cp312-win_amd64", metadata=about)
+    made.wheel("amd-torch-device-gfx1100".replace("-", "_"), "2.14.0+rocm10.1.0", tag="py3-none-win_amd64")
+    made.pages["amd-torch-device-gfx1100"] = made.pages.pop("amd_torch_device_gfx1100")
+    made.wheel("rocm", "10.1.0")
+    yield made
+    made.close()
+
+
+def test_an_amd_card_on_windows_is_locked_from_amds_index(
+    index: LoopbackIndex, amd: LoopbackIndex, project: Path
+) -> None:
+    index.wheel("torch", "2.15.0", tag="cp312-cp312-win_amd64")
+    index.wheel("rocm", "99.0")  # What stands there under that name is not AMD's.
+    typed = ["--gpu", "RX 7900 XT", "--target-os", "windows", "--target-python", "3.12", "--target-backend", "auto"]
+    assert main(["lock", str(project), *typed]) == 0
+    packages = {item["name"]: item for item in read_toml((project / "pylock.toml").read_text("utf-8"))["packages"]}
+    assert packages["torch"]["version"] == "2.14.0+rocm10.1.0"
+    assert packages["rocm"]["version"] == "10.1.0"
+    assert "amd-torch-device-gfx1100" in packages
+    assert packages["torch"]["index"] == "https://repo.amd.com/rocm/whl-multi-arch/"
+    assert packages["alpha"]["version"] == "2.0"
+
+
+def test_where_the_index_is_out_of_reach_nothing_stands_in_for_it(
+    index: LoopbackIndex, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index.wheel("torch", "2.15.0", tag="cp312-cp312-win_amd64")
+    monkeypatch.setenv("ENVDOCTOR_INDEX_AMD_ROCM_MULTI_ARCH", "http://127.0.0.1:9/simple/")
+    monkeypatch.setenv("ENVDOCTOR_INDEX_TIMEOUT", "2")
+    typed = ["--gpu", "gfx1100", "--target-os", "windows", "--target-python", "3.12", "--target-backend", "auto"]
+    assert main(["check", str(project), *typed, "--format", "json"]) == 3
+    report = json.loads(capsys.readouterr().out)
+    (told,) = [item for item in report["findings"] if item["rule"] == "RES209"]
+    assert "repo.amd.com/rocm/whl-multi-arch" in told["message"]
+    assert "torch-directml" in told["remedy"]["summary"]
+    assert main(["lock", str(project), *typed]) == 3
+    assert not (project / "pylock.toml").exists()
+
+
+def test_the_card_and_driver_of_facts_choose_the_label(
+    index: LoopbackIndex, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.wheel("torch", "2.15.0", tag="cp311-cp311-win_amd64")
+    pytorch = LoopbackIndex()
+    pytorch.wheel("torch", "2.14.1+cu126", tag="cp311-cp311-win_amd64")
+    monkeypatch.setenv("ENVDOCTOR_INDEX_PYTORCH_CU126", pytorch.url)
+    facts = tmp_path / "facts.json"
+    card = {"name": "NVIDIA GeForce RTX 4070", "vendor": "nvidia", "compute_capability": "8.9"}
+    facts.write_text(json.dumps({"gpu": [card], "driver.cuda": "12.4", "os": "windows"}), encoding="utf-8")
+    typed = ["--facts", str(facts), "--target-python", "3.11", "--target-backend", "auto"]
+    assert main(["lock", str(project), *typed]) == 0
+    packages = {item["name"]: item for item in read_toml((project / "pylock.toml").read_text("utf-8"))["packages"]}
+    assert packages["torch"]["version"] == "2.14.1+cu126"
+    assert packages["torch"]["index"] == "https://download.pytorch.org/whl/cu126"
+    pytorch.close()
