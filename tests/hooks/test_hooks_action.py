@@ -97,6 +97,7 @@ def test_hooks_action_annotates_summarises_and_writes_sarif(runner: Runner) -> N
     assert "::error file=songs/requirements.txt,line=2,title=RES001" in ran.log
     assert "### Conflicts" in ran.summary
     (result, *_) = json.loads((runner.workspace / "envdoctor.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
+    assert result["fixes"][0]["artifactChanges"][0]["artifactLocation"]["uri"] == "songs/requirements.txt"
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"] == "songs/requirements.txt"
     assert location["region"]["startLine"] == 2

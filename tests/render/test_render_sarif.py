@@ -12,8 +12,10 @@ import jsonschema
 import pytest
 from render_reports import REPORTS
 
+from envdoctor.diagnose.documentation import documentation
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.repair import FileChange
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions, render
 
@@ -118,3 +120,64 @@ def test_rules_carry_the_summaries_they_are_given() -> None:
         "rules"
     ]
     assert {rule["id"]: rule["shortDescription"]["text"] for rule in rules}["RES102"] == "A package has no wheel"
+
+
+def test_rules_carry_their_documentation_and_its_first_source() -> None:
+    pages = {"RES102": documentation("RES102") or "", "RES001": "# RES001 title\n\nOne line.\n"}
+    rules = {rule["id"]: rule for rule in run_of(REPORTS["diffrhythm2"], rule_pages=pages)["tool"]["driver"]["rules"]}
+    told = rules["RES102"]
+    assert told["fullDescription"]["text"].startswith("Reports packages that have no wheel for the target")
+    assert told["help"]["markdown"].startswith("A package without a wheel")
+    assert "## Example" in told["help"]["markdown"]
+    assert told["helpUri"].startswith("https://packaging.python.org/")
+    assert rules["RES001"]["fullDescription"]["text"] == "One line."
+    assert "helpUri" not in rules["RES001"]
+
+
+def applied(text: str, fix: dict[str, Any]) -> str:
+    """Return a text with the replacements of one artifact made, as SARIF 3.57 says."""
+    lines = text.splitlines(keepends=True)
+    starts = [sum(map(len, lines[:number])) for number in range(len(lines) + 1)]
+    for one in reversed(fix["artifactChanges"][0]["replacements"]):
+        region = one["deletedRegion"]
+        begin = starts[region["startLine"] - 1] + region["startColumn"] - 1
+        end = starts[region["endLine"] - 1] + region["endColumn"] - 1
+        text = text[:begin] + one["insertedContent"]["text"] + text[end:]
+    return text
+
+
+CHANGES = {
+    "one line": ("a\ntorch==2.7\nb\n", "a\ntorch==2.4.1\nb\n"),
+    "the last line, ended": ("a\ntorch==2.7\n", "a\ntorch==2.4.1\n"),
+    "the last line, not ended": ("a\ntorch==2.7", "a\ntorch==2.4.1"),
+    "two places": ("x\na\nb\nc\ny\n", "x2\na\nb\nc\ny2\n"),
+    "a line left out": ("a\nb\nc\n", "a\nc\n"),
+    "the last line left out": ("a\nb\n", "a\n"),
+    "a line added": ("a\nb\n", "a\nnew\nb\n"),
+    "a line added at the end": ("a\nb\n", "a\nb\nnew\n"),
+    "CRLF": ("a\r\ntorch==2.7\r\n", "a\r\ntorch==2.4.1\r\nnew\r\n"),
+    "the only line": ("torch==2.7", "torch==2.4.1"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_repair_is_a_fix_that_gives_the_file_that_repair_writes(change: str) -> None:
+    report = REPORTS["diffrhythm2"]
+    before, after = CHANGES[change]
+    changes = {report.repairs[0].id: (FileChange("requirements.txt", before, after),)}
+    document = json.loads(render(report, "sarif", options=RenderOptions(repair_changes=changes, project_root="app")))
+    jsonschema.Draft4Validator(official_schema()).validate(document)
+    fixes = [fix for result in document["runs"][0]["results"] for fix in result.get("fixes", ())]
+    assert len(fixes) == len(report.repairs[0].resolves)
+    assert fixes[0]["artifactChanges"][0]["artifactLocation"]["uri"] == "app/requirements.txt"
+    assert fixes[0]["description"]["text"].startswith(f"{report.repairs[0].id}: replace ")
+    assert applied(before, fixes[0]) == after
+
+
+def test_a_fix_shows_no_password_and_leaves_no_repository() -> None:
+    report = REPORTS["diffrhythm2"]
+    for path, after in (("requirements.txt", "torch @ https://me:secret@index.example/t.whl\n"), ("/x.txt", "t\n")):
+        changes = {report.repairs[0].id: (FileChange(path, "torch\n", after),)}
+        text = render(report, "sarif", options=RenderOptions(repair_changes=changes))
+        assert '"fixes"' not in text
+        assert "secret" not in text

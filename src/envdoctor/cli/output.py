@@ -7,7 +7,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.adapters.written_files import write_file
 from envdoctor.cli.options import Color, FailOn, Format
@@ -51,8 +51,9 @@ def write_report(
         show_waived=show_waived,
         project_root=root,
         fail_on=fail_on.value,
-        rule_summaries=_summaries(report) if format in (Format.SARIF, Format.HTML) else {},
     )
+    if format in (Format.SARIF, Format.HTML):
+        options = replace(options, **_catalogue(report, folder))
     text = render(report, format.value, options=options)
     text = text if text.endswith("\n") else text + "\n"
     code = exit_code(report, fail_on.value)
@@ -63,12 +64,19 @@ def write_report(
     return code
 
 
-def _summaries(report: Report) -> dict[str, str]:
+def _catalogue(report: Report, folder: Path | None) -> dict[str, Any]:
+    """Return what formats with a catalogue tell of rules, and what repairs change in the project's files."""
+    from envdoctor.diagnose.documentation import documentation
     from envdoctor.diagnose.rulebook import rule
+    from envdoctor.verbs.project_repair import changes_of_repairs
 
-    codes = {finding.rule for finding in report.findings}
-    known = {code: rule(code) for code in sorted(codes)}
-    return {code: found.summary for code, found in known.items() if found is not None}
+    known = {code: rule(code) for code in sorted({finding.rule for finding in report.findings})}
+    names = {item.name if item.rule.startswith("ADV") else item.rule for item in report.findings}
+    return {
+        "rule_summaries": {code: found.summary for code, found in known.items() if found is not None},
+        "rule_pages": {name: page for name in sorted(names) if (page := documentation(name))},
+        "repair_changes": changes_of_repairs(folder, report) if folder is not None else {},
+    }
 
 
 def reading_options(color: Color, *, to_file: bool = False) -> RenderOptions:

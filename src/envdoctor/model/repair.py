@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
     from envdoctor.model.override import Override
 
-__all__ = ["Repair", "VersionChange"]
+__all__ = ["FileChange", "Repair", "VersionChange"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +41,22 @@ class Repair:
     """What a careful person would be told before taking it."""
     command: str = ""
     """What to type to see it as a diff of the project's files."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file of the project before and after."""
+
+    path: str
+    before: str
+    after: str
+
+    def diff(self) -> str:
+        """Return the change as a unified diff."""
+        rows = difflib.unified_diff(
+            self.before.splitlines(keepends=True),
+            self.after.splitlines(keepends=True),
+            f"a/{self.path}",
+            f"b/{self.path}",
+        )
+        return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)

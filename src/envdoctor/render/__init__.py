@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
+    from envdoctor.model.repair import FileChange
     from envdoctor.model.report import Report
 
 __all__ = ["FORMATS", "RenderOptions", "UnknownFormat", "render"]
@@ -61,6 +62,10 @@ class RenderOptions:
     """What counts as a failure, for formats that tell failures from the rest (``junit``)."""
     rule_summaries: Mapping[str, str] = field(default_factory=dict)
     """One sentence for each rule code, for formats that carry a catalogue of rules (``sarif``)."""
+    rule_pages: Mapping[str, str] = field(default_factory=dict)
+    """The documentation in Markdown of each rule code, and of each advisory by its id (``sarif``)."""
+    repair_changes: Mapping[str, tuple[FileChange, ...]] = field(default_factory=dict)
+    """What each repair changes in the project's files, by its id, for formats that offer it (``sarif``, ``html``)."""
 
 
 def render(report: Report, format: str, *, options: RenderOptions | None = None) -> str:  # noqa: A002

@@ -42,6 +42,8 @@ class Entry:
     details: tuple[str, ...] = ()
     remedy: str = ""
     location: FileOrigin | None = None
+    conflict: str = ""
+    """Its id, where it is one."""
     related: tuple[Requirement, ...] = ()
     """The other members of a conflict."""
     identity: str = ""
@@ -89,6 +91,7 @@ def _of_conflict(report: Report, conflict: Conflict) -> Entry:
         details=tuple(filter(None, (*chains, *rejection_lines(clash), available))),
         remedy=_repairs(report, conflict),
         location=_here(location),
+        conflict=conflict.id,
         related=tuple(item for item in conflict.core if item is not (in_files[0] if in_files else None)),
         identity=where + " + ".join(sorted(str(item) for item in conflict.core)),
         waived=finding.waived if finding else None,

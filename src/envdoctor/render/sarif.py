@@ -6,21 +6,26 @@ is the first file that the report names, without a region.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from envdoctor import __version__
 from envdoctor.model.finding import Severity, Waiver
 from envdoctor.model.origin import FileOrigin
+from envdoctor.render.conflict_wording import override_text
 from envdoctor.render.entries import Entry, entries, repository_path
 from envdoctor.render.scope_text import scope_lines
+from envdoctor.render.untrusted import clean, without_secrets
 from envdoctor.render.wording import headline
 
 if TYPE_CHECKING:
+    from envdoctor.model.repair import FileChange
     from envdoctor.model.report import Report
     from envdoctor.model.requirement import Requirement
     from envdoctor.render import RenderOptions
@@ -53,7 +58,7 @@ def _run(report: Report, options: RenderOptions) -> Object:
         "invocations": [_invocation(report)],
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "the root of the repository"}}},
-        "results": [_result(item, numbers, anchor, seen, options) for item in found],
+        "results": [_result(item, report, numbers, anchor, seen, options) for item in found],
         "properties": {
             "verdict": report.verdict.value,
             "complete": report.complete,
@@ -90,12 +95,14 @@ def _rules(found: list[Entry], options: RenderOptions) -> list[Object]:
     rules: dict[str, Object] = {}
     for entry in found:
         summary = options.rule_summaries.get(entry.rule, "") if entry.family != "ADV" else ""
+        page = options.rule_pages.get(entry.name if entry.family == "ADV" else entry.rule, "")
         rules.setdefault(
             _rule_id(entry),
             {
                 "id": _rule_id(entry),
                 "name": entry.name,
                 "shortDescription": {"text": summary or entry.name.replace("-", " ")},
+                **(_help(page) if page else {}),
                 "defaultConfiguration": {"level": _LEVELS[entry.severity]},
                 "properties": {"tags": [entry.family]},
             },
@@ -103,7 +110,23 @@ def _rules(found: list[Entry], options: RenderOptions) -> list[Object]:
     return [rules[name] for name in sorted(rules)]
 
 
-def _result(entry: Entry, numbers: dict[str, int], anchor: str, seen: Counter[str], options: RenderOptions) -> Object:
+def _help(page: str) -> Object:
+    """Return the documentation of a rule: what it looks for, the whole page, and the first source that it names."""
+    _, _, body = page.partition("\n")
+    body = body.strip()
+    about = re.search(r"^## (?:What it does|What is wrong)\n+(.+?)(?=\n## |\Z)", body, re.MULTILINE | re.DOTALL)
+    told = " ".join((about[1] if about else body.partition("\n\n")[0]).split())
+    source = re.search(r"^- .*?(https://[^\s)>\]]+)", body, re.MULTILINE)
+    return {
+        "fullDescription": {"text": told},
+        "help": {"text": body, "markdown": body},
+        **({"helpUri": source[1]} if source else {}),
+    }
+
+
+def _result(
+    entry: Entry, report: Report, numbers: dict[str, int], anchor: str, seen: Counter[str], options: RenderOptions
+) -> Object:
     rule = _rule_id(entry)
     text = "\n".join(filter(None, (entry.message, *entry.details, entry.remedy and f"Try: {entry.remedy}")))
     place = _physical(entry.location, options) or {"artifactLocation": _artifact(anchor)}
@@ -118,10 +141,50 @@ def _result(entry: Entry, numbers: dict[str, int], anchor: str, seen: Counter[st
     related = [_related(number, item, options) for number, item in enumerate(entry.related, 1)]
     if related:
         result["relatedLocations"] = related
+    fixes = _fixes(entry, report, options)
+    if fixes:
+        result["fixes"] = fixes
     result["partialFingerprints"] = {_FINGERPRINT: _fingerprint(entry, seen)}
     result["suppressions"] = [_suppression(entry.waived)] if entry.waived else []
     result["properties"] = {"subject": entry.subject, "family": entry.family, "remedy": entry.remedy or None}
     return result
+
+
+def _fixes(entry: Entry, report: Report, options: RenderOptions) -> list[Object]:
+    """Return the repairs that resolve a conflict, as edits of the project's files (3.55)."""
+    fixes = []
+    for repair in report.repairs if entry.conflict else ():
+        changes = options.repair_changes.get(repair.id, ())
+        if entry.conflict not in repair.resolves or not all(_tellable(change) for change in changes):
+            continue
+        edits = [(repository_path(change.path, options.project_root), change) for change in changes]
+        changed: list[Object] = [
+            {"artifactLocation": _artifact(path), "replacements": list(_replacements(change))}
+            for path, change in edits
+            if path
+        ]
+        if changed:
+            actions = "; ".join(override_text(override).action for override in repair.overrides)
+            fixes.append({"description": {"text": _message(f"{repair.id}: {actions}")}, "artifactChanges": changed})
+    return fixes
+
+
+def _tellable(change: FileChange) -> bool:
+    """Return whether what is inserted may be shown as it is: an address with a password may not."""
+    new = set(change.after.splitlines()) - set(change.before.splitlines())
+    return all(without_secrets(clean(line)) == line for line in new)
+
+
+def _replacements(change: FileChange) -> Iterator[Object]:
+    before, after = change.before.splitlines(keepends=True), change.after.splitlines(keepends=True)
+    for kind, start, end, first, last in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        region = {"startLine": start + 1, "startColumn": 1, "endLine": end + 1, "endColumn": 1}
+        if start < end == len(before) and not before[-1].endswith(("\n", "\r")):
+            # No line follows in which the region could end.
+            region |= {"endLine": end, "endColumn": len(before[-1]) + 1}
+        yield {"deletedRegion": region, "insertedContent": {"text": "".join(after[first:last])}}
 
 
 def _message(text: str) -> str:

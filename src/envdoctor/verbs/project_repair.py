@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,31 +11,12 @@ from envdoctor.adapters.project.editing import Edit, NotEditable, edited
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.project import Project
-from envdoctor.model.repair import Repair
+from envdoctor.model.repair import FileChange, Repair
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
 from envdoctor.ports import Tell, UsageError
 
-__all__ = ["FileChange", "ProjectRepair", "chosen_repair", "project_repair", "write_repair"]
-
-
-@dataclass(frozen=True, slots=True)
-class FileChange:
-    """A file of the project before and after."""
-
-    path: str
-    before: str
-    after: str
-
-    def diff(self) -> str:
-        """Return the change as a unified diff."""
-        rows = difflib.unified_diff(
-            self.before.splitlines(keepends=True),
-            self.after.splitlines(keepends=True),
-            f"a/{self.path}",
-            f"b/{self.path}",
-        )
-        return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)
+__all__ = ["ProjectRepair", "changes_of_repairs", "chosen_repair", "project_repair", "write_repair"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +50,14 @@ def chosen_repair(report: Report, number: int | None) -> Repair | None:
         if repair.id == f"R{number}":
             return repair
     raise UsageError(f"there is no repair {number}; repairs: {', '.join(item.id for item in report.repairs)}")
+
+
+def changes_of_repairs(root: Path, report: Report) -> dict[str, tuple[FileChange, ...]]:
+    """Return what each repair of a report changes in files below ``root``, by its id; nothing is written."""
+    if report.parts:
+        return {}
+    found = {repair.id: project_repair(root, repair).changes for repair in report.repairs}
+    return {name: changes for name, changes in found.items() if changes}
 
 
 def project_repair(root: Path, repair: Repair) -> ProjectRepair:
