@@ -14,6 +14,7 @@ from apply_archives import make_sdist, make_wheel, planned
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.apply.interpreters import ask_python
+from envdoctor.adapters.smoke.startup_hook import hook_files
 from envdoctor.model.plan import Plan
 from envdoctor.model.profile import Patch, PatchKind
 from envdoctor.model.step import (
@@ -25,6 +26,7 @@ from envdoctor.model.step import (
     RemoveDistribution,
     Step,
     WriteRecord,
+    WriteStartup,
     WriteStub,
     WriteVariables,
 )
@@ -185,6 +187,7 @@ def full_plan(world: World, url: str, *, created: bool = False) -> Plan:
         *preview.steps,
         *later,
         WriteStub("", "deepspeed/__init__.py", "deepspeed", '"""stub"""\n'),
+        WriteStartup("", ("cudnn-off",), {}, hook_files(["cudnn-off"], {})),
         WriteVariables("", {"PYTHONUTF8": "1"}),
         WriteRecord("", "environment.json", '{"variables": {"PYTHONUTF8": "1"}}\n', "variables"),
     ]

@@ -209,7 +209,9 @@ def test_what_kernels_send_away_is_patched_in_a_second_step_and_taken_back_with_
     text.write_text(text.read_text().replace("alpha>=2", "torch>=1"))
 
     def proved(part: object, report: Report, say: object) -> tuple[Report, list[str]]:
-        return replace(report, placement=(Placement("voice", "cpu", ("gemm-float32 crashed",)),)), ["voice runs on cpu"]
+        return replace(report, placement=(Placement("voice", "cpu", ("gemm-float32 crashed",), away=True),)), [
+            "voice runs on cpu"
+        ]
 
     monkeypatch.setattr("envdoctor.verbs.fix_smoke.proved", proved)
     with serve(as_index(TORCH, GAMMA_1)) as other:

@@ -166,3 +166,59 @@ def test_a_kernel_that_fails_moves_its_component_and_a_later_run_brings_it_back(
     first = sorted((environment / ".envdoctor/journal").iterdir())[0].name
     assert main(["undo", first, "--env", str(environment)]) == 0
     assert tree_state(project) == before
+
+
+def test_settings_under_which_alone_kernels_pass_are_set_for_every_program_and_proved_there(
+    torch_python: str,
+    plant: Callable[[dict[str, str]], None],
+    project: Path,
+    stack: ExitStack,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    version, site = ask(
+        torch_python, "import sys, sysconfig; print('%d.%d' % sys.version_info[:2], sysconfig.get_paths()['purelib'])"
+    ).split(" ", 1)
+    torch = make_wheel("torch", "2.0", {"torch_elsewhere.pth": f"{site}\n"})
+    environment = project / ".venv"
+    (project / "requirements.txt").write_text("torch\n")
+    (project / "serve.py").write_text(_SOURCE)
+    profile = _PROFILE.format(system=SYSTEM, arch=ARCH, python=version)
+    profile = profile.replace("[smoke]\n", '[environment]\nOMP_NUM_THREADS = "2"\n[smoke]\nsettings = ["math-only"]\n')
+    (project / "voice.toml").write_text(profile)
+    before = tree_state(project)
+    index = stack.enter_context(serve(as_index(torch)))
+    named = ["--profile", str(project / "voice.toml")]
+    base = ask(torch_python, "import sys; print(sys._base_executable)")
+    arguments = [str(project), *named, "--index-url", f"{index.url}simple/", "--python", base]
+    assert main(["fix", *arguments, "--dry-run"]) == 0
+    plan = capfd.readouterr().out
+    assert "set at each start of this environment's Python, once torch is imported: math-only, OMP_NUM_THREADS" in plan
+    assert tree_state(project) == before
+
+    plant({"conv1d": "abort@cudnn-off"})
+    assert main(["fix", *arguments, "--yes", "--format", "json"]) == 0
+    out, said = capfd.readouterr()
+    assert "`cudnn-off` set at each start by" in said
+    report = json.loads(out)
+    assert {item["kernel"]: item["status"] for item in report["kernels"]}["conv1d"] == "passed"
+    facts = {fact["name"]: fact["value"] for fact in report["facts"]}
+    assert facts["smoke.settings"] == ["math-only", "cudnn-off"]
+    code = "import torch, os; print(torch.backends.cudnn.enabled, torch.backends.cuda.flash_sdp_enabled(), os.environ"
+    python = str(environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+    assert ask(python, f"{code}['OMP_NUM_THREADS'])") == "False False 2"
+    record = json.loads((environment / ".envdoctor/environment.json").read_text())
+    assert (record["settings"], record["found_settings"]) == (["math-only", "cudnn-off"], ["cudnn-off"])
+
+    assert main(["fix", *arguments, "--yes"]) == 0
+    assert "nothing to do" in capfd.readouterr().err
+    hook = next(environment.rglob("_envdoctor_settings.pth"))
+    main(["check", "--env", str(environment)])  # Of the rest of that torch nothing is known here.
+    assert "ENV016" not in capfd.readouterr().out
+    hook.unlink()
+    main(["check", "--env", str(environment)])
+    assert "kernels pass with `math-only`, `cudnn-off`, which nothing in" in " ".join(capfd.readouterr().out.split())
+    assert main(["fix", *arguments, "--yes", "--no-smoke"]) == 0
+    assert hook.is_file()
+    first = sorted((environment / ".envdoctor/journal").iterdir())[0].name
+    assert main(["undo", first, "--env", str(environment)]) == 0
+    assert tree_state(project) == before

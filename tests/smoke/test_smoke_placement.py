@@ -22,7 +22,7 @@ def test_all_pass_and_the_component_stays() -> None:
 def test_a_failed_kernel_moves_the_component_and_says_why() -> None:
     results = [result("gemm-float32", KernelStatus.CRASHED, detail="SIGABRT"), result("attention")]
     (placed,) = place([RULE], results)
-    assert placed == Placement("xtts", "cpu", ("gemm-float32 crashed (SIGABRT)",))
+    assert placed == Placement("xtts", "cpu", ("gemm-float32 crashed (SIGABRT)",), away=True)
     assert moved(placed, RULE)
 
 

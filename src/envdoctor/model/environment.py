@@ -257,6 +257,10 @@ class InstalledEnvironment:
     imports: Mapping[str, ImportOutcome] = field(default_factory=dict)
     """By module; those that were tried."""
     patched: tuple[PatchedFile, ...] = ()
+    settings: tuple[str, ...] = ()
+    """What its Python sets at each start, once torch is imported."""
+    settings_wanted: tuple[str, ...] = ()
+    """What a fix had it set."""
     partial: bool = False
     """True where a listing shows a choice of what is installed: the rest may be there all the same."""
     lock: EnvironmentLock | None = None

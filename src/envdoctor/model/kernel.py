@@ -77,6 +77,8 @@ class Placement:
     component: str
     device: str
     because: tuple[str, ...] = ()
+    away: bool = False
+    """Its kernels sent it there; so too where that device is the one that they ran on."""
 
 
 @dataclass(frozen=True, slots=True)

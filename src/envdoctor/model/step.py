@@ -22,6 +22,7 @@ __all__ = [
     "RemoveFile",
     "Step",
     "WriteRecord",
+    "WriteStartup",
     "WriteStub",
     "WriteVariables",
 ]
@@ -225,6 +226,29 @@ class WriteStub:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteStartup:
+    """Set what kernels passed with, whenever the environment's Python imports torch."""
+
+    kind: ClassVar[str] = "write-startup"
+    FOLDER: ClassVar[str] = "_envdoctor_settings"
+    """Its package in ``site-packages``; beside it lies a ``.pth`` file of the same name."""
+    id: str
+    settings: tuple[str, ...]
+    """``cudnn-off``; what `envdoctor smoke` calls them."""
+    variables: Mapping[str, str]
+    """Set as well, where the program's own environment does not."""
+    files: Mapping[str, str]
+    """Text by path, relative to ``site-packages``."""
+
+    @property
+    def sentence(self) -> str:
+        """What it does, in words."""
+        what = ", ".join((*self.settings, *sorted(self.variables))) or "nothing any more"
+        files = ", ".join(f"`{path}`" for path in self.files)
+        return f"set at each start of this environment's Python, once torch is imported: {what} ({files})"
+
+
+@dataclass(frozen=True, slots=True)
 class WriteVariables:
     """Record the environment variables that `envdoctor run` sets, with scripts that set them in a shell."""
 
@@ -265,6 +289,7 @@ Step: TypeAlias = (
     | RemoveFile
     | PatchLater
     | WriteStub
+    | WriteStartup
     | WriteVariables
     | WriteRecord
 )

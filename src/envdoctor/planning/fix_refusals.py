@@ -23,6 +23,8 @@ class EnvironmentState:
     distributions: tuple[InstalledDistribution, ...] = ()
     brought: Mapping[str, str] = field(default_factory=dict)
     """Version by name of what earlier fixes put where nothing was."""
+    site_packages: str = ""
+    """Where its Python looks for packages; empty where none runs."""
     fault: str | None = None
     """What keeps it from being treated: not an environment, its interpreter does not run, managed by the system."""
 

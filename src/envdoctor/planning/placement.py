@@ -49,7 +49,7 @@ def place(rules: Sequence[PlacementRule], results: Iterable[KernelResult]) -> tu
 
 def moved(placement: Placement, rule: PlacementRule) -> bool:
     """Tell whether the component was sent away from the GPU because of what its kernels said."""
-    return placement.device == rule.otherwise and bool(placement.because) and not rule.always
+    return placement.away and not rule.always
 
 
 def _by_device(results: Iterable[KernelResult]) -> dict[str, dict[str, KernelResult]]:
@@ -70,7 +70,7 @@ def _placed(rule: PlacementRule, by_device: Mapping[str, Mapping[str, KernelResu
             return Placement(rule.component, device, _conditions(rule, results))
         if number == 0:
             reasons = blocking or reasons
-    return Placement(rule.component, rule.otherwise, reasons)
+    return Placement(rule.component, rule.otherwise, reasons, away=True)
 
 
 def _blocking(rule: PlacementRule, results: Mapping[str, KernelResult]) -> tuple[str, ...]:

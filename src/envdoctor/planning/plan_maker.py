@@ -24,6 +24,7 @@ from envdoctor.model.step import (
     RemoveDistribution,
     Step,
     WriteRecord,
+    WriteStartup,
     WriteStub,
     WriteVariables,
 )
@@ -57,6 +58,7 @@ class PlanInput:
     preview: PatchPreview = PatchPreview()  # noqa: RUF009 - immutable
     stubs: tuple[WriteStub, ...] = ()
     leftovers: tuple[Leftover, ...] = ()
+    startup: WriteStartup | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     records: tuple[tuple[str, str, str], ...] = ()
     """File name in ``.envdoctor``, content, and what it is."""
@@ -171,6 +173,8 @@ def _package_steps(given: PlanInput, wanted: tuple[PlannedFile, ...]) -> Iterato
 
 def _written(given: PlanInput) -> Iterator[Step]:
     yield from given.stubs
+    if given.startup is not None:
+        yield given.startup
     if given.variables:
         yield WriteVariables("", dict(given.variables))
     for path, content, what in given.records:

@@ -20,6 +20,7 @@ from envdoctor.model.step import (
     RemoveFile,
     Step,
     WriteRecord,
+    WriteStartup,
     WriteStub,
     WriteVariables,
 )
@@ -94,7 +95,7 @@ def _fields(step: Step) -> dict[str, Any]:
 
 
 def _file_fields(
-    step: PatchFile | RemoveFile | PatchLater | WriteStub | WriteVariables | WriteRecord,
+    step: PatchFile | RemoveFile | PatchLater | WriteStub | WriteStartup | WriteVariables | WriteRecord,
 ) -> dict[str, Any]:
     if isinstance(step, PatchFile):
         return {
@@ -112,6 +113,8 @@ def _file_fields(
         return {"files": list(step.patch.files), "patch": step.name}
     if isinstance(step, WriteStub):
         return {"path": step.path, "module": step.module, "content": step.content}
+    if isinstance(step, WriteStartup):
+        return {"settings": list(step.settings), "variables": dict(step.variables), "files": dict(step.files)}
     if isinstance(step, WriteVariables):
         return {"variables": dict(step.variables)}
     return {"path": step.path, "what": step.what, "bytes": len(step.content.encode())}

@@ -21,6 +21,7 @@ from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.fix_lock import FixLock, distribution_file, lock_for_fix
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
+from envdoctor.verbs.startup import settings_of, startup_of, with_settings
 
 __all__ = ["prepare"]
 
@@ -75,13 +76,17 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
     name, refusals = _installer(request, state, locked, ports)
     chosen = select(profile, {file.name: file.version for file in locked.files}, set(request.moved) or None)
     project = check.project.root if check.project else ""
-    variables = expand_variables(chosen.variables, project=project, environment=request.environment)
+    settings = settings_of(profile, request.found_settings, locked.files)
+    folders = {"project": project, "environment": request.environment}
+    variables = expand_variables(with_settings(settings, chosen.variables), **folders)
+    plain = expand_variables(profile.environment if profile else {}, **folders)
     arriving = _arriving(locked, state)
     excluded = {item.name for item in (profile.excludes if profile else ())} - {file.name for file in locked.files}
     stale = leftovers(state.distributions, state.brought, {file.name for file in locked.files}, excluded)
     gone = excluded | {item.distribution.name for item in stale if not item.kept}
     leaving = gone | {file.name for file in _changing(locked, state)}
     stubs, taken = ports.stubs(stand_ins(profile), arriving, state, leaving)
+    put = _brought(state, locked, stale, gone)
     plan = make_plan(
         PlanInput(
             environment=state,
@@ -96,8 +101,9 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
             preview=ports.preview(chosen.patches, arriving, state, builds=bool(locked.builds), leaving=leaving),
             stubs=stubs,
             leftovers=stale,
+            startup=startup_of(settings, plain, state.site_packages),
             variables=variables,
-            records=_records(request, project, variables, locked, chosen, _brought(state, locked, stale, gone)),
+            records=_records(request, project, variables, settings, locked, chosen, put),
             disk_free=ports.disk_free(request.environment),
             refusals=(
                 *refusals,
@@ -189,6 +195,7 @@ def _records(
     request: FixRequest,
     project: str,
     variables: Mapping[str, str],
+    settings: Sequence[str],
     locked: FixLock,
     chosen: Selection,
     put: Mapping[str, str],
@@ -202,6 +209,8 @@ def _records(
         "environment": request.label or None,
         "project": project,
         "variables": dict(variables),
+        "settings": list(settings),
+        "found_settings": list(request.found_settings),
         "patches": [patch.name or patch.kind.value for patch in chosen.patches],
         "moved": {name: list(reasons) for name, reasons in request.moved.items()},
         "brought": dict(put),

@@ -87,6 +87,8 @@ class FixRequest:
     """Variables that the profile may set although they can decide what code runs: the user has said so."""
     moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Components that kernels sent away from the GPU, where they were run, each with the reasons."""
+    found_settings: tuple[str, ...] = ()
+    """Settings that the profile does not name and under which alone kernels passed here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from envdoctor.adapters.apply.interpreters import python_of
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.adapters.smoke.runner import ChildRunner
+from envdoctor.adapters.smoke.startup_hook import carried
 from envdoctor.model.kernel import Placement
 from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
@@ -16,8 +17,9 @@ from envdoctor.planning.patch_selection import expand_variables, select
 from envdoctor.planning.placement import moved
 from envdoctor.verbs.environment_places import EnvironmentPart
 from envdoctor.verbs.smoke import smoke
+from envdoctor.verbs.startup import needed_settings
 
-__all__ = ["differing", "moved_components", "proved", "words_of"]
+__all__ = ["differing", "moved_components", "proved", "settings_called_for", "words_of"]
 
 
 def proved(part: EnvironmentPart, report: Report, say: Callable[[str], None]) -> tuple[Report, list[str]]:
@@ -30,6 +32,7 @@ def proved(part: EnvironmentPart, report: Report, say: Callable[[str], None]) ->
             profile=profile,
             target=part.request.target,
             environment=_variables(part),
+            settings=_not_carried(profile),
         )
     except OSError as error:
         return report, [f"warning: no kernel could be run: {error}"]
@@ -58,12 +61,27 @@ def _variables(part: EnvironmentPart) -> dict[str, str]:
     return expand_variables(dict(plain), project=project, environment=str(part.environment))
 
 
-def words_of(moved: Collection[str], placed: Collection[str], steps: int) -> list[str]:
-    """Return what was placed elsewhere and what came back, in words."""
+def _not_carried(profile: Profile | None) -> tuple[str, ...]:
+    """Return the settings of a profile that its environment does not set by itself; the others are proved in it."""
+    named = profile.smoke.settings if profile is not None else ()
+    return tuple(name for name in named if name not in carried(named))
+
+
+def settings_called_for(part: EnvironmentPart, report: Report) -> tuple[str, ...]:
+    """Return the settings under which alone kernels passed whose components stay on the device."""
+    profile = part.request.profile
+    return needed_settings(profile, report) if profile is not None else ()
+
+
+def words_of(moved: Collection[str], placed: Collection[str], settings: Collection[str], steps: int) -> list[str]:
+    """Return what was placed elsewhere, what came back and what is set from now on, in words."""
     by = f"by {steps} more step{'' if steps == 1 else 's'}"
     away = ", ".join(f"`{name}`" for name in moved if name not in placed)
     back = ", ".join(f"`{name}`" for name in placed if name not in moved)
     lines = [f"placed {away} {by}"] if away else []
+    if settings:
+        named = ", ".join(f"`{name}`" for name in settings)
+        lines.append(f"{named} set at each start {by}, for kernels that failed without; they are run once more")
     return [*lines, f"lifted the placement of {back} {by}"] if back else lines
 
 

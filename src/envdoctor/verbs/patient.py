@@ -28,6 +28,7 @@ def with_patches(environment: InstalledEnvironment) -> InstalledEnvironment:
     if not environment.root or not os.path.isdir(f"{environment.root}/.envdoctor"):
         return environment
     from envdoctor.adapters.apply.records import read_record
+    from envdoctor.adapters.smoke.startup_hook import settings_in_force
 
     environment = _with_cuts(environment)
     record = read_record(Path(environment.root))
@@ -37,7 +38,12 @@ def with_patches(environment: InstalledEnvironment) -> InstalledEnvironment:
         for item in (record.patched if record is not None else ())
         if not item.distribution or item.distribution in here
     )
-    return replace(environment, patched=rows) if rows else environment
+    return replace(
+        environment,
+        patched=rows,
+        settings=settings_in_force(environment.site_packages),
+        settings_wanted=record.settings if record is not None else (),
+    )
 
 
 def _with_cuts(environment: InstalledEnvironment) -> InstalledEnvironment:

@@ -62,6 +62,7 @@ def smoke(
     kernels: Sequence[str] = (),
     all_devices: bool = False,
     environment: Mapping[str, str] | None = None,
+    settings: Sequence[str] | None = None,
     bisect: bool = True,
     timeout_scale: float = 1.0,
     time_limit_s: float = 600.0,
@@ -69,14 +70,15 @@ def smoke(
     """Run kernels and say what they mean.
 
     ``backend`` None takes the profile's, else what torch offers. Without ``kernels``, those that the profile names and
-    its placements need; without a profile, all. Raises UnknownKernel, or OSError without an interpreter.
+    its placements need; without a profile, all. ``settings`` None: the profile's; others where the environment sets
+    them by itself, which is then proved. Raises UnknownKernel, or OSError without an interpreter.
     """
     begin = time.perf_counter()
     request = SmokeRequest(
         kernels=chosen_kernels(runner.known(), profile, kernels),
         backend=backend or (profile.target.backend.value if profile is not None else "auto"),
         forced=frozenset(kernels),
-        settings=profile.smoke.settings if profile is not None else (),
+        settings=tuple(settings) if settings is not None else (profile.smoke.settings if profile is not None else ()),
         environment={**(profile.environment if profile is not None else {}), **(environment or {})},
         all_devices=all_devices,
         bisect=bisect,

@@ -87,6 +87,7 @@ class Machine:
             python=facts.python if facts else read.python,
             distributions=tuple(with_files(own)),
             brought=record.brought if record is not None else {},
+            site_packages=facts.purelib if facts else "",
             fault=fault,
         )
 

@@ -139,6 +139,7 @@ class Treatment:
             label=part.label,
             allowed_variables=self.options.allowed_variables,
             moved=self._moved(part),
+            found_settings=self._found_settings(part),
         )
 
     @staticmethod
@@ -150,6 +151,15 @@ class Treatment:
         profile = part.request.profile
         known = {rule.component for rule in profile.placements if not rule.always} if profile is not None else set()
         return {name: reasons for name, reasons in (record.moved if record else {}).items() if name in known}
+
+    @staticmethod
+    def _found_settings(part: EnvironmentPart) -> tuple[str, ...]:
+        """Return the settings that kernels called for in an earlier fix by the same profile."""
+        from envdoctor.adapters.apply.records import read_record
+
+        record, profile = read_record(part.environment), part.request.profile
+        same = record is not None and profile is not None and record.profile == profile.name
+        return record.found_settings if record is not None and same else ()
 
     def _apply(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
         outcome = self._carried_out(part, plan)
@@ -266,15 +276,19 @@ class Treatment:
         """Run kernels; where they send components elsewhere than they are, patch for that in a second step."""
         from envdoctor.verbs import fix_smoke
 
+        own = report.findings
         report, more = fix_smoke.proved(part, report, self.say)
         lines += more
         moved, placed = fix_smoke.moved_components(part, report), self._moved(part)
-        if not report.placement or set(moved) == set(placed):
+        called_for = fix_smoke.settings_called_for(part, report)
+        if not report.placement or (set(moved) == set(placed) and not called_for):
             return Treated(tuple(lines), 0, report)
         if not agreed:
             lines.append("this differs from what was set before: `envdoctor fix --yes` sets it anew")
             return Treated(tuple(lines), 0, report)
-        prepared = without_known(prepare(replace(self._request(part), moved=moved), self.machine))
+        request = self._request(part)
+        request = replace(request, moved=moved, found_settings=(*request.found_settings, *called_for))
+        prepared = without_known(prepare(request, self.machine))
         if prepared.plan is None:
             return Treated(tuple(lines), _FAILED, report, prepared.refusals)
         if prepared.plan.refusals:
@@ -285,5 +299,8 @@ class Treatment:
             return replace(outcome, lines=(*lines, *outcome.lines), report=report)
         if outcome[1].failure is not None:
             return Treated((*lines, *failure_lines(outcome[1])), _FAILED, report)
-        lines += fix_smoke.words_of(moved, placed, len(prepared.plan.steps))
+        lines += fix_smoke.words_of(moved, placed, called_for, len(prepared.plan.steps))
+        if called_for:
+            again, more = fix_smoke.proved(part, replace(report, kernels=(), placement=(), findings=own), self.say)
+            report, lines = again, [*lines, *more]
         return Treated(tuple(lines), 0, report)

@@ -31,6 +31,7 @@ from envdoctor.model.step import (
     RemoveFile,
     Step,
     WriteRecord,
+    WriteStartup,
     WriteStub,
     WriteVariables,
 )
@@ -183,12 +184,15 @@ class _Treatment:
             return self.packages.install(step, self._leaving())
         return self._write(step)
 
-    def _write(self, step: PatchFile | RemoveFile | PatchLater | WriteStub | WriteVariables | WriteRecord) -> str:
+    def _write(
+        self, step: PatchFile | RemoveFile | PatchLater | WriteStub | WriteStartup | WriteVariables | WriteRecord
+    ) -> str:
         actions: dict[type, Callable[..., None]] = {
             PatchFile: self.files.patch,
             RemoveFile: self.files.remove,
             PatchLater: self.files.patch_later,
             WriteStub: self.files.stub,
+            WriteStartup: self.files.startup,
             WriteVariables: self.files.variables,
             WriteRecord: self.files.record,
         }

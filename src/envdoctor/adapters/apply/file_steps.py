@@ -14,7 +14,7 @@ from envdoctor.adapters.apply.paths import PathEscape, resolve_inside
 from envdoctor.adapters.apply.preview import preview_patches
 from envdoctor.adapters.apply.records import PATCH_RECORD, shell_scripts
 from envdoctor.adapters.apply.trees import FolderTree
-from envdoctor.model.step import PatchFile, PatchLater, RemoveFile, WriteRecord, WriteStub, WriteVariables
+from envdoctor.model.step import PatchFile, PatchLater, RemoveFile, WriteRecord, WriteStartup, WriteStub, WriteVariables
 
 __all__ = ["FileSteps", "NotAsExpected"]
 
@@ -68,6 +68,11 @@ class FileSteps:
         if path.exists() and not path.read_bytes().startswith(step.MARK.encode()):
             raise NotAsExpected(f"`{path}` is there already, and is no stand-in")
         self._write(step.id, "site-packages", step.path, path, data)
+
+    def startup(self, step: WriteStartup) -> None:
+        """Write the start-up hook. Raises NotAsExpected."""
+        for path, text in step.files.items():
+            self._write(step.id, "site-packages", path, self._inside(self.site(), path), text.encode("utf-8"))
 
     def variables(self, step: WriteVariables) -> None:
         """Write scripts that set the variables in a shell; `envdoctor run` reads the record."""

@@ -67,6 +67,10 @@ class FixRecord:
     patched: tuple[PatchRecord, ...] = ()
     moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Components that kernels sent away from the GPU, each with the reasons."""
+    settings: tuple[str, ...] = ()
+    """What is set at each start of its Python, once torch is imported."""
+    found_settings: tuple[str, ...] = ()
+    """Those of them that kernels called for here, and not the profile."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """The whole of ``environment.json``."""
 
@@ -87,12 +91,18 @@ def read_record(environment: Path) -> FixRecord | None:
         brought=_texts(details.get("brought")),
         patched=tuple(_patched(own / PATCH_RECORD)),
         moved=_lists(details.get("moved")),
+        settings=_names(details.get("settings")),
+        found_settings=_names(details.get("found_settings")),
         details=details,
     )
 
 
 def _texts(value: Any) -> dict[str, str]:
     return {str(name): str(text) for name, text in value.items()} if isinstance(value, dict) else {}
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _lists(value: Any) -> dict[str, tuple[str, ...]]:

@@ -127,6 +127,7 @@ def _file(event: Mapping[str, Any], backups: Backups, restored: Restored, *, fin
     if wanted is None:
         planted_faults.point()
         path.unlink(missing_ok=True)
+        _remove_byte_code(path)
         for folder in event.get("folders", ()):
             with suppress(OSError):
                 Path(folder).rmdir()
@@ -140,6 +141,15 @@ def _file(event: Mapping[str, Any], backups: Backups, restored: Restored, *, fin
             restored.problems.append(str(error))
             return
     restored.files += 1
+
+
+def _remove_byte_code(path: Path) -> None:
+    """Remove what Python has made of a module that is gone."""
+    if path.suffix == ".py":
+        for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+            cached.unlink(missing_ok=True)
+        with suppress(OSError):
+            (path.parent / "__pycache__").rmdir()
 
 
 def _free(path: Path) -> Path:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from envdoctor.adapters.probe.environment_metadata import is_forbidden, read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile, ProblemKind
-from envdoctor.model.step import WriteStub
+from envdoctor.model.step import WriteStartup, WriteStub
 
 __all__ = [
     "BYTE_CODE",
@@ -94,6 +94,7 @@ def _unowned(locations: Iterable[str], owners: Mapping[tuple[str, bytes], list[s
                 continue
             begin = read_text(f"{location}/{name}/__init__.py", 256)
             stand_in = begin is not None and begin.startswith(WriteStub.MARK.encode())
+            stand_in = stand_in or name == WriteStartup.FOLDER
             if begin is not None and not stand_in:
                 yield EnvironmentProblem(ProblemKind.NO_OWNER, name, f"{location}/{name}")
 

@@ -6,16 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from envdoctor.adapters.smoke import kernel_catalogue
+from envdoctor.adapters.smoke.startup_hook import VARIABLES as ENVIRONMENT
 from envdoctor.adapters.smoke.supervisor import Item, Supervisor
 from envdoctor.model.unknown import SubjectKind, Unknown
 
-__all__ = ["ENVIRONMENT", "bisect"]
-
-ENVIRONMENT: Mapping[str, Mapping[str, str]] = {
-    "cublaslt-off": {"DISABLE_ADDMM_CUDA_LT": "1"},
-    "blocking": {"CUDA_LAUNCH_BLOCKING": "1", "AMD_SERIALIZE_KERNEL": "3"},
-}
-"""Settings that are variables, and must be there before torch is imported."""
+__all__ = ["bisect"]
 
 GPU_ONLY = frozenset({"cudnn-off", "tf32-off", *ENVIRONMENT})
 MOST_KERNELS = 12
@@ -33,9 +28,9 @@ def bisect(
 ) -> tuple[dict[str, str], int]:
     """Return the setting for each kernel that has one, and how many children it took.
 
-    ``base`` are the settings of the run, to which each trial adds one; ``own`` those that the device applies itself.
-    Switches are tried in one child for all kernels; variables need a child each, and only for kernels that no
-    switch helps, or a dearer one.
+    ``base`` are the settings of the run, to which each trial adds one; ``own`` those that the environment's
+    start-up hook has set. Switches are tried in one child for all kernels; variables need a child each, and only for
+    kernels that no switch helps, or a dearer one.
     """
     open_ones = [name for name, outcome in outcomes.items() if _worth_trying(name, outcome)]
     failed, rest = open_ones[:MOST_KERNELS], open_ones[MOST_KERNELS:]

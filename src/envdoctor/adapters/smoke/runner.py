@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.smoke import kernel_catalogue
-from envdoctor.adapters.smoke.bisection import ENVIRONMENT, bisect
+from envdoctor.adapters.smoke.bisection import bisect
 from envdoctor.adapters.smoke.collective import all_reduce
+from envdoctor.adapters.smoke.startup_hook import variables_of
 from envdoctor.adapters.smoke.supervisor import OUT_OF_TIME, Item, Run, Supervisor
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, SmokeRequest
@@ -166,12 +167,7 @@ class ChildRunner:
 
 
 def _variables(request: SmokeRequest) -> dict[str, str]:
-    variables: dict[str, str] = {}
-    for setting in request.settings:
-        variables.update(ENVIRONMENT.get(setting, {}))
-    if request.backend == "zluda":
-        variables.update(ENVIRONMENT["cublaslt-off"])
-    return {**variables, **request.environment}
+    return {**variables_of(request.settings), **request.environment}
 
 
 def _result(name: str, outcome: Mapping[str, Any], run: Run, setting: str | None) -> KernelResult:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _RULE = ("ISO007", "pth-code")
 _KNOWN = re.compile(
     r"distutils-precedence|_distutils_hack|__editable__|-nspkg|_virtualenv|coverage|cov_core|pytest-cov|pywin32"
-    r"|easy-install|setuptools|_pypackages|googleapis|protobuf|sphinxcontrib|ruamel|zope|_uv_ephemeral_overlay",
+    r"|_envdoctor_settings|easy-install|setuptools|_pypackages|googleapis|protobuf|sphinxcontrib|ruamel|zope|_uv_ephemeral_overlay",
     re.IGNORECASE,
 )
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 import platform
+import sys
 from typing import Any, Dict, Optional, Tuple
 
 import torch
 
 __all__ = ["Device", "Unavailable", "open_device"]
-
-ZLUDA_SETTINGS = ("cublaslt-off", "cudnn-off", "math-only")
-"""What is known to be needed: ZLUDA translates neither cuDNN, nor cublasLt, nor the fused attention kernels."""
 
 
 class Unavailable(Exception):
@@ -28,10 +25,8 @@ class Device:
         self.name = name
         self.stand_in = stand_in
         self.facts: Dict[str, Any] = {}
-        self.settings: Tuple[str, ...] = ()
-        if backend == "zluda":
-            os.environ["DISABLE_ADDMM_CUDA_LT"] = "1"
-            self.settings = ZLUDA_SETTINGS
+        self.settings: Tuple[str, ...] = _set_at_start()
+        """What the environment's start-up hook has set, for every program that imports torch here."""
 
     @property
     def type(self) -> str:
@@ -80,6 +75,11 @@ class Device:
         except Exception:  # noqa: BLE001 - whatever it raises, it does not compute
             return False
         return value == 8.0
+
+
+def _set_at_start() -> Tuple[str, ...]:
+    hook = sys.modules.get("_envdoctor_settings")
+    return tuple(getattr(hook, "APPLIED", ()))
 
 
 def open_device(backend: str, index: int) -> Device:

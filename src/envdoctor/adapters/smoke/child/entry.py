@@ -123,10 +123,9 @@ class _Round:
 
     def _open(self) -> bool:
         def work() -> Dict[str, Any]:
-            from . import backend_settings, backends
+            from . import backends
 
             self.device = backends.open_device(self.plan.get("backend", "auto"), int(self.plan.get("device", 0)))
-            backend_settings.apply(self.device.settings)
             self.channel.send(
                 "device",
                 backend=self.device.backend,

@@ -56,14 +56,14 @@ def measure(
         bench = registry.Workbench(entry.name, case_dtype, device.device, device.backend)
         case = registry.build(entry.name, bench)
     with backend_settings.applied((*entry.settings, *names)):
-        planted.strike(entry.name, names, device.device)
+        planted.strike(entry.name, (*names, *device.settings), device.device)
         with phases.measured("inputs_s"):
             modules, inputs = _placed(case, device)
         device.reset_peak()
         with phases.measured("first_s"):
             first_ms, answer = _timed(case, modules, inputs, device)
         peak = device.peak_bytes()
-        answer = planted.spoil(entry.name, answer, names)
+        answer = planted.spoil(entry.name, answer, (*names, *device.settings))
         outcome = _judged(entry, case, answer, dtype, phases)
         outcome.update(first_ms=first_ms, peak_bytes=peak)
         if outcome["status"] == "passed" and case.timed:
