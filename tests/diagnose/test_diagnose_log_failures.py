@@ -44,7 +44,6 @@ FATAL = {
     "a shell's word for a crash": ("start\nzsh: segmentation fault  python a.py", "zsh: segmentation fault"),
     "C++": ("terminate called after throwing an instance of 'x'\nAborted (core dumped)", "terminate called"),
     "glibc": ("double free or corruption (!prev)\nAborted", "double free or corruption (!prev)"),
-    "the kernel's": ("loading shards\nKilled", "Killed"),
     "Windows": ("Windows fatal exception: access violation", "Windows fatal exception"),
     "a compiler before what drives it": (
         ("x.cpp:3:10: fatal error: foo.h: No such file or directory\nninja: build stopped: subcommand failed.\n"
