@@ -27,8 +27,12 @@ def main(argv: list[str] | None = None) -> int:
         from envdoctor.cli.streams import ClosedStdout
 
         sys.stdout = ClosedStdout()
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _run(list(sys.argv[1:] if argv is None else argv))
+        if arguments in ([], ["--version"]) and "_ENVDOCTOR_COMPLETE" not in os.environ:
+            # Without the parser of command lines: its import takes longer than all of this.
+            return _first_contact(version=bool(arguments))
+        return _run(arguments)
     except KeyboardInterrupt as stop:
         return _interrupted(stop)
     except Exception as error:  # noqa: BLE001 - the last net: whatever comes here is a fault of ours
@@ -106,8 +110,6 @@ def _run(arguments: list[str]) -> int:
     from envdoctor.ports import UsageError
 
     try:
-        if not arguments and "_ENVDOCTOR_COMPLETE" not in os.environ:
-            return _first_contact()
         outcome = app(_arguments(arguments), standalone_mode=False, prog_name="envdoctor")
         flush()
     except UsageError as error:
@@ -138,13 +140,20 @@ def _run(arguments: list[str]) -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
-def _first_contact() -> int:
+def _first_contact(*, version: bool) -> int:
     import shutil
 
-    from envdoctor.cli.streams import write_out
+    from envdoctor import __version__
+    from envdoctor.cli.streams import StreamError, silence_stdout, write_out
     from envdoctor.cli.verb_list import first_screen
 
-    write_out(first_screen(max(40, min(100, shutil.get_terminal_size().columns))))
+    width = max(40, min(100, shutil.get_terminal_size().columns))
+    try:
+        write_out(f"envdoctor {__version__}\n" if version else first_screen(width))
+    except StreamError as error:
+        silence_stdout()
+        _say_errors([str(error)])
+        return _WRONG_USE
     return 0
 
 

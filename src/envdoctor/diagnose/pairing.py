@@ -11,7 +11,7 @@ from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.book import shipped_advisories
+from envdoctor.diagnose.advisories.book import shipped_tables
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.build_label import BuildLabel, read_label
@@ -62,7 +62,7 @@ def plan_scene(examination: Examination) -> Scene | None:
 
 def misfits(scene: Scene, names: tuple[str, ...]) -> Iterator[Misfit]:
     """Yield the pairs of a scene that the named tables speak against; what metadata admits outranks a table."""
-    tables = shipped_advisories().tables
+    tables = shipped_tables()
     for name in names:
         table = tables[name]
         subject, object_ = scene.get(table.subject), scene.get(table.object)

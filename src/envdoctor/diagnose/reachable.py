@@ -69,25 +69,25 @@ def shipped_packages(scan: SourceScan) -> tuple[str, ...]:
 
 def _targets(site: ImportSite, scan: SourceScan) -> Iterator[str]:
     """Files that an import may load: beside the importing file, or from the root or a ``src`` folder."""
-    here = _folder(site.path)
-    module = site.module
-    if module.startswith("."):
+    here, module, known = _folder(site.path), site.module, scan.by_path
+    relative = module.startswith(".")
+    if relative:
         dots = len(module) - len(module.lstrip("."))
         bases = ["/".join(here.split("/")[: len(here.split("/")) - dots + 1])]
         module = module.lstrip(".")
     else:
+        if module.partition(".")[0] not in scan.own_names:
+            return
         bases = ["", "src", here]
     parts = [part for part in module.split(".") if part]
     for base in dict.fromkeys(bases):
         prefix = [part for part in base.split("/") if part]
-        for end in range(len(parts) + 1):
+        for end in range(0 if relative else 1, len(parts) + 1):
             stem = "/".join([*prefix, *parts[:end]])
-            for path in (f"{stem}.py", f"{stem}/__init__.py"):
-                if path in scan.by_path and (end or site.module.startswith(".")):
-                    yield path
+            yield from (path for path in (f"{stem}.py", f"{stem}/__init__.py") if path in known)
         package = "/".join([*prefix, *parts])
         if site.names:
-            yield from (path for name in site.names if (path := f"{package}/{name}.py".lstrip("/")) in scan.by_path)
+            yield from (path for name in site.names if (path := f"{package}/{name}.py".lstrip("/")) in known)
 
 
 def conditional_files(scan: SourceScan, paths: Iterable[str]) -> set[str]:
@@ -155,6 +155,12 @@ def _from(starts: set[str], imports: dict[str, set[str]]) -> set[str]:
 def reachable_files(scan: SourceScan, requirement_files: Iterable[str]) -> list[str]:
     """Return the paths of the files that the project's entry scripts reach by imports, in functions too."""
     folders = frozenset({"", *(_folder(path) for path in requirement_files)})
+    if folders not in scan.reached:
+        scan.reached[folders] = _reached(scan, folders)
+    return scan.reached[folders]
+
+
+def _reached(scan: SourceScan, folders: frozenset[str]) -> list[str]:
     queue = _entries(scan, folders)
     seen = set(queue)
     for path in queue:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.source_syntax import conditional_imports, docstring_lines, guarded_lines, stand_in_lines
+from envdoctor.diagnose.source_outline import Outline, may_be_docstring, outline_of, parsed
+from envdoctor.diagnose.source_syntax import guarded_lines, stand_in_lines
 
 if TYPE_CHECKING:
+    import ast
+
     from envdoctor.diagnose.examination import Sources
     from envdoctor.model.project import SourceFile
 
@@ -26,6 +28,8 @@ _IMPORT = re.compile(
 EVERYWHERE = "**/*.py"
 _TESTS = frozenset({"tests", "test", "testing", "docs", "doc", "benchmarks", "benchmark"})
 _NAME = re.compile(r"\w+")
+_WILD = re.compile(r"[*?\[]")
+_TREES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +74,12 @@ class SourceScan:
         self._python: dict[str, SourceFile] | None = None
         self._other: dict[str, SourceFile | None] = {}
         self._imports: dict[str, tuple[ImportSite, ...]] = {}
-        self._everything: str | None = None
-        self._prose: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._outlines: dict[str, Outline] = {}
         self._trees: dict[str, ast.Module | None] = {}
+        self._guarded: dict[str, frozenset[int]] = {}
+        self._stand_in: dict[str, frozenset[int]] = {}
+        self.reached: dict[frozenset[str], list[str]] = {}
+        """The files that a run reaches, by the folders of its requirements files; ``reachable`` fills it."""
 
     @property
     def by_path(self) -> dict[str, SourceFile]:
@@ -99,15 +106,32 @@ class SourceScan:
 
     def exists(self, path: str) -> bool:
         """Return whether the project has that file, or one that matches that pattern."""
-        if any(char in path for char in "*?["):
+        if _WILD.search(path):
             return next(iter(self._sources.glob(path)), None) is not None
         return self.read(path) is not None
 
-    def _files(self, pattern: str) -> Iterator[SourceFile]:
-        python = self.by_path
+    @cached_property
+    def own_names(self) -> frozenset[str]:
+        """What an absolute import of one of the project's own files can begin with."""
+        parts = [path.removesuffix(".py").split("/") for path in self.by_path]
+        return frozenset(name for path in parts for name in path)
+
+    @cached_property
+    def _programs(self) -> tuple[SourceFile, ...]:
+        """The project's Python files without its tests, benchmarks and documentation."""
+        return tuple(item for item in self.by_path.values() if item.path.endswith(".py") and not _is_aside(item.path))
+
+    def _files(self, pattern: str) -> Iterable[SourceFile]:
+        return self._programs if pattern == EVERYWHERE else self._matching(pattern)
+
+    def _matching(self, pattern: str) -> Iterator[SourceFile]:
         if pattern.endswith(".py"):
             loose = pattern.replace("**/", "")
-            yield from (item for item in python.values() if fnmatch(item.path, pattern) or fnmatch(item.path, loose))
+            # Most name their file outright, and the last part of the others mostly is a name.
+            named = pattern.rpartition("/")[2]
+            plain = "" if _WILD.search(named) else named.lower()
+            python = (item for item in self.by_path.values() if item.path.lower().endswith(plain))
+            yield from (item for item in python if fnmatch(item.path, pattern) or fnmatch(item.path, loose))
             return
         for path in self._sources.glob(pattern):
             if item := self.read(path):
@@ -120,25 +144,17 @@ class SourceScan:
         docstrings do not count; in a search over all Python files, tests, benchmarks and documentation do not either.
         """
         compiled = _compiled(pattern)
-        if files == EVERYWHERE and having and not any(text in self._all_python() for text in having):
-            return []
         hits: list[Hit] = []
         for item in self._files(files):
-            if (files == EVERYWHERE and _is_aside(item.path)) or not _has(item.text, having):
+            if not _has(item.text, having):
                 continue
             for match in compiled.finditer(item.text):
                 start = item.text.rfind("\n", 0, match.start()) + 1
                 end = item.text.find("\n", match.start())
                 text = item.text[start : end if end >= 0 else None].strip()
-                line = _line_of(item.text, match.start())
-                if not (item.path.endswith(".py") and (text.startswith("#") or self._is_prose(item, line))):
-                    hits.append(Hit(item.path, line, text))
+                if not (item.path.endswith(".py") and (text.startswith("#") or self._is_prose(item, start, text))):
+                    hits.append(Hit(item.path, _line_of(item.text, match.start()), text))
         return hits
-
-    def _all_python(self) -> str:
-        if self._everything is None:
-            self._everything = "\n".join(item.text for item in self.by_path.values())
-        return self._everything
 
     def _only_under_guard(self, path: str) -> bool:
         stem = path.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
@@ -157,11 +173,12 @@ class SourceScan:
                         found.setdefault(name, []).append(site)
         return found
 
-    def _is_prose(self, item: SourceFile, line: int) -> bool:
-        """Return whether a line stands in a docstring; the file is parsed once, and only where something was found."""
-        if item.path not in self._prose:
-            self._prose[item.path] = docstring_lines(self._tree(item))
-        return any(first <= line <= last for first, last in self._prose[item.path])
+    def _is_prose(self, item: SourceFile, start: int, text: str) -> bool:
+        """Return whether the line at an offset stands in a docstring; parsed only where it may be one."""
+        if not may_be_docstring(item.text, start, text):
+            return False
+        line = _line_of(item.text, start)
+        return any(first <= line <= last for first, last in self._outline(item).docstrings)
 
     def imports(self, path: str) -> tuple[ImportSite, ...]:
         """Return the import statements of one file, those in functions included."""
@@ -173,39 +190,50 @@ class SourceScan:
     def top_level_imports(self, path: str) -> list[ImportSite]:
         """Return the imports that running the module always reaches, unguarded; the file is parsed."""
         item = self.by_path.get(path)
-        tree = self._tree(item) if item is not None else None
-        return list(_unguarded(tree.body, path)) if tree is not None else []
+        if item is None:
+            return []
+        found = self._outline(item).unguarded
+        return [ImportSite(path, line, module, indented=False, names=names) for line, module, names in found]
 
-    def lines_under_a_condition(self, path: str) -> set[int]:
+    def lines_under_a_condition(self, path: str) -> frozenset[int]:
         """Return the lines of imports under ``if`` or ``try``, in functions too; not under ``__name__ == ...``.
 
         A file without indented imports, or that does not parse, has none.
         """
         item = self.by_path.get(path)
         if item is None or not any(site.indented for site in self.imports(path)):
-            return set()
-        tree = self._tree(item)
-        return set(conditional_imports(tree.body, under=False)) if tree is not None else set()
+            return frozenset()
+        return self._outline(item).conditional
 
-    def guarded_lines(self, path: str) -> set[int]:
+    def guarded_lines(self, path: str) -> frozenset[int]:
         """Return the lines that look before they leap: under a test of ``hasattr`` or a version, or in ``try``."""
-        item = self.by_path.get(path)
-        tree = self._tree(item) if item is not None else None
-        return set(guarded_lines(tree)) if tree is not None else set()
+        return self._lines(path, self._guarded, guarded_lines)
 
-    def stand_in_lines(self, path: str) -> set[int]:
+    def stand_in_lines(self, path: str) -> frozenset[int]:
         """Return the lines that run where an import failed: in ``except ImportError`` and the like."""
-        item = self.by_path.get(path)
-        tree = self._tree(item) if item is not None else None
-        return set(stand_in_lines(tree)) if tree is not None else set()
+        return self._lines(path, self._stand_in, stand_in_lines)
+
+    def _lines(
+        self, path: str, known: dict[str, frozenset[int]], ask: Callable[[ast.Module], Iterator[int]]
+    ) -> frozenset[int]:
+        if path not in known:
+            item = self.by_path.get(path)
+            tree = self._tree(item) if item is not None else None
+            known[path] = frozenset(ask(tree)) if tree is not None else frozenset()
+        return known[path]
+
+    def _outline(self, item: SourceFile) -> Outline:
+        """Return what rules ask of a file's syntax, taken from its tree once."""
+        if item.path not in self._outlines:
+            self._outlines[item.path] = outline_of(self._tree(item))
+        return self._outlines[item.path]
 
     def _tree(self, item: SourceFile) -> ast.Module | None:
-        """Return a file's syntax, None where it has none; parsed once, however many rules ask."""
+        """Return a file's syntax, None where it has none; the last few are kept, for a tree takes up far more space."""
         if item.path not in self._trees:
-            try:
-                self._trees[item.path] = ast.parse(item.text)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                self._trees[item.path] = None
+            if len(self._trees) >= _TREES:
+                del self._trees[next(iter(self._trees))]
+            self._trees[item.path] = parsed(item.text)
         return self._trees[item.path]
 
     def unguarded(self, module: str) -> list[ImportSite]:
@@ -214,9 +242,10 @@ class SourceScan:
         A file that the project itself imports under a guard alone, or in functions alone, is guarded as a whole.
         """
         found: list[ImportSite] = []
-        if module.partition(".")[0] not in self._all_python():
-            return found
-        for path in self.by_path:
+        top = module.partition(".")[0]
+        for path, item in self.by_path.items():
+            if top not in item.text:
+                continue
             bare = any(_inside(site.module, module) and not site.indented for site in self.imports(path))
             if bare and not self._only_under_guard(path):
                 found += [site for site in self.top_level_imports(path) if _inside(site.module, module)]
@@ -256,23 +285,6 @@ def _imports(item: SourceFile) -> Iterator[ImportSite]:
             module = part.split(" as ")[0].strip(" ();\t\r\\")
             if re.fullmatch(r"[\w.]+", module):
                 yield ImportSite(item.path, line, module, indented)
-
-
-def _suppresses(node: ast.With) -> bool:
-    """``contextlib.suppress`` guards as ``try`` does; other context managers do not."""
-    return any("suppress" in ast.dump(entry.context_expr) for entry in node.items)
-
-
-def _unguarded(body: list[ast.stmt], path: str) -> Iterator[ImportSite]:
-    for node in body:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield ImportSite(path, node.lineno, alias.name, indented=False)
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            taken = tuple(alias.name for alias in node.names)
-            yield ImportSite(path, node.lineno, node.module, indented=False, names=taken)
-        elif isinstance(node, ast.With) and not _suppresses(node):
-            yield from _unguarded(node.body, path)
 
 
 def scan_of(sources: Sources) -> SourceScan:

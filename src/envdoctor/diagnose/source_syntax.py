@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-__all__ = ["conditional_imports", "docstring_lines", "guarded_lines", "stand_in_lines", "statements"]
+__all__ = ["guarded_lines", "stand_in_lines"]
 
 _MISSED_IMPORT = re.compile(r"\b(?:ImportError|ModuleNotFoundError)\b")
 _MISSED_NAME = re.compile(rf"\bAttributeError\b|{_MISSED_IMPORT.pattern}")
@@ -14,38 +14,14 @@ _ANYTHING = re.compile(r"\b(?:Base)?Exception\b")
 _LOOK = re.compile(r"\bhasattr\b|__version__|\bVersion\(|\bversion\.parse\(")
 
 
-def docstring_lines(tree: ast.Module | None) -> tuple[tuple[int, int], ...]:
-    """Return the first and the last line of each text that stands alone."""
-    return tuple(
-        (node.lineno, node.end_lineno or node.lineno)
-        for node in statements(tree.body if tree is not None else [])
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    )
-
-
-def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield all statements, without a look at the expressions in them: those are nine tenths of a tree."""
     for node in body:
         yield node
         for part in ("body", "orelse", "finalbody"):
-            yield from statements(getattr(node, part, []))
+            yield from _statements(getattr(node, part, []))
         for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            yield from statements(inner.body)
-
-
-def conditional_imports(body: list[ast.stmt], *, under: bool) -> Iterator[int]:
-    """Yield the lines of imports under ``if`` or ``try``; not under ``__name__ == ...``."""
-    for node in body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            if under:
-                yield node.lineno
-            continue
-        main = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
-        inner = under or (isinstance(node, ast.If | ast.Try) and not main)
-        for part in ("body", "orelse", "finalbody"):
-            yield from conditional_imports(getattr(node, part, []), under=inner)
-        for branch in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            yield from conditional_imports(branch.body, under=True)
+            yield from _statements(inner.body)
 
 
 def guarded_lines(tree: ast.Module) -> Iterator[int]:
@@ -60,7 +36,7 @@ def guarded_lines(tree: ast.Module) -> Iterator[int]:
 
 def stand_in_lines(tree: ast.Module) -> Iterator[int]:
     """Yield the lines that run where an import failed."""
-    for node in statements(tree.body):
+    for node in _statements(tree.body):
         if isinstance(node, ast.Try) and any(isinstance(item, ast.Import | ast.ImportFrom) for item in node.body):
             handlers = (handler for handler in node.handlers if _catches(handler, _MISSED_IMPORT, node))
             yield from _lines(*(item for handler in handlers for item in handler.body))

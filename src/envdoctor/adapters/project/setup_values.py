@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
@@ -223,6 +224,7 @@ def _requirement_called(name: str, module: Module) -> ast.expr | None:
     return next(iter(found.values())) if len(found) == 1 else None
 
 
+@lru_cache(maxsize=1024)
 def _named(text: str) -> str:
     try:
         return canonicalize_name(Pep508(text).name)

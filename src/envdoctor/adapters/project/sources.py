@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+import stat
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -29,13 +31,14 @@ class CheckoutSources:
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
-        self._files: tuple[str, ...] | None = None
+        self._files: dict[str, bool] | None = None
 
     def python_files(self) -> Iterator[SourceFile]:
         """Yield the project's Python files in the order of their paths; environments and caches are left out."""
-        for path in self._listed():
+        for path, plain in self._listed().items():
             if path.endswith((".py", ".pyw")):
-                source = self.read(path)
+                # A plain file below folders that are no links lies inside, without a look at each folder again.
+                source = self._source(path, self._root / path) if plain else self.read(path)
                 if source is not None:
                     yield source
 
@@ -43,41 +46,52 @@ class CheckoutSources:
         """Return one file by its path relative to the root, None where it is not there, too large or not text."""
         try:
             inside = (self._root / path.replace("\\", "/")).resolve()
-            if not inside.is_relative_to(self._root) or not inside.is_file() or inside.stat().st_size > _LARGEST:
+            if not inside.is_relative_to(self._root):
                 return None
-            data = inside.read_bytes()
         except (OSError, RuntimeError, ValueError):
             return None
-        if impostor(data, json_refused=False) is not None:
-            return None
+        return self._source(Path(path.replace("\\", "/")).as_posix(), inside)
+
+    def _source(self, name: str, file: Path) -> SourceFile | None:
         try:
-            return SourceFile(Path(path.replace("\\", "/")).as_posix(), decode(data).text)
-        except NotText:
+            status = file.stat()
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+                return None
+            data = file.read_bytes()
+            if impostor(data, json_refused=False) is not None:
+                return None
+            return SourceFile(name, decode(data).text)
+        except (OSError, ValueError, NotText):
             return None
 
     def glob(self, pattern: str) -> Iterator[str]:
         """Yield relative paths that match: ``*`` within a folder, ``**`` across folders."""
         wanted = pattern.replace("\\", "/").strip("/").split("/")
+        # Most patterns end in a name: few paths end so, too.
+        end = "" if re.search(r"[*?\[]", wanted[-1]) else wanted[-1].lower()
         for path in self._listed():
-            if _matches(path.split("/"), wanted):
+            if path.lower().endswith(end) and _matches(path.split("/"), wanted):
                 yield path
 
-    def _listed(self) -> tuple[str, ...]:
+    def _listed(self) -> Mapping[str, bool]:
+        """Return the paths of all files, in their order, each with whether it is known to be no link."""
         if self._files is None:
-            self._files = tuple(sorted(self._walk()))
+            self._files = dict(sorted(self._walk()))
         return self._files
 
-    def _walk(self) -> Iterator[str]:
+    def _walk(self) -> Iterator[tuple[str, bool]]:
         count = 0
         for directory, folders, names in os.walk(self._root):
             here = Path(directory)
             relative = here.relative_to(self._root)
             folders[:] = sorted(folder for folder in folders if self._enters(here / folder, len(relative.parts)))
+            start = f"{relative.as_posix()}/" if relative.parts else ""
             for name in sorted(names):
                 count += 1
                 if count > _MOST_FILES:
                     return
-                yield (relative / name).as_posix()
+                # Elsewhere a folder can be a junction, which nothing here tells from a folder.
+                yield start + name, os.name == "posix" and not (here / name).is_symlink()
 
     def _enters(self, folder: Path, depth: int) -> bool:
         # os.walk does not descend into links to folders.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +15,7 @@ from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import advisories_folder, couplings
 from envdoctor.toml_tables import Document, Fault, Faults, Table, TomlError
 
-__all__ = ["AdvisoryBook", "InvalidAdvisories", "read_advisories", "read_some", "shipped_advisories"]
+__all__ = ["AdvisoryBook", "InvalidAdvisories", "read_advisories", "read_some", "shipped_advisories", "shipped_tables"]
 
 _ROW = re.compile(r"^(?=\[\[)", re.MULTILINE)
 _CODE_LINE = re.compile(r'^code = "(\w+)"', re.MULTILINE)
@@ -115,28 +115,60 @@ def read_advisories(folder: Path) -> AdvisoryBook:
     return AdvisoryBook(_sound(documents, found, broken), words.tables)
 
 
-def read_some(codes: frozenset[str], files: frozenset[str]) -> tuple[Advisory, ...]:
-    """Return the shipped advisories of these codes, which stand in ``files``; the others are not parsed.
+@dataclass(frozen=True, slots=True)
+class _Shipped:
+    """The text of every shipped advisory, and what the files define for each other."""
+
+    rows: Mapping[str, tuple[str, str]]
+    """Code to file name and text."""
+    words: Vocabulary
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> _Shipped:
+    rows: dict[str, tuple[str, str]] = {}
+    documents: list[Document] = []
+    for path in sorted(advisories_folder().glob("*.toml")):
+        others: list[str] = []
+        for row in _ROW.split(path.read_text(encoding="utf-8"))[1:]:
+            code = _CODE_LINE.search(row) if row.startswith("[[advisory]]") else None
+            if code is not None:
+                rows[code[1]] = (path.name, row)
+            else:
+                others.append(row)
+        if others:
+            documents.append(_part("\n".join(others), path.name))
+    words = _vocabulary(documents)
+    _sound(documents, [])
+    return _Shipped(rows, words)
+
+
+def _part(text: str, source: str) -> Document:
+    document = Document(text, source)
+    # The lines of a part are not those of the file.
+    document.faults = Faults(source)
+    return document
+
+
+@lru_cache(maxsize=512)
+def _shipped_advisory(code: str) -> Advisory:
+    shipped = _shipped()
+    source, text = shipped.rows[code]
+    document = _part(text, source)
+    return _sound([document], _read([document], shipped.words))[0]
+
+
+def read_some(codes: Iterable[str]) -> tuple[Advisory, ...]:
+    """Return the shipped advisories of these codes, by code; the others are not parsed, and none is parsed twice.
 
     Raises InvalidAdvisories for faults in what was read.
     """
-    documents: list[Document] = []
-    for path in sorted(advisories_folder().glob("*.toml")):
-        text = path.read_text(encoding="utf-8")
-        rows = _wanted_rows(text, codes if path.name in files else frozenset())
-        document = Document("\n".join(rows), path.name)
-        # The lines of a part are not those of the file.
-        document.faults = Faults(path.name)
-        documents.append(document)
-    return _sound(documents, _read(documents, _vocabulary(documents)))
+    return tuple(map(_shipped_advisory, sorted(codes)))
 
 
-def _wanted_rows(text: str, codes: frozenset[str]) -> Iterator[str]:
-    """Yield a file's tables and projects, and the advisories of these codes, as text."""
-    for row in _ROW.split(text)[1:]:
-        code = _CODE_LINE.search(row) if row.startswith("[[advisory]]") else None
-        if not row.startswith("[[advisory]]") or (code and code[1] in codes):
-            yield row
+def shipped_tables() -> Mapping[str, VersionTable]:
+    """Return the tables of the shipped advisories, by name; no advisory is parsed for it."""
+    return _shipped().words.tables
 
 
 @lru_cache(maxsize=1)

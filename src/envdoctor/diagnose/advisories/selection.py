@@ -1,13 +1,13 @@
-"""The advisories that can speak of an installed environment, read alone.
+"""The advisories that can speak of what is planned, installed or asked for, read alone.
 
-Most environments have few of the packages that advisories are about, and reading all of the files takes longer than
-everything else that there is to do.
+Most projects have few of the packages that advisories are about, and reading all of the files takes longer than most
+of what else there is to do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,42 +20,53 @@ __all__ = ["advisories_for", "index_row"]
 
 
 def advisories_for(examination: Examination) -> tuple[Advisory, ...]:
-    """Return the advisories that may be true of an examination: all of them but where an environment is all there is.
+    """Return the advisories that may be true of an examination; all of them where a log is to be read.
 
-    For an environment those are left out that need a package which is not there, and without facts, profile and
-    project those that ask about nothing else.
+    Those are left out that need a package which is neither planned, nor installed, nor asked for, and of an
+    environment without facts, profile and project those that ask about nothing else.
     """
-    if examination.environment is None or any(
-        (examination.resolution, examination.project, examination.sources, examination.log)
-    ):
+    names = _names(examination)
+    if names is None or examination.log:
         from envdoctor.diagnose.advisories.book import shipped_advisories
 
         return shipped_advisories().advisories
-    names = frozenset(item.name for item in examination.environment.distributions)
-    more = bool(len(examination.facts)) or examination.profile is not None
-    codes = frozenset(code for code, _ in _possible(names, more=more))
+    more = bool(
+        len(examination.facts)
+        or examination.profile is not None
+        or examination.resolution is not None
+        or examination.project is not None
+        or examination.sources is not None
+    )
+    codes = frozenset(_possible(names, more=more))
     if not codes:
         return ()
-    return _read(codes, frozenset(file for _, file in _possible(names, more=more)))
+    from envdoctor.diagnose.advisories.book import read_some
+
+    return read_some(codes)
 
 
-def _possible(names: Collection[str], *, more: bool) -> Iterator[tuple[str, str]]:
+def _names(examination: Examination) -> frozenset[str] | None:
+    """Return the packages of every place that advisories look at, None where no packages are known at all."""
+    places: list[Iterable[str]] = []
+    if examination.resolution is not None:
+        places.append(item.name for item in examination.resolution.packages)
+    if examination.environment is not None:
+        places.append(item.name for item in examination.environment.distributions)
+    if examination.project is not None:
+        places.append(item.name for item in examination.project.requirements)
+    return frozenset(chain.from_iterable(places)) if places else None
+
+
+def _possible(names: Collection[str], *, more: bool) -> Iterator[str]:
     from envdoctor.diagnose.advisories.packages_index import INDEX
 
-    for code, file, groups, mentioned in INDEX:
+    for code, _, groups, mentioned in INDEX:
         if groups:
             possible = all(any(name in names for name in group) for group in groups)
         else:
             possible = more or any(name in names for name in mentioned)
         if possible:
-            yield code, file
-
-
-@lru_cache(maxsize=8)
-def _read(codes: frozenset[str], files: frozenset[str]) -> tuple[Advisory, ...]:
-    from envdoctor.diagnose.advisories.book import read_some
-
-    return read_some(codes, files)
+            yield code
 
 
 def index_row(advisory: Advisory) -> Row:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.book import shipped_advisories
+from envdoctor.diagnose.advisories.book import shipped_tables
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.file_reach import Reach, in_words, pythons_in_words, reach_of, span_in_words
@@ -110,7 +110,7 @@ def _nearest(name: str, files: _Files) -> str:
 def _pair(name: str, files: _Files) -> str:
     """Return which torch goes with the nearest version, since moving one of the family alone tears it apart."""
     nearest = files.above or files.below
-    table = shipped_advisories().tables.get(f"{name}-torch")
+    table = shipped_tables().get(f"{name}-torch")
     wanted = table.wanted(nearest) if table and nearest else None
     return f" (`{name}` {nearest} was built for torch{wanted}: move both)" if wanted else ""
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.book import shipped_advisories
+from envdoctor.diagnose.advisories.book import shipped_tables
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -59,7 +59,7 @@ def _finding(packages: Sequence[str], message: str, evidence: tuple[Evidence, ..
 
 
 def _onnxruntime(scene: Scene) -> Iterator[Finding]:
-    table = shipped_advisories().tables["onnxruntime-gpu-cuda"]
+    table = shipped_tables()["onnxruntime-gpu-cuda"]
     gpu, torch = scene.get("onnxruntime-gpu"), scene.get("torch")
     wanted = table.wanted(gpu.version) if gpu else None
     if gpu is None or torch is None or torch.cuda_major is None or wanted is None:

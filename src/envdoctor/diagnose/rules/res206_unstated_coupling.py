@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.book import shipped_advisories
+from envdoctor.diagnose.advisories.book import shipped_tables
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import FileKind
@@ -99,7 +99,7 @@ def _held_companion(resolution: Resolution, torch: ResolvedPackage, examination:
     """Yield companions that stayed behind because of torch."""
     for name, silent, table_name in _SILENT:
         package, version = resolution.get(name), Version(silent)
-        table = shipped_advisories().tables[table_name]
+        table = shipped_tables()[table_name]
         wanted = table.wanted(version)
         if package is None or wanted is None or contains(wanted, torch.version) or not _admits(package, version):
             continue
@@ -133,7 +133,7 @@ def _moved(examination: Examination, resolution: Resolution, torch: ResolvedPack
             continue
         if all(_pinned(item, examination, resolution) for item in (package, torch)):
             continue
-        wanted = shipped_advisories().tables[table_name].wanted(package.version)
+        wanted = shipped_tables()[table_name].wanted(package.version)
         if wanted is None:
             continue
         yield Finding(

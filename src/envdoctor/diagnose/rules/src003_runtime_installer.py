@@ -40,6 +40,7 @@ _CALL = (
     r"(?:\bpip3?\s+install\b|[\"']pip3?[\"']\s*,\s*[\"']install[\"'])"
     r"|\bpip\.(?:main|_internal\.main)\s*\("
 )
+_CALLED = ("subprocess.", "os.system", "os.popen", "run_cmd", "run_pip", "pip.main", "pip._internal")
 
 
 def _is_tooling(path: str) -> bool:
@@ -52,7 +53,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         return
     scan = scan_of(examination.sources)
     reachable = frozenset(reachable_files(scan, examination.project.files if examination.project else ()))
-    for hit in scan.search(_CALL, having=("pip",)):
+    for hit in scan.search(_CALL, having=_CALLED):
         if _is_tooling(hit.path):
             continue
         where = FileOrigin(hit.path, hit.line)

@@ -42,7 +42,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         return
     backend = examination.target.backend.value
     by_file: dict[str, list[Hit]] = {}
-    for hit in scan_of(examination.sources).search(_DEVICE, having=("cuda",)):
+    for hit in scan_of(examination.sources).search(_DEVICE, having=("'cuda", '"cuda', ".cuda(")):
         if not any(word in hit.text for word in _GUARDED):
             by_file.setdefault(hit.path, []).append(hit)
     for path, hits in sorted(by_file.items()):

@@ -1,0 +1,119 @@
+"""What rules ask of one Python file's syntax, taken from it in one walk, so that no tree is kept."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+__all__ = ["Outline", "may_be_docstring", "outline_of", "parsed"]
+
+_SIMPLE = (
+    ast.Assign, ast.Return, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Assert, ast.Delete, ast.Pass, ast.Break,
+    ast.Continue, ast.Global, ast.Nonlocal,
+)  # fmt: skip
+"""Statements that hold no others."""
+_CONFUSING = re.compile(r"""'''|\\\"|[#'][^\n]*\"{3}""")
+"""Where one of these stands beside triple quotes, counting the quotes does not tell where a string ends."""
+_BEFORE_DOCSTRING = re.compile(r"(?:\A|[:;])[\s(]*[rRbBuUfF]{0,2}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Lines of one file, 1-based; a file that does not parse has none."""
+
+    docstrings: tuple[tuple[int, int], ...] = ()
+    """First and last lines of strings that stand as a statement."""
+    unguarded: tuple[tuple[int, str, tuple[str, ...]], ...] = ()
+    """Imports that running the module always reaches: line, module, and what ``from`` takes out of it."""
+    conditional: frozenset[int] = frozenset()
+    """Imports under ``if`` or ``try``, in functions too; not under ``__name__ == ...``."""
+
+
+def may_be_docstring(text: str, start: int, line: str) -> bool:
+    """Return whether the line that begins at an offset can stand in a docstring, by the quotes before it.
+
+    ``line``: its text, without the blanks around it. True where quotes alone do not tell.
+    """
+    if line.lstrip("rRbBuUfF(")[:1] in ('"', "'"):
+        return True
+    before = text[:start]
+    if _CONFUSING.search(before):
+        return True
+    if before.count('"""') % 2 == 0:
+        # Inside of no string of several lines, but one that a backslash continues.
+        return before.endswith("\\\n")
+    opened = before.rfind('"""')
+    head = before[before.rfind("\n", 0, opened) + 1 : opened].strip()
+    return _BEFORE_DOCSTRING.search(head) is not None
+
+
+def parsed(text: str) -> ast.Module | None:
+    """Return the syntax of a file's text, None where it has none. Never raises."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def outline_of(tree: ast.Module | None) -> Outline:
+    """Return the outline of a tree, an empty one where there is none or it is nested too deeply. Never raises."""
+    walk = _Walk()
+    try:
+        walk.over(tree.body if tree is not None else [], under=False, bare=True)
+    except RecursionError:
+        return Outline()
+    return Outline(tuple(walk.docstrings), tuple(walk.unguarded), frozenset(walk.conditional))
+
+
+class _Walk:
+    """Goes over all statements, without a look at the expressions in them: those are nine tenths of a tree."""
+
+    def __init__(self) -> None:
+        self.docstrings: list[tuple[int, int]] = []
+        self.unguarded: list[tuple[int, str, tuple[str, ...]]] = []
+        self.conditional: list[int] = []
+
+    def over(self, body: list[ast.stmt], *, under: bool, bare: bool) -> None:
+        """Look at some statements. ``under``: a condition holds them; ``bare``: the module always reaches them."""
+        for node in body:
+            if isinstance(node, _SIMPLE):
+                continue
+            if isinstance(node, ast.Expr):
+                if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+                    self.docstrings.append((node.lineno, node.end_lineno or node.lineno))
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                if bare:
+                    self._take(node)
+                if under:
+                    self.conditional.append(node.lineno)
+            else:
+                self._inside(node, under=under, bare=bare)
+
+    def _take(self, node: ast.Import | ast.ImportFrom) -> None:
+        if isinstance(node, ast.Import):
+            self.unguarded += [(node.lineno, alias.name, ()) for alias in node.names]
+        elif not node.level and node.module:
+            self.unguarded.append((node.lineno, node.module, tuple(alias.name for alias in node.names)))
+
+    def _inside(self, node: ast.stmt, *, under: bool, bare: bool) -> None:
+        inner = under or isinstance(node, ast.Try) or (isinstance(node, ast.If) and not _asks_for_main(node.test))
+        bare = bare and isinstance(node, ast.With) and not _suppresses(node)
+        for part in ("body", "orelse", "finalbody"):
+            self.over(getattr(node, part, []), under=inner, bare=bare)
+        for branch in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            self.over(branch.body, under=True, bare=False)
+
+
+def _asks_for_main(test: ast.expr) -> bool:
+    return any(
+        "__name__" in text
+        for node in ast.walk(test)
+        for text in (getattr(node, "id", None), getattr(node, "attr", None), getattr(node, "value", None))
+        if isinstance(text, str)
+    )
+
+
+def _suppresses(node: ast.With) -> bool:
+    """``contextlib.suppress`` guards as ``try`` does; other context managers do not."""
+    return any("suppress" in ast.dump(entry.context_expr) for entry in node.items)
