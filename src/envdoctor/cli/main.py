@@ -128,13 +128,11 @@ def _run(arguments: list[str]) -> int:
     except typer.Exit as leave:
         return leave.exit_code
     except Exception as error:
-        reason = stream_error(error) if isinstance(error, OSError) else None
-        if reason is not None:
+        if (reason := stream_error(error) if isinstance(error, OSError) else None) is not None:
             silence_stdout()
             _say_errors([str(StreamError(reason))])
             return _WRONG_USE
-        code = usage_error(error)
-        if code is None:
+        if (code := usage_error(error)) is None:
             raise
         return code
     return outcome if isinstance(outcome, int) else 0
@@ -147,9 +145,9 @@ def _first_contact(*, version: bool) -> int:
     from envdoctor.cli.streams import StreamError, silence_stdout, write_out
     from envdoctor.cli.verb_list import first_screen
 
-    width = max(40, min(100, shutil.get_terminal_size().columns))
+    columns = shutil.get_terminal_size().columns
     try:
-        write_out(f"envdoctor {__version__}\n" if version else first_screen(width))
+        write_out(f"envdoctor {__version__}\n" if version else first_screen(max(40, min(100, columns))))
     except StreamError as error:
         silence_stdout()
         _say_errors([str(error)])
