@@ -130,6 +130,10 @@ def _log(row: Table) -> Atom:
     return Atom("log", ask)
 
 
+_BOARDS = frozenset({"sm_87", "sm_110"})
+"""Jetson's own: no log is taken for one of theirs unless something says so."""
+
+
 def _gpu(row: Table) -> Atom:
     wanted = row.texts("gpu", required=True)
 
@@ -142,7 +146,7 @@ def _gpu(row: Table) -> Atom:
                 return yes(f"GPU {card}", "target", subject=None)
         return FALSE
 
-    return Atom("gpu", ask)
+    return Atom("gpu", ask, needs_word=_BOARDS.issuperset(wanted))
 
 
 def _fact(row: Table) -> Atom:
