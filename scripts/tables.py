@@ -50,8 +50,10 @@ UNREADABLE = {
     "need": "what a build needs shows when it is built",
     "numpy1": "whether a binary loads shows when it is imported; `evidence` says how it was read",
     "project": "the marks of projects stand in their repositories",
+    "pytorch": "what PyTorch's own indexes hold is seen on those alone",
     "refuses": "a row with `why` says what only a build shows",
     "removed": "that a call is gone shows when both releases are imported",
+    "way": "makers' indexes and drivers are not on the default index; `evidence` says how each was read",
     "what": "names of programs and of system libraries are on no index",
 }
 """What is not, and why."""
