@@ -23,6 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fuzz.conditions import Conditional, Described, conditional, plain, with_extras
+
 ROOT = Path(__file__).resolve().parents[1]
 for _folder in ("resolve", "lock"):
     sys.path.insert(0, str(ROOT / "tests" / _folder))
@@ -53,9 +55,9 @@ class Universe(NamedTuple):
     lines: list[str]
 
 
-def universe(chance: random.Random) -> Universe:
+def universe(chance: random.Random, projects: int = 5) -> Universe:
     """Return one of up to five projects with up to three versions each."""
-    names = NAMES[: chance.randint(1, 5)]
+    names = NAMES[: chance.randint(1, projects)]
     table: Table = {}
     for name in names:
         others = [other for other in names if other != name]
@@ -90,6 +92,35 @@ def faults_of_engine(given: Universe) -> Iterator[str]:
             yield f"repair {repair.id} costs {repair.cost}, by trying {cost}"
         if not (repair.verified and _works(repair, given)):
             yield f"repair {repair.id} is not one"
+
+
+def faults_of_conditions(given: Conditional) -> Iterator[str]:
+    """Yield where the engine's answer is not that to the plain universe which means the same."""
+    table, asked = plain(given)
+    texts = [text for texts in asked for text in texts]
+    found = diagnose(Manifest(read(*given.lines), LINUX), MemoryIndex(given.table))
+    cores = {frozenset(text for item in c.core for text in asked[_line(item)]) for c in found.conflicts}
+    expected = brute._minimal_cores(table, texts)
+    if cores != expected:
+        yield f"conflicts: {sorted(map(sorted, cores))}, by trying {sorted(map(sorted, expected))}"
+    if found.resolution is not None and not found.conflicts:
+        world = {package.name: str(package.version) for package in found.resolution.packages}
+        yield from _faults_of_conditional(world, given, "the resolution")
+
+
+def _line(requirement: Any) -> int:
+    """Return the place of a requirement among the lines, counted from 0."""
+    return int(requirement.origin.line) - 1
+
+
+def _faults_of_conditional(world: dict[str, str], given: Conditional, what: str) -> Iterator[str]:
+    table, asked = plain(given)
+    texts = [text for texts in asked for text in texts]
+    unusable = {f"{name} {version}" for name, version in world.items() if version not in table[name]}
+    if unusable:
+        yield f"{what} takes {sorted(unusable)}, which no one may take"
+    else:
+        yield from _faults_of(with_extras(world, table, texts), Universe(table, texts), what)
 
 
 def _of_lines(repair: Repair) -> bool:
@@ -134,10 +165,12 @@ def _faults_of(world: dict[str, str], given: Universe, what: str) -> Iterator[st
         yield f"{what} does not agree with what it asks for: {world}"
 
 
-def faults_of_command(given: Universe, folder: Path, uv: str | None, counts: Counter[str]) -> Iterator[str]:
+def faults_of_command(
+    given: Universe | Conditional, folder: Path, uv: str | None, counts: Counter[str]
+) -> Iterator[str]:
     """Yield where `check`, `lock`, uv and the installed lock are not what trying everything gives."""
-    possible = brute._possible(given.table, given.lines)
-    packages = {n: {"versions": {v: {"requires": d} for v, d in vs.items()}} for n, vs in given.table.items()}
+    possible = _is_possible(given)
+    packages = {name: {"versions": versions} for name, versions in _described(given).items()}
     project = folder / "project"
     project.mkdir()
     (project / "requirements.txt").write_text("".join(f"{line}\n" for line in given.lines))
@@ -153,15 +186,32 @@ def faults_of_command(given: Universe, folder: Path, uv: str | None, counts: Cou
         if lock.exists() != possible:
             yield f"there is {'a' if lock.exists() else 'no'} lock"
         if possible:
-            yield from _faults_of(pins, given, "the lock")
+            yield from _faults_of_world(pins, given, "the lock")
         if uv is not None:
             yield from _faults_of_uv(given, folder, uv, index.url, pins if possible else None, counts)
     finally:
         index.close()
 
 
+def _is_possible(given: Universe | Conditional) -> bool:
+    if isinstance(given, Universe):
+        return brute._possible(given.table, given.lines)
+    table, asked = plain(given)
+    return brute._possible(table, [text for texts in asked for text in texts])
+
+
+def _described(given: Universe | Conditional) -> Described:
+    if isinstance(given, Conditional):
+        return given.table
+    return {n: {v: {"requires": demands} for v, demands in versions.items()} for n, versions in given.table.items()}
+
+
+def _faults_of_world(world: dict[str, str], given: Universe | Conditional, what: str) -> Iterator[str]:
+    return (_faults_of if isinstance(given, Universe) else _faults_of_conditional)(world, given, what)  # type: ignore[operator]
+
+
 def _faults_of_uv(
-    given: Universe, folder: Path, uv: str, url: str, pins: dict[str, str] | None, counts: Counter[str]
+    given: Universe | Conditional, folder: Path, uv: str, url: str, pins: dict[str, str] | None, counts: Counter[str]
 ) -> Iterator[str]:
     project = folder / "project"
     common = ["--no-cache", "--no-config", "--python", sys.executable, "-q"]
@@ -172,7 +222,7 @@ def _faults_of_uv(
     elif pins is not None:
         theirs = dict(line.split("==") for line in done.stdout.split())
         counts["the same pins as uv" if theirs == pins else "other pins than uv"] += 1
-        yield from _faults_of(theirs, given, "uv's resolution")
+        yield from _faults_of_world(theirs, given, "uv's resolution")
         target = folder / "target"
         command = [uv, "pip", "install", "--target", str(target), "--no-deps", "-r", str(project / "pylock.toml")]
         done = subprocess.run([*command, *common], capture_output=True, text=True, timeout=120)
@@ -203,15 +253,23 @@ def main() -> int:
     counts: Counter[str] = Counter()
     begun = time.monotonic()
     for number in range(chosen.count):
-        given = universe(random.Random(f"{seed} {number}"))
-        faults = list(faults_of_engine(given))
+        chance = random.Random(f"{seed} {number}")
+        given: Universe | Conditional
+        # Every fifth universe has conditions; fewer projects, since each of their extras is one more to try.
+        if number % 5:
+            given = universe(chance)
+            faults = list(faults_of_engine(given))
+        else:
+            given = conditional(chance, *universe(chance, projects=3))
+            faults = list(faults_of_conditions(given))
+            counts["with conditions"] += 1
         # Where nothing is asked for, the command says that nothing was checked.
         if number < chosen.commands and given.lines:
             with tempfile.TemporaryDirectory(prefix="envdoctor-universe-") as folder:
                 faults += faults_of_command(given, Path(folder), uv, counts)
             counts["through the command"] += 1
         counts["universes"] += 1
-        counts["impossible"] += not brute._possible(given.table, given.lines)
+        counts["impossible"] += not _is_possible(given)
         counts["disagreements"] += len(faults)
         for text in faults:
             print(f"universe {number} of --seed {seed}: {text}\n  {json.dumps(given)}", flush=True)
