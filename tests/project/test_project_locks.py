@@ -105,6 +105,11 @@ version = "306"
 groups = ["default"]
 marker = "sys_platform == 'win32'"
 [[package]]
+name = "idna"
+version = "3.7"
+extras = ["all"]
+groups = ["default"]
+[[package]]
 name = "pytest"
 version = "8.0"
 groups = ["dev"]
@@ -207,3 +212,51 @@ def test_a_notebook_beside_a_list_is_named(read_files):
 def test_what_is_no_notebook_is_refused(read_files, text):
     with pytest.raises(ProjectFileError):
         read_files({"x.ipynb": text}, at="x.ipynb")
+
+
+HASH = "sha256:" + "a" * 64
+OTHER = "sha256:" + "b" * 64
+FILES = f'files = [{{ hash = "{HASH}" }}, {{ hash = "{OTHER}" }}]\n'
+WITH_HASHES = {
+    "uv.lock": f"""
+[[package]]
+name = "a"
+version = "1"
+source = {{ registry = "x" }}
+sdist = {{ hash = "{OTHER}" }}
+wheels = [{{ hash = "{HASH}" }}]
+[[package]]
+name = "app"
+source = {{ virtual = "." }}
+dependencies = [{{ name = "a" }}]
+""",
+    "poetry.lock": f'[[package]]\nname = "a"\nversion = "1"\n{FILES}',
+    "pdm.lock": f'[[package]]\nname = "a"\nversion = "1"\n{FILES}',
+    "Pipfile.lock": json.dumps({"default": {"a": {"version": "==1", "hashes": [HASH, OTHER]}}}),
+    "pylock.toml": f"""
+[[packages]]
+name = "a"
+version = "1"
+sdist = {{ hashes = {{ sha256 = "{OTHER[7:]}" }} }}
+wheels = [{{ hashes = {{ sha256 = "{HASH[7:]}" }} }}]
+""",
+}
+OLD_POETRY = f"""[[package]]
+name = "a"
+version = "1"
+[metadata.files]
+a = [{{ hash = "{HASH}" }}, {{ hash = "{OTHER}" }}]
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [*WITH_HASHES.items(), ("poetry.lock", OLD_POETRY)])
+def test_a_pin_has_the_hashes_of_the_files_that_are_locked(name, text, read_files):
+    project = read_files({name: text}, at=name)
+    (pin,) = project.requirements
+    assert sorted(pin.hashes) == [HASH, OTHER]
+    assert project.lock_of(pin) == name
+
+
+def test_what_an_override_leaves_out_of_a_lock_is_known_to_it(read_files):
+    project = read_files({"uv.lock": UV + '[manifest]\noverrides = [{ name = "brotli" }]\n'}, at="uv.lock")
+    assert {"brotli", "app", "pytest"} <= project.locked["uv.lock"]

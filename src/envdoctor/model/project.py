@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from packaging.markers import Marker
     from packaging.specifiers import SpecifierSet
+    from packaging.utils import NormalizedName
 
     from envdoctor.model.origin import FileOrigin
     from envdoctor.model.requirement import GroupName, Requirement
@@ -234,6 +237,8 @@ class Project:
     """Requirements of a script's earlier step whose package a later step uninstalls; no longer in force."""
     environments: tuple[tuple[Marker, FileOrigin], ...] = ()
     """``[tool.uv] environments``: the targets that the project is resolved for; none: all of them."""
+    locked: Mapping[str, frozenset[NormalizedName]] = field(default_factory=dict)
+    """Locks that were read as lists, each with every name in it, also of what comes from no index."""
     left_out: tuple[FileLeftOut, ...] = ()
     """Files that say what is needed and were not read."""
     unread: tuple[str, ...] = ()
@@ -246,3 +251,8 @@ class Project:
     """URLs of direct references, each with what its repository says."""
     duplicates_left_out: int = 0
     """Repeated lines beyond those in ``duplicates``."""
+
+    def lock_of(self, requirement: Requirement) -> str | None:
+        """Return the lock that pins a requirement, None where a person wrote it."""
+        path = getattr(requirement.origin, "path", None)
+        return path if path in self.locked else None

@@ -108,6 +108,7 @@ class Draft:
     metadata_read: bool = False
     """Whether the project's own pyproject.toml, setup.cfg or setup.py has been read."""
     left_out: list[FileLeftOut] = field(default_factory=list)
+    locked: dict[str, frozenset[NormalizedName]] = field(default_factory=dict)
     known_groups: dict[GroupName, None] = field(default_factory=dict)
     used_groups: dict[GroupName, None] = field(default_factory=dict)
     apart: dict[GroupName, Apart] = field(default_factory=dict)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from packaging.markers import InvalidMarker, Marker
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import ReadingProblemKind
-from envdoctor.model.requirement import RequirementKind, holds
+from envdoctor.model.project import ReadingProblem, ReadingProblemKind
+from envdoctor.model.requirement import Requirement, RequirementKind, holds
 
 __all__ = ["read_lock_file"]
 
@@ -41,6 +42,10 @@ def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> No
     if draft.reading_apart is None and isinstance(python, str):
         draft.set_python(python, document.origin("requires-python"))
     numbers = {id(entry): at for at, entry in enumerate(value if isinstance(value, list) else [])}
+    # What uv's overrides leave out stands among them alone.
+    overrides = _list(_table(document.data, "manifest"), "overrides")
+    named = [*packages, *(one for one in overrides if isinstance(one, dict))]
+    draft.locked[document.file.shown] = _names(entry.get("name") for entry in named)
     for entry in _counting(draft, path.name.lower(), packages):
         _pin(draft, document, table, numbers[id(entry)], entry, circumstances)
 
@@ -52,12 +57,25 @@ def _read_pipfile_lock(draft: Draft, file: TextFile, circumstances: Circumstance
         entries = [(str(name), entry) for name, entry in packages.items() if isinstance(entry, dict)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ProjectFileError(file.shown, None, "not a lock of Pipenv: it has no `default` packages") from error
+    draft.locked[file.shown] = _names(name for name, _ in entries)
     lines = file.text.splitlines()
     for name, entry in entries:
         line = next((number for number, text in enumerate(lines, start=1) if f'"{name}":' in text), None)
         version = entry.get("version")
         if isinstance(version, str) and _holds(draft, entry, "markers"):
-            draft.add(parse_pep508(f"{name}{version}", FileOrigin(file.shown, line)), circumstances)
+            read = parse_pep508(f"{name}{version}", FileOrigin(file.shown, line))
+            draft.add(_with_hashes(read, _list(entry, "hashes")), circumstances)
+
+
+def _names(names: Iterable[object]) -> frozenset[NormalizedName]:
+    return frozenset(canonicalize_name(name) for name in names if isinstance(name, str))
+
+
+def _with_hashes(read: Requirement | ReadingProblem, hashes: Iterable[object]) -> Requirement | ReadingProblem:
+    """Return a pin with the hashes of the files that are locked: no other file of the version is meant."""
+    if isinstance(read, ReadingProblem):
+        return read
+    return replace(read, hashes=tuple(text for text in hashes if isinstance(text, str)))
 
 
 def _counting(draft: Draft, name: str, packages: Sequence[Entry]) -> Iterable[Entry]:
@@ -65,10 +83,13 @@ def _counting(draft: Draft, name: str, packages: Sequence[Entry]) -> Iterable[En
     if name == "uv.lock":
         return _reached(draft, packages, _roots(packages), _edges_of_uv)
     if name == "pdm.lock":
+        # What extras add has an entry of its own, for the version that stands in another one.
         return [
             one
             for one in packages
-            if "default" in (_list(one, "groups") or ["default"]) and _holds(draft, one, "marker")
+            if "default" in (_list(one, "groups") or ["default"])
+            and "extras" not in one
+            and _holds(draft, one, "marker")
         ]
     if name == "poetry.lock":
         return _of_poetry(draft, packages)
@@ -184,5 +205,15 @@ def _pin(draft: Draft, document: TomlDocument, table: str, at: int, entry: Entry
     elsewhere = elsewhere or any(key in entry for key in ("vcs", "directory", "archive", "git", "path", "url"))
     if not isinstance(name, str) or not isinstance(version, str) or elsewhere:
         return
-    origin = document.origin(table, at)
-    draft.add(parse_pep508(f"{name}=={version}", origin), circumstances)
+    read = parse_pep508(f"{name}=={version}", document.origin(table, at))
+    draft.add(_with_hashes(read, _hashes(document, entry)), circumstances)
+
+
+def _hashes(document: TomlDocument, entry: Entry) -> Iterator[object]:
+    """Yield the hashes of an entry's files, in the words of each tool."""
+    apart = _table(_table(document.data, "metadata"), "files")  # Poetry before 1.3
+    files = [*_list(entry, "wheels"), *_list(entry, "files"), *_list(apart, str(entry.get("name"))), entry.get("sdist")]
+    for file in files:
+        if isinstance(file, dict):
+            yield file.get("hash")
+            yield from (f"{name}:{digest}" for name, digest in _table(file, "hashes").items())

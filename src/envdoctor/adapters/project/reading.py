@@ -241,6 +241,7 @@ def _finished(draft: Draft) -> Project:
         overrides=tuple(draft.overrides),
         superseded=superseded,
         environments=tuple(draft.environments),
+        locked=draft.locked,
         left_out=tuple(one for one in draft.left_out if one.path not in draft.files),
         groups=tuple(
             Group(name, overridden(apart.requirements, draft.overrides), tuple(apart.index_options), apart.alone)

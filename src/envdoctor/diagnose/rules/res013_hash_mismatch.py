@@ -41,6 +41,8 @@ def _find(examination: Examination) -> Iterator[Finding]:
     for requirement in examination.project.requirements if examination.project else ():
         if environment is not None and not may_hold(requirement.marker, environment):
             continue
+        if examination.project and examination.project.lock_of(requirement) is not None:
+            continue
         wrong = [(text, reason) for text in requirement.hashes if (reason := malformed_hash(text))]
         for text, reason in wrong:
             message = f"`--hash={text[:80]}` of `{requirement.name}` is no hash that installers take: {reason}"

@@ -53,6 +53,8 @@ def _lines(examination: Examination) -> dict[tuple[str, int | None], list[Requir
     found: dict[tuple[str, int | None], list[Requirement]] = {}
     environment = examination.target.marker_environment() if examination.target else None
     for line in examination.project.requirements if examination.project else ():
+        if examination.project and examination.project.lock_of(line) is not None:
+            continue
         counts = line.kind is RequirementKind.REQUIRE and (environment is None or may_hold(line.marker, environment))
         if counts and isinstance(line.origin, FileOrigin):
             found.setdefault((_root(line.origin), line.step), []).append(line)
