@@ -110,6 +110,26 @@ def test_of_a_name_that_no_index_has_a_well_known_one_is_asked_about(written: st
     assert finding.remedy.summary.startswith("ask for `" if meant else "look up the project's name")
 
 
+@pytest.mark.parametrize(
+    ("files", "summary"),
+    [
+        (
+            ["demo-1.0-py3-none-any.whl", "demo-3.0b1-py3-none-any.whl", "demo-3.0rc1-py3-none-any.whl"],
+            "only pre-releases of `demo` agree with that, the newest is 3.0rc1: ask for it by name (`demo==3.0rc1`)",
+        ),
+        (["demo-1.0-py3-none-any.whl", "demo-3.0rc1-cp311-cp311-win_amd64.whl"], "no Python helps"),
+        (["demo-1.0-py3-none-any.whl"], "choose a version"),
+    ],
+)
+def test_where_only_a_pre_release_would_do_it_is_named(files: list[str], summary: str) -> None:
+    asked = line("demo>=2")
+    conflicts = (Conflict("C1", (asked,), Clash("demo", (ClashSide(asked),))),)
+    target = target_of("linux/x86_64/3.11/cpu")
+    (finding,) = found("RES101", conflicts=conflicts, target=target, index=MemoryIndex({"demo": files}))
+    assert finding.remedy
+    assert finding.remedy.summary.startswith(summary)
+
+
 def test_the_newest_python_that_has_all_the_pins_is_named() -> None:
     files = {
         "torch": [f"torch-2.3.0-cp3{minor}-cp3{minor}-win_amd64.whl" for minor in (9, 10, 11, 12)],

@@ -22,7 +22,7 @@ name that no index has, it asks whether a well-known one was meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from packaging.version import Version
@@ -38,7 +38,7 @@ from envdoctor.model.compatibility import can_use
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Target
-from envdoctor.ports import IndexUnavailable, ProjectNotFound
+from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
 _MOST = 3
 _TAGS = frozenset({RejectionKind.TAG, RejectionKind.REQUIRES_PYTHON})
@@ -65,15 +65,8 @@ def _read(examination: Examination, conflict: Conflict) -> _Files | None:
     index, target, clash = examination.index, examination.target, conflict.clash
     if index is None or target is None:
         return None
-    try:
-        files = index.page(clash.package).files
-    except (IndexUnavailable, ProjectNotFound):
-        return None
-    by_version: dict[Version, list[DistributionFile]] = {}
-    for file in files:
-        by_version.setdefault(file.version, []).append(file)
-    specifiers = [side.requirement.specifier for side in clash.sides]
-    asked = sorted(item for item in by_version if all(one.contains(item, prereleases=True) for one in specifiers))
+    by_version = _by_version(index, conflict)
+    asked = _asked(by_version, conflict)
     if not asked or any(can_use(file, target) for version in asked for file in by_version[version]):
         return None
     usable = sorted(
@@ -91,6 +84,33 @@ def _read(examination: Examination, conflict: Conflict) -> _Files | None:
         above=above[0] if above else None,
         newest=above[-1] if len(above) > 1 else None,
     )
+
+
+def _by_version(index: Index, conflict: Conflict) -> dict[Version, list[DistributionFile]]:
+    """Return the files of each version, none where the page cannot be read."""
+    found: dict[Version, list[DistributionFile]] = {}
+    try:
+        for file in index.page(conflict.clash.package).files:
+            found.setdefault(file.version, []).append(file)
+    except (IndexUnavailable, ProjectNotFound):
+        return {}
+    return found
+
+
+def _asked(versions: Iterable[Version], conflict: Conflict) -> list[Version]:
+    """Return the versions that all sides agree with, pre-releases too, oldest first."""
+    specifiers = [side.requirement.specifier for side in conflict.clash.sides]
+    return sorted(item for item in versions if all(one.contains(item, prereleases=True) for one in specifiers))
+
+
+def _pre_release(examination: Examination, conflict: Conflict) -> Version | None:
+    """Return the newest version that would do, where only pre-releases do and nobody asks for one."""
+    index, target = examination.index, examination.target
+    if index is None or target is None:
+        return None
+    by_version = _by_version(index, conflict)
+    usable = [item for item in _asked(by_version, conflict) if any(can_use(file, target) for file in by_version[item])]
+    return usable[-1] if usable and all(item.is_prerelease for item in usable) else None
 
 
 def _place(target: Target) -> str:
@@ -120,12 +140,17 @@ def _unknown_name(conflict: Conflict) -> bool:
     return any(item.kind is RejectionKind.NOT_FOUND for item in conflict.clash.rejections)
 
 
-def _remedy(conflict: Conflict, files: _Files | None, shared: Sequence[tuple[int, int]]) -> Remedy:
+def _remedy(
+    conflict: Conflict, files: _Files | None, shared: Sequence[tuple[int, int]], before: Version | None
+) -> Remedy:
     name = conflict.clash.package
     if _unknown_name(conflict):
         meant = " or ".join(f"`{item}`" for item in meant_by(name))
         other = "look up the project's name, or name the index that has it"
         return Remedy(f"ask for {meant}, if that is what is meant; else {other}" if meant else other)
+    if before is not None:
+        have = f"only pre-releases of `{name}` agree with that, the newest is {before}"
+        return Remedy(f"{have}: ask for it by name (`{name}=={before}`), as some installers would take it unasked")
     if files is None:
         return Remedy("choose a version, or a Python, for which there is a file")
     near, asked = _nearest(name, files), span_in_words(files.asked)
@@ -210,7 +235,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             subject=conflict.clash.package,
             message=f"{what} {_why(conflict, examination)}",
             evidence=tuple(_evidence(conflict, files)),
-            remedy=_remedy(conflict, files, shared),
+            remedy=_remedy(conflict, files, shared, _pre_release(examination, conflict)),
             location=line_of(line),
             conflict=conflict.id,
         )
