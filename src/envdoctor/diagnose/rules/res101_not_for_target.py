@@ -62,7 +62,7 @@ class _Files:
 
 def _read(examination: Examination, conflict: Conflict) -> _Files | None:
     """Return what the page says, None where nothing is known or the versions asked for are not what fails."""
-    index, target, clash = examination.index, examination.target, conflict.clash
+    index, target = examination.index, examination.target
     if index is None or target is None:
         return None
     by_version = _by_version(index, conflict)
