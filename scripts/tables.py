@@ -20,7 +20,7 @@ from envdoctor.adapters.index import AnyIndex, IndexSettings, open_index
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.model.version_table import VersionTable, contains
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
-from envdoctor.shipped import couplings
+from envdoctor.shipped import couplings, vouched_demands
 
 READ = {
     "advisory": "the versions of `when`, `asks`, `seen` and of commands",
@@ -39,6 +39,7 @@ READ = {
     "numpy1": "whether both releases are there",
     "refuses": "`setup.py` of the last release of each row, and of the newest",
     "removed": "whether the release that removed it is there",
+    "vouched": "the versions, and whether the newest release is one that was read",
     "table": "the versions, the newest release, and metadata where it speaks of the other project",
 }
 """What of each kind of table is read again."""
@@ -53,6 +54,7 @@ UNREADABLE = {
     "pytorch": "what PyTorch's own indexes hold is seen on those alone",
     "refuses": "a row with `why` says what only a build shows",
     "removed": "that a call is gone shows when both releases are imported",
+    "vouched": "that it works shows in files and runs; `evidence` says how it was read",
     "way": "makers' indexes and drivers are not on the default index; `evidence` says how each was read",
     "what": "names of programs and of system libraries are on no index",
 }
@@ -62,7 +64,10 @@ UNREADABLE = {
 def differences(index: AnyIndex, *, every: bool = False) -> Iterator[str]:
     """Yield one line for each place where a table and the index differ."""
     for table in couplings():
-        yield from _coupling(index, table)
+        yield from _newer(index, table)
+        yield from _against_metadata(index, table, index.page(canonicalize_name(table.subject)).versions)
+    for table in vouched_demands().values():
+        yield from _newer(index, table)
     tables = [table for table in shipped_advisories().tables.values() if table.known_to is None]
     for table in tables:
         yield from _table(index, table, every=every)
@@ -71,13 +76,11 @@ def differences(index: AnyIndex, *, every: bool = False) -> Iterator[str]:
     yield from name_differences(index, every=every)
 
 
-def _coupling(index: AnyIndex, table: VersionTable) -> Iterator[str]:
-    page = index.page(canonicalize_name(table.subject))
+def _newer(index: AnyIndex, table: VersionTable) -> Iterator[str]:
     assert table.known_to is not None  # noqa: S101
-    for version in page.versions:
+    for version in index.page(canonicalize_name(table.subject)).versions:
         if version > table.known_to and (not version.is_prerelease or table.known_to.is_prerelease):
             yield f"{table.name}: {version} is newer than {table.known_to}, the last that was read"
-    yield from _against_metadata(index, table, page.versions)
 
 
 def _table(index: AnyIndex, table: VersionTable, *, every: bool) -> Iterator[str]:

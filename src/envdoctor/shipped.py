@@ -26,6 +26,7 @@ __all__ = [
     "needs_in_words",
     "refused_builds",
     "torch_labels",
+    "vouched_demands",
 ]
 
 
@@ -110,14 +111,17 @@ def torch_labels() -> Mapping[str, LabelLife]:
 @lru_cache(maxsize=1)
 def couplings() -> tuple[VersionTable, ...]:
     """Return which binaries were built against which releases of others; a table is called ``torchaudio-torch``."""
-    return tuple(
-        VersionTable(
-            f"{row['name']}-{row['requires']}",
-            row["name"],
-            row["requires"],
-            tuple((of, needs) for of, needs in row["rows"]),
-            row["evidence"],
-            Version(row["known-to"]),
-        )
-        for row in data_file("couplings")["coupling"]
-    )
+    return tuple(map(_version_table, data_file("couplings")["coupling"]))
+
+
+@lru_cache(maxsize=1)
+def vouched_demands() -> Mapping[tuple[str, str], VersionTable]:
+    """Return with which versions of a project a distribution works although its metadata says less, by both names."""
+    tables = map(_version_table, data_file("vouched")["vouched"])
+    return {(table.subject, table.object): table for table in tables}
+
+
+def _version_table(row: dict[str, Any]) -> VersionTable:
+    name, requires = row["name"], row["requires"]
+    rows = tuple((of, needs) for of, needs in row["rows"])
+    return VersionTable(f"{name}-{requires}", name, requires, rows, row["evidence"], Version(row["known-to"]))

@@ -112,6 +112,45 @@ def test_a_search_for_one_that_works_ends_where_nothing_does() -> None:
     assert found.repairs[0].cautions[0].startswith("known to fail")
 
 
+def _strict(version: str) -> dict[str, Any]:
+    """Return a distribution that asks for less of `protobuf` than works, and one beside it that needs what works."""
+    return {
+        "descript-audiotools": {version: ["protobuf<3.20"]},
+        "other": {"1": ["protobuf<3.20"]},
+        "runtime": {"1": ["protobuf>=4"]},
+        "protobuf": {"3.19.6": {}, "6.33.0": {}},
+    }
+
+
+def test_a_demand_that_is_known_to_be_too_strict_is_set_aside_with_a_caution() -> None:
+    found = _diagnose(_strict("0.7.2"), "descript-audiotools", "runtime==1", "protobuf>=4")
+    (repair,) = found.repairs
+    assert _pins(repair) == ["protobuf==6.33.0"]
+    assert {str(line.origin) for override in repair.overrides for line in override.sets_aside} == {
+        "descript-audiotools 0.7.2"
+    }
+    (caution,) = repair.cautions
+    assert (
+        "is not what descript-audiotools 0.7.2 asks for (`protobuf<3.20`); known to work: read in the wheel" in caution
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "version", "pins"),
+    [
+        ("descript-audiotools", "0.7.2", ["3.19.6", "6.33.0"]),
+        ("descript-audiotools", "0.8", ["3.19.6"]),
+        ("other", "0.7.2", ["3.19.6"]),
+    ],
+)
+def test_a_demand_is_set_aside_beside_a_line_only_where_something_vouches(
+    asked: str, version: str, pins: list[str]
+) -> None:
+    found = _diagnose(_strict(version), asked, "protobuf>3.19.6")
+    assert [_pins(repair) for repair in found.repairs] == [[f"protobuf=={pin}"] for pin in pins]
+    assert [bool(repair.cautions) for repair in found.repairs] == [pin == "6.33.0" for pin in pins]
+
+
 def test_what_a_repair_drags_along_is_its_fault() -> None:
     table = {
         "app": {"1": ["core==1"], "2": ["core==2"]},

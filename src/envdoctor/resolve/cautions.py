@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from packaging.utils import NormalizedName
+from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.model.candidate import BuildRisk
+from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
+from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.offer import Offer
+from envdoctor.resolve.offer import Offer, evidence_for
 from envdoctor.resolve.ranking import lowered, raised
 
 __all__ = ["with_cautions"]
@@ -55,12 +57,22 @@ def _left_out(graph: DependencyGraph, repair: Repair, resolution: Resolution) ->
 
 def _older(overrides: Sequence[Override], resolution: Resolution) -> Iterator[str]:
     for package, aside in lowered(overrides, resolution):
-        yield f"`{package.name}` {package.version} is older than {aside.origin} asks for (`{aside}`)"
+        known = _known_to_work(package.name, aside, resolution)
+        yield f"`{package.name}` {package.version} is older than {aside.origin} asks for (`{aside}`){known}"
 
 
 def _newer(overrides: Sequence[Override], resolution: Resolution) -> Iterator[str]:
     for package, aside in raised(overrides, resolution):
-        yield f"`{package.name}` {package.version} is not what {aside.origin} asks for (`{aside}`), and may fail"
+        known = _known_to_work(package.name, aside, resolution) or ", and may fail"
+        yield f"`{package.name}` {package.version} is not what {aside.origin} asks for (`{aside}`){known}"
+
+
+def _known_to_work(name: NormalizedName, aside: Requirement, resolution: Resolution) -> str:
+    """Return words for what vouches for a demand that is set aside, none where nothing does."""
+    origin = aside.origin
+    owner = canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else None
+    evidence = evidence_for(owner, name, resolution) if owner is not None else None
+    return f"; known to work: {evidence}" if evidence is not None else ""
 
 
 def _builds(offer: Offer, offers: Sequence[Offer]) -> Iterator[str]:

@@ -14,11 +14,20 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
 from envdoctor.resolve.relaxations import LEFT_OUT, Element
 from envdoctor.resolve.verification import Promise
+from envdoctor.shipped import vouched_demands
 
-__all__ = ["Judge", "Offer"]
+__all__ = ["Judge", "Offer", "evidence_for"]
 
 Judge: TypeAlias = Callable[[Resolution], Sequence[Finding]]
 """Tells what is known to break in a resolution."""
+
+
+def evidence_for(owner: NormalizedName, name: NormalizedName, resolution: Resolution) -> str | None:
+    """Return how it is known that a distribution works with what a resolution has, whatever its metadata says."""
+    table, there, other = vouched_demands().get((owner, name)), resolution.get(owner), resolution.get(name)
+    wanted = table.wanted(there.version) if table is not None and there is not None else None
+    fits = table is not None and wanted is not None and other is not None and table.fits(wanted, other.version)
+    return table.evidence if table is not None and fits else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +63,15 @@ class Offer:
 
     @property
     def overrules(self) -> bool:
-        """Whether it goes against what distributions ask for, and no profile vouches for that."""
+        """Whether it goes against what distributions ask for, and neither a profile nor a table vouches for that."""
         return not self._from_profile and any(
-            not isinstance(element, int) and element[0] != LEFT_OUT for element in self.elements
+            not isinstance(element, int) and element[0] != LEFT_OUT and not self.is_vouched(element)
+            for element in self.elements
         )
+
+    def is_vouched(self, element: Element) -> bool:
+        """Return whether a demand that is set aside is known to be stricter than what works."""
+        return not isinstance(element, int) and evidence_for(*element, self.resolution) is not None
 
     @property
     def leaves_out(self) -> bool:

@@ -32,6 +32,7 @@ from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Line, Solved, Unsolvable
 from envdoctor.resolve.verification import Promise, unmet
 from envdoctor.resolve.working_repair import pinned_by, working_repair
+from envdoctor.shipped import vouched_demands
 
 __all__ = ["Offers"]
 
@@ -92,10 +93,11 @@ class Offers:
     def _searched(self) -> list[Offer]:
         """Return repairs, and go on to what people like less while nothing that is found is sure to run.
 
-        First lines of people are replaced; then versions are avoided that are known to fail; then demands of
-        distributions are overruled, and lines left out.
+        First lines of people are replaced, and demands that are known to be too strict; then versions are avoided that
+        are known to fail; then demands of distributions are overruled, and lines left out.
         """
-        found = self._cheapest(of_people(self._lines))
+        written = of_people(self._lines)
+        found = self._cheapest(lambda element: written(element) or element in vouched_demands())
         found.extend(self._dearer(found))
         found.extend(self._best_of_all(found))
         if any(offer.runs for offer in blamed(self._graph, found)):

@@ -166,7 +166,7 @@ def _series(version: Version) -> tuple[int, ...]:
 
 def rank(graph: DependencyGraph, lines: Sequence[Line], offer: Offer) -> tuple[object, ...]:
     """Return what sorts offers, best first."""
-    edges = sum(not _of_project(lines, element) for element in offer.elements)
+    overruled = [element for element in offer.elements if not _of_project(lines, element)]
     vouched = bool(offer.repair and offer.repair.from_profile)
     numbers = sorted(-element for element in offer.elements if isinstance(element, int))
     demands = sorted(element for element in offer.elements if not isinstance(element, int))
@@ -176,10 +176,10 @@ def rank(graph: DependencyGraph, lines: Sequence[Line], offer: Offer) -> tuple[o
         offer.behind,
         len(offer.builds),
         offer.leaves_out,
-        not vouched and edges > 0,
+        not vouched and not all(map(offer.is_vouched, overruled)),
         offer.repair.cost if offer.repair else 0,
         not vouched,
-        edges,
+        len(overruled),
         len(offer.avoidable),
         _below(graph, lines, offer),
         sum(1 for _ in offer.hard_builds()),
