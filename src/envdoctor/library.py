@@ -36,7 +36,7 @@ __all__ = ["Error", "Lock", "Report", "diagnose", "inspect_environment", "lock",
 PathLike: TypeAlias = "str | os.PathLike[str]"
 System: TypeAlias = Literal["windows", "linux", "macos"]
 Architecture: TypeAlias = Literal["x86_64", "amd64", "aarch64", "arm64"]
-BackendName: TypeAlias = Literal["cuda", "rocm", "zluda", "directml", "mps", "xpu", "coreml", "cpu"]
+BackendName: TypeAlias = Literal["cuda", "rocm", "zluda", "directml", "mps", "xpu", "coreml", "cpu", "auto"]
 FormatName: TypeAlias = Literal["human", "json", "sarif", "junit", "github", "markdown", "html"]
 
 _LOGGER = logging.getLogger("envdoctor")
@@ -219,6 +219,7 @@ def lock(
     gpu: str | None = None,
     glibc: str | None = None,
     macos: str | None = None,
+    facts: PathLike | None = None,
     extra: Sequence[str] = (),
     group: Sequence[str] = (),
     only_group: Sequence[str] = (),
@@ -236,6 +237,7 @@ def lock(
     all versions of the lock on disk behind, a list those of some packages.
     """
     from envdoctor.verbs.lock import LockChoice, lock_all, stale_files, write_files
+    from envdoctor.verbs.patient import PatientChoice, open_patient
     from envdoctor.verbs.project_inputs import project_of
     from envdoctor.verbs.session import open_session
 
@@ -250,18 +252,20 @@ def lock(
             IndexChoice(offline, index_url, _path(recorded_index), _path(cache_dir), exclude_newer),
             progress=progress or SilentProgress(),
             tell=_LOGGER.info,
+            patient=None if facts is None else open_patient(PatientChoice(facts=Path(facts))),
             lock_folder=_path(output_dir),
             upgrade=frozenset(("*",) if upgrade is True else upgrade or ()),
             groups=_groups(extra, group, only_group, all_groups=all_groups),
         )
         with session:
             outcome = lock_all(session.requests, LockChoice(repair, no_repair), session.index_urls)
-        report = with_whole_commands(outcome.report, session.typed)
+        typed = replace(session.typed, facts=_path(facts))
+        report = with_whole_commands(outcome.report, typed)
         if outcome.refusals:
             from envdoctor.render.lock_text import refusal_lines
             from envdoctor.verbs.lock import refused_code
 
-            lines = refusal_lines(outcome.refusals, session.typed.command("check"))
+            lines = refusal_lines(outcome.refusals, typed.command("check"))
             raise Error(tuple(map(shown, lines)), refused_code(outcome.refusals), _as(Report, report))
         folder = _path(output_dir) or (place if place.is_dir() else place.parent)
         changed = tuple(stale_files(folder, outcome.files))

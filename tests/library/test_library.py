@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
@@ -19,6 +19,8 @@ import envdoctor
 from envdoctor import library
 from envdoctor.cli import check_command, lock_command, smoke_command
 from envdoctor.cli.main import main
+from envdoctor.cli.options import Format
+from envdoctor.model.target import OperatingSystem, TargetArch, TargetBackend
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 STACK: dict[str, Any] = {"profile": "diffrhythm2-directml", "recorded_index": EXAMPLE / "recorded-index"}
@@ -150,6 +152,14 @@ def test_notes_go_to_the_log_and_nothing_to_the_streams(
         envdoctor.diagnose(tmp_path, profile="diffrhythm2-rocm", gpu="RTX 5080", recorded_index=STACK["recorded_index"])
     assert any("profile `diffrhythm2-rocm`" in record.getMessage() for record in caplog.records)
     assert capfd.readouterr() == ("", "")
+
+
+NAMES = {"System": OperatingSystem, "Architecture": TargetArch, "BackendName": TargetBackend, "FormatName": Format}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_words_that_types_know_are_those_of_the_options(name: str) -> None:
+    assert set(get_args(getattr(library, name))) == {item.value for item in NAMES[name]}
 
 
 VERBS = [

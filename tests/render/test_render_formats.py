@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
 import sys
 import unicodedata
+from base64 import b64encode
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import junitparser
 import pytest
 from markdown_it import MarkdownIt
 from render_reports import REPORTS
 
+from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.repair import FileChange
 from envdoctor.model.report import Report
 from envdoctor.render import FORMATS, RenderOptions, UnknownFormat, render
 from envdoctor.render.entries import repository_path
@@ -209,29 +214,42 @@ class Page(HTMLParser):
         self.open: list[str] = []
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.words: list[str] = []
+        self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "link", "img", "br"):
+        if tag not in ("meta", "link", "img", "br", "input", "wbr"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data: str) -> None:
         self.words.append(data)
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_html_nests_loads_nothing_and_runs_nothing(name: str) -> None:
+def test_html_nests_loads_nothing_and_runs_only_its_own_script(name: str) -> None:
     page = Page()
-    page.feed(render(REPORTS[name], "html", options=RenderOptions(show_waived=True)))
+    page.text = render(REPORTS[name], "html", options=RenderOptions(show_waived=True))
+    page.feed(page.text)
     assert page.open == []
     names = {tag for tag, _ in page.tags}
-    assert not names & {"script", "link", "img", "iframe", "object", "embed", "a", "form", "b"}
+    assert not names & {"link", "img", "iframe", "object", "embed", "form", "b", "use", "image"}
     attributes = [item for _, attrs in page.tags for item in attrs.items()]
-    assert not [key for key, _ in attributes if key in ("src", "href", "action") or key.startswith("on")]
+    assert not [key for key, _ in attributes if key in ("src", "action", "xlink:href") or key.startswith("on")]
+    assert all(value and value.startswith("#") for key, value in attributes if key == "href")
     assert not [value for _, value in attributes if value and "url(" in value]
+    # One script, ours: the policy names its digest, so that no other one runs whatever a package calls itself.
+    assert [tag for tag, _ in page.tags].count("script") == 1
+    script = page.text[page.text.index("<script>") + 8 : page.text.index("</script>")]
+    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = next(attrs["content"] for tag, attrs in page.tags if "http-equiv" in attrs)
+    assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert script == files("envdoctor.render").joinpath("report.js").read_text(encoding="utf-8")
     assert ("html", {"lang": "en"}) in page.tags
 
 
@@ -242,9 +260,59 @@ def test_html_is_accessible_in_its_structure() -> None:
     assert tags.count("h1") == tags.count("main") == tags.count("title") == 1
     assert all(attrs.get("scope") in ("col", "row") for tag, attrs in page.tags if tag == "th")
     assert tags.count("caption") == tags.count("table")
-    # The bar repeats a figure that stands beside it.
-    assert all(attrs.get("aria-hidden") == "true" for tag, attrs in page.tags if attrs.get("class") == "bar")
+    # A plot repeats figures that stand beside it.
+    drawn = [attrs for _, attrs in page.tags if attrs.get("class") in ("track", "axis")]
+    assert all(attrs.get("aria-hidden") == "true" for attrs in drawn)
     assert any("17.2x" in word for word in page.words)
+    places = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert [attrs["href"] for tag, attrs in page.tags if tag == "a"] == [f"#{place}" for place in places]
+
+
+def test_html_shows_a_conflict_as_a_graph_and_in_words() -> None:
+    text = render(REPORTS["xtts"], "html")
+    graphs = text.split('<svg class="graph"')[1:]
+    assert len(graphs) == len(REPORTS["xtts"].conflicts)
+    third = graphs[2].partition("</svg>")[0]
+    for said in ("whisperx 3.3.1", "needs ==1.1.0", ">torch==2.1.1<", "requirements.txt:31", "where they meet"):
+        assert said in third
+    assert 'class="aside"' in third
+    assert text.count("<summary>The same in words</summary>") == len(graphs)
+
+
+def test_html_shows_repairs_as_diffs_without_the_lines_beside_them() -> None:
+    before = "private @ https://me:secret@index.example/p.whl\ntorch==2.7 # <b>\nother\n"
+    change = FileChange("requirements.txt", before, before.replace("2.7", "2.4.1"))
+    report = REPORTS["diffrhythm2"]
+    text = render(report, "html", options=RenderOptions(repair_changes={report.repairs[0].id: (change,)}))
+    assert "<del>torch==2.7 # &lt;b&gt;</del><ins>torch==2.4.1 # &lt;b&gt;</ins>" in text
+    assert "secret" not in text
+    assert "other" not in text.partition('<pre class="diff">')[2].partition("</pre>")[0]
+
+
+def test_html_names_project_and_date_and_nobodys_folders() -> None:
+    places = (
+        "/srv/me/webui/.venv",
+        "/home/ann/x",
+        "C:\\Users\\Ann B\\y",
+        "/Users/ann",
+        "/root/.cache",
+        "/opt/rocm",
+        "/data/me/z",
+    )
+    facts = tuple(Fact(f"tool.{number}", FactState.KNOWN, place, "PATH") for number, place in enumerate(places))
+    options = RenderOptions(folder="/srv/me/webui", date="2026-11-28", private=(("/data/me", "~"),))
+    text = render(Report("check", facts=facts), "html", options=options)
+    assert "<dt>project</dt><dd>webui</dd><dt>date</dt><dd>2026-11-28</dd>" in text
+    for shown in ("./.venv", "~/x", "~\\y", "~", "~/.cache", "/opt/rocm", "~/z"):
+        assert f">{shown}<" in text
+    assert "ann" not in text.lower().partition("<main")[2].partition("</main>")[0].replace("cannot", "")
+    assert "/srv" not in text
+
+
+def test_html_says_where_each_package_comes_from_and_how_large_it_is() -> None:
+    text = render(REPORTS["diffrhythm2"], "html")
+    assert "largest files" in text or "Files by size" in text
+    assert all(code in text for code in ('<th scope="col">from</th>', '<th scope="col">size</th>'))
 
 
 # the entry path

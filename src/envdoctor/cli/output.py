@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,10 @@ def write_report(
     )
     if format in (Format.SARIF, Format.HTML):
         options = replace(options, **_catalogue(report, folder))
+    if format is Format.HTML:
+        day = datetime.now(tz=timezone.utc).date().isoformat()
+        private = ((str(Path().absolute()), "."), (os.path.expanduser("~"), "~"))  # noqa: PTH111 - none is no error
+        options = replace(options, date=day, private=private)
     text = render(report, format.value, options=options)
     text = text if text.endswith("\n") else text + "\n"
     code = exit_code(report, fail_on.value)

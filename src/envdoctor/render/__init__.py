@@ -48,6 +48,10 @@ class RenderOptions:
     """Whether places and addresses are links (OSC 8; ``human`` alone, and with colours)."""
     folder: str | None = None
     """The folder that places in the report are relative to, for links."""
+    private: tuple[tuple[str, str], ...] = ()
+    """Folders of who runs this, each with what a page for others (``html``) writes in its place."""
+    date: str = ""
+    """The day on which the report was made, for pages that are kept (``html``)."""
     folder_shown: str = ""
     """What ``human`` writes before such a path, so that it leads there from where the reader stands."""
     unicode: bool = True
