@@ -427,3 +427,82 @@ def test_a_file_that_another_package_would_import_is_told() -> None:
 def test_a_project_is_not_in_its_own_place() -> None:
     files = {"requests.py": "def ask(): ...\n", "app.py": "from requests import get\n"}
     assert found("SRC005", files, "requests==2.32.0", project=Project(".", name="Requests")) == []
+
+
+_EXPORT = """
+import coremltools as ct
+import torch
+from model import Encoder
+
+def main():
+    traced = torch.jit.trace(Encoder().eval(), torch.zeros(1, 4))
+    ct.convert(traced, inputs=[ct.TensorType(shape=(1, 4))])
+"""
+_MODEL = """
+from torch import nn
+
+class Encoder(nn.Module):
+    def forward(self, x, lengths):
+        {line}
+        return x
+
+def collate(x, lengths):
+    return nn.utils.rnn.pack_padded_sequence(x, lengths)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("x = nn.utils.rnn.pack_padded_sequence(x, lengths)", "a packed sequence"),
+        ("x = torch.repeat_interleave(x, lengths, dim=0)", "repeat_interleave with a tensor of repeats"),
+        ("x = x.repeat_interleave(lengths, dim=1)", "repeat_interleave with a tensor of repeats"),
+        ("y = torch.full((int(lengths.max()), 3), 0.0)", "torch.full of a size that is computed"),
+        ("x = x[torch.nonzero(lengths)]", "a shape that depends on the data"),
+        ("n = lengths.max().item()", "a number that is taken out of a tensor"),
+        ("x = torch.istft(x, 20)", "complex numbers"),
+    ],
+)
+def test_what_core_ml_refuses_is_found_in_the_model_of_an_exporter(line: str, what: str) -> None:
+    (finding,) = found("SRC006", {"export.py": _EXPORT, "model.py": _MODEL.format(line=line)})
+    assert finding.message.startswith(f"{what} at model.py:6")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"export.py": _EXPORT, "model.py": _MODEL.format(line="x = torch.repeat_interleave(x, 2, dim=0)")},
+        {"export.py": _EXPORT, "model.py": _MODEL.format(line="x = x.repeat_interleave(3, dim=1)")},
+        {"export.py": _EXPORT, "model.py": _MODEL.format(line="y = torch.full((3, 4), 0.0)")},
+        {"export.py": _EXPORT, "model.py": _MODEL.format(line="x = torch.where(lengths > 2, x, 0)")},
+        {"export.py": _EXPORT, "train.py": _MODEL.format(line="x = pack_padded_sequence(x, lengths)"), "model.py": ""},
+        {
+            "train.py": _MODEL.format(line="n = lengths.item()"),
+            "run.py": "import coremltools\nfrom train import Encoder\n",
+        },
+    ],
+)
+def test_constant_sizes_and_models_that_no_exporter_loads_are_silent(files: dict[str, str]) -> None:
+    assert found("SRC006", files) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "what"),
+    [
+        ("Encoder().eval()", "Encoder().half().eval()", "half precision before the trace"),
+        ("Encoder().eval()", "Encoder()", "dropout that is left on"),
+        ("shape=(1, 4)", "shape=(1, ct.RangeDim())", "a range without an end"),
+        ("    ct.convert(", "    for n in (3, 5):\n        ct.convert(", "a model that is traced once"),
+    ],
+)
+def test_what_an_exporter_does_before_the_conversion(before: str, after: str, what: str) -> None:
+    (finding,) = found("SRC006", {"export.py": _EXPORT.replace(before, after), "model.py": ""})
+    assert finding.message.startswith(what)
+    assert finding.severity is Severity.WARNING
+
+
+def test_a_forward_that_the_exporter_replaces_is_a_note() -> None:
+    line = "x = nn.utils.rnn.pack_padded_sequence(x, lengths)"
+    files = {"export.py": _EXPORT + "    Encoder.forward = None\n", "model.py": _MODEL.format(line=line)}
+    (finding,) = found("SRC006", files)
+    assert finding.severity is Severity.INFO

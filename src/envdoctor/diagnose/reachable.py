@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from envdoctor.diagnose.source_scan import ImportSite, SourceScan
 
-__all__ = ["conditional_files", "local_modules", "reachable_files", "shipped_packages", "unused_files"]
+__all__ = ["conditional_files", "files_from", "local_modules", "reachable_files", "shipped_packages", "unused_files"]
 
 _TESTS = frozenset({"tests", "test", "testing", "docs", "doc"})
 _ASIDE = _TESTS | {
@@ -161,7 +161,12 @@ def reachable_files(scan: SourceScan, requirement_files: Iterable[str]) -> list[
 
 
 def _reached(scan: SourceScan, folders: frozenset[str]) -> list[str]:
-    queue = _entries(scan, folders)
+    return files_from(scan, _entries(scan, folders))
+
+
+def files_from(scan: SourceScan, starts: Iterable[str]) -> list[str]:
+    """Return the paths of files and of all that they reach by imports, in functions too."""
+    queue = list(starts)
     seen = set(queue)
     for path in queue:
         for site in scan.imports(path):

@@ -70,7 +70,7 @@ class CandidateList:
         """Return the positions open to a demand that names no pre-release, and to one that does.
 
         Yanked versions (PEP 592) and versions above a Python cap are open to every demand once a person pins
-        them. Pre-releases are open where a person names one, or where the project has nothing else.
+        them. Pre-releases are open where a person names one that is there, or where the project has nothing else.
         """
         guarded = self.yanked | self.capped
         every = self.all & ~guarded
@@ -78,9 +78,13 @@ class CandidateList:
             if guarded >> position & 1 and any(pins(specifier, version) for specifier in written):
                 every |= 1 << position
         stable = every
-        if not (prereleases or any(specifier.prereleases for specifier in written)):
+        if not (prereleases or any(self._opens_prereleases(specifier) for specifier in written)):
             stable &= sum(1 << p for p, v in enumerate(self.versions) if not v.is_prerelease)
         return stable or every, every
+
+    def _opens_prereleases(self, specifier: SpecifierSet) -> bool:
+        """Return whether a demand names a pre-release; one that has no version here at all asks for no other either."""
+        return bool(specifier.prereleases) and any(specifier.contains(each, prereleases=True) for each in self.versions)
 
     def admitted(self, specifier: SpecifierSet, stable: int, every: int) -> int:
         """Return which of the eligible positions ``specifier`` admits, or the ghost bit where it admits none."""

@@ -1,0 +1,164 @@
+"""Operations of a Core ML exporter's model that do not convert, or convert into something else.
+
+## What it does
+Looks into the files that import coremltools and convert a model, and into the project's own modules that they load, for
+what the converter refuses: packed sequences, `repeat_interleave` with a tensor of repeats, shapes that depend on the
+data, `torch.full` of a computed size, complex numbers; for half precision before the trace, a trace with dropout left
+on, a range without an end; and for a model that is traced once and converted for several buckets.
+
+## Why it is bad
+The conversion stops minutes later with a message about an operation of the graph, or succeeds and answers for the
+length of the example alone.
+
+## Example
+```python
+class Encoder(nn.Module):
+    def forward(self, x, lengths):
+        x = nn.utils.rnn.pack_padded_sequence(x, lengths)
+```
+
+In a module that the exporter loads it is a note where the exporter puts another `forward` in the place of its own.
+
+## What to do
+What each finding says; `advisories/data/core-ml-export.toml` has the sources.
+
+## References
+- coremltools, Converting from PyTorch: https://apple.github.io/coremltools/docs-guides/source/convert-pytorch.html
+- coremltools, Flexible Input Shapes: https://apple.github.io/coremltools/docs-guides/source/flexible-inputs.html
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.diagnose.reachable import files_from
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.source_outline import parsed
+from envdoctor.diagnose.source_scan import Hit, SourceScan, scan_of
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.unknown import SubjectKind
+from envdoctor.shipped import data_file
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+_CONVERTS = re.compile(r"\b(?:ct|coremltools)\.(?:converters\.\w+\.)?convert\(")
+_TRACES = ("trace", "export")
+_REPLACES = re.compile(r"\.forward\s*=|MethodType\(|setattr\([^)\n]*forward")
+_FLEXIBLE = re.compile(r"\b(?:EnumeratedShapes|RangeDim)\(")
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding for each file and kind of operation."""
+    if examination.sources is None:
+        return
+    scan = scan_of(examination.sources)
+    exporters = [path for path in scan.by_path if _is_exporter(scan, path)]
+    replaced = any(_REPLACES.search(scan.by_path[path].text) for path in exporters)
+    for path in files_from(scan, exporters) if exporters else ():
+        yield from _of_file(scan, path, exporter=path in exporters, told=path in exporters or not replaced)
+
+
+def _is_exporter(scan: SourceScan, path: str) -> bool:
+    text = scan.by_path[path].text
+    if "coremltools" not in text or not _CONVERTS.search(text):
+        return False
+    return any(site.module.partition(".")[0] == "coremltools" for site in scan.imports(path))
+
+
+def _of_file(scan: SourceScan, path: str, *, exporter: bool, told: bool) -> Iterator[Finding]:
+    text = scan.by_path[path].text
+    tree = parsed(text)
+    if tree is None:
+        return
+    lines = {"model": frozenset(_lines_of_modules(tree)), "constructor": frozenset(_lines_of_modules(tree, inits=True))}
+    for row in data_file("core-ml-export")["refused"]:
+        if row["where"] == "exporter" and not exporter:
+            continue
+        if "unless" in row and re.search(row["unless"], text):
+            continue
+        hits = scan.search(row["pattern"], path, having=tuple(row["having"]))
+        hits = [hit for hit in hits if row["where"] == "exporter" or hit.line in lines[row["where"]]]
+        if hits:
+            yield _finding(row, hits, told=told)
+    if exporter and not _FLEXIBLE.search(text):
+        for line in _traced_once(tree):
+            yield _finding(_TRACED_ONCE, [Hit(path, line, text.splitlines()[line - 1].strip())], told=True)
+
+
+def _lines_of_modules(tree: ast.Module, *, inits: bool = False) -> Iterator[int]:
+    """Yield the lines of the methods of torch modules; of the constructors, or of all others."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ClassDef) or not any(_called(base).endswith("Module") for base in node.bases):
+            continue
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef) and (method.name == "__init__") is inits:
+                yield from range(method.lineno, (method.end_lineno or method.lineno) + 1)
+
+
+def _called(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _traced_once(tree: ast.Module) -> Iterator[int]:
+    """Yield the line of a trace before a loop that converts its outcome again and again."""
+    scopes: list[ast.Module | ast.FunctionDef] = [tree]
+    scopes += [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for scope in scopes:
+        traces = [line for statement in scope.body for line in _calls(statement, _TRACES, loops=False)]
+        for loop in (node for node in scope.body if isinstance(node, ast.For)):
+            inside = [*_calls(loop, _TRACES, loops=True)]
+            before = [line for line in traces if line < loop.lineno]
+            if before and not inside and next(_calls(loop, ("convert",), loops=True), None) is not None:
+                yield before[-1]
+
+
+def _calls(node: ast.stmt, names: tuple[str, ...], *, loops: bool) -> Iterator[int]:
+    """Yield the lines of calls of such names, ``torch.jit.trace`` by its last; those in loops only where wanted."""
+    if isinstance(node, ast.For | ast.While | ast.FunctionDef | ast.ClassDef) and not loops:
+        return
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in names:
+            yield inner.lineno
+
+
+_TRACED_ONCE = {
+    "what": "a model that is traced once and converted for several shapes",
+    "why": "a trace keeps the lengths of its example: each bucket needs a trace of its own",
+    "instead": "trace inside the loop with an input of the bucket's shape, or convert once with `ct.EnumeratedShapes`",
+    "evidence": "background: torch.jit.trace; coremltools, Flexible Input Shapes",
+}
+
+
+def _finding(row: Mapping[str, Any], hits: list[Hit], *, told: bool) -> Finding:
+    more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
+    severity = Severity(row.get("severity", "warning")) if told else Severity.INFO
+    return Finding(
+        rule=RULE.code,
+        name=RULE.name,
+        severity=severity,
+        subject=hits[0].path,
+        message=f"{row['what']} at {hits[0].path}:{hits[0].line}{more}: {row['why']}",
+        evidence=(
+            *(Evidence(hit.text[:120], f"{hit.path}:{hit.line}") for hit in hits[:4]),
+            Evidence(row["evidence"], "where that is known from"),
+        ),
+        remedy=Remedy(row["instead"]),
+        location=FileOrigin(hits[0].path, hits[0].line),
+    )
+
+
+RULE = Rule(
+    code="SRC006",
+    name="core-ml-export",
+    severity=Severity.WARNING,
+    about=SubjectKind.FILE,
+    summary="An operation of a Core ML exporter's model that does not convert",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"sources"}),
+)
