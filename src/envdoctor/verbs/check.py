@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.logs.log_findings import is_understood
+from envdoctor.diagnose.logs.understood import is_understood
 from envdoctor.lock.still_holds import holds
 from envdoctor.model.report import Report
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose

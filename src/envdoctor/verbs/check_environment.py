@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.logs.log_findings import conflicts_of_log, is_understood
+from envdoctor.diagnose.logs.understood import is_understood
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.environment import EnvironmentKind, ProblemKind
@@ -28,6 +28,7 @@ from envdoctor.verbs.target_choice import TargetChoice, assumed_of, fitted, pick
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
+    from envdoctor.model.conflict import Conflict
     from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
     from envdoctor.model.profile import Profile
     from envdoctor.model.target import Target
@@ -49,11 +50,20 @@ def check_patient(examination: Examination) -> Report:
         complete=could_be_asked(examination.environment)
         and cards_were_asked(examination.facts)
         and is_understood(findings),
-        conflicts=conflicts_of_log(examination.log),
+        conflicts=_conflicts_of(examination.log),
         findings=findings,
         facts=tuple(examination.facts),
         timings={"total_s": seconds, "rules_s": seconds},
     )
+
+
+def _conflicts_of(log: str | None) -> tuple[Conflict, ...]:
+    if not log:
+        return ()
+    # Imported here: most runs have no log, and its readers take their time to load.
+    from envdoctor.diagnose.logs.log_findings import conflicts_of_log
+
+    return conflicts_of_log(log)
 
 
 def could_be_asked(environment: InstalledEnvironment | None) -> bool:

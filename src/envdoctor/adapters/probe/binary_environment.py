@@ -7,7 +7,6 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,7 +62,7 @@ def scan_environment(
 def _read(path: str, owner: str | None, *, numpy: bool, gpu: bool) -> Binary | tuple[str, str] | None:
     """Return the binary; its path and a reason where it cannot be read; None for what no loader will meet."""
     try:
-        return replace(read_binary(path, numpy=numpy, gpu=gpu), distribution=owner)
+        return read_binary(path, numpy=numpy, gpu=gpu, owner=owner)
     except BinaryUnreadable as error:
         return None if _is_linker_script(path) else (path, error.reason)
 

@@ -28,15 +28,15 @@ _NUMPY_LIMIT = 8 << 20
 _CONSTANTS = (".rodata", ".rdata", "__cstring", "__const")
 
 
-def read_binary(path: str | Path, *, numpy: bool = False, gpu: bool = True) -> Binary:
-    """Read the headers of a binary. ``numpy``: look for NumPy's C API; ``gpu``: list GPU code.
+def read_binary(path: str | Path, *, numpy: bool = False, gpu: bool = True, owner: str | None = None) -> Binary:
+    """Read the headers of a binary. ``numpy``: look for NumPy's C API; ``gpu``: list GPU code; ``owner``: whose it is.
 
     Raises BinaryUnreadable where the file is not ELF, PE or Mach-O, is cut short or cannot be opened.
     """
     shown = str(path).replace("\\", "/")
     try:
-        with Path(path).open("rb", buffering=0) as file:
-            return _read(Stream(file, shown), shown, numpy=numpy, gpu=gpu)
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - hundreds of them
+            return _read(Stream(file, shown), shown, owner, numpy=numpy, gpu=gpu)
     except OSError as error:
         raise BinaryUnreadable(shown, error.strerror or str(error)) from None
 
@@ -52,7 +52,7 @@ def extension_tag(name: str) -> str | None:
     return "abi3" if ".abi3." in name else None
 
 
-def _read(stream: Stream, path: str, *, numpy: bool, gpu: bool) -> Binary:
+def _read(stream: Stream, path: str, owner: str | None, *, numpy: bool, gpu: bool) -> Binary:
     magic = stream.some(0, 4)
     name = path.rsplit("/", 1)[-1]
     tag = extension_tag(name)
@@ -71,6 +71,7 @@ def _read(stream: Stream, path: str, *, numpy: bool, gpu: bool) -> Binary:
             numpy=_numpy(stream, elf.sections) if numpy else None,
             gpu=_gpu(stream, elf.sections) if gpu else GpuCode(),
             size=stream.size,
+            distribution=owner,
         )
     if magic[:2] == PE_MAGIC:
         pe = read_pe(stream)
@@ -86,6 +87,7 @@ def _read(stream: Stream, path: str, *, numpy: bool, gpu: bool) -> Binary:
             numpy=_numpy(stream, pe.sections) if numpy else None,
             gpu=_gpu(stream, pe.sections) if gpu else GpuCode(),
             size=stream.size,
+            distribution=owner,
         )
     if magic in MACHO_MAGICS:
         macho = read_macho(stream)
@@ -102,6 +104,7 @@ def _read(stream: Stream, path: str, *, numpy: bool, gpu: bool) -> Binary:
             extension=tag is not None,
             numpy=_numpy(stream, macho.sections) if numpy else None,
             size=stream.size,
+            distribution=owner,
         )
     raise stream.fault("is neither ELF nor PE nor Mach-O")
 

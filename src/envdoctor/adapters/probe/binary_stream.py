@@ -8,6 +8,9 @@ from typing import IO
 __all__ = ["BinaryUnreadable", "Stream", "section_text"]
 
 _STRING_LIMIT = 4096
+_BLOCK = 8192
+"""Bytes that are read at once: headers, string tables and version needs mostly lie close together."""
+_MOST_BLOCKS = 8
 
 
 class BinaryUnreadable(Exception):
@@ -27,6 +30,7 @@ class Stream:
         self.path = path
         self.start = start
         self.size = file.seek(0, 2) - start
+        self._blocks: dict[int, bytes] = {}
 
     def at(self, start: int) -> Stream:
         """Return a view whose offset 0 is ``start`` (a slice of a universal Mach-O)."""
@@ -40,8 +44,19 @@ class Stream:
         """Return up to ``length`` bytes; fewer at the end of the file."""
         if offset < 0 or offset >= self.size or length <= 0:
             return b""
-        self.file.seek(self.start + offset)
-        return self.file.read(length)
+        place = self.start + offset
+        within = place % _BLOCK
+        if within + length > _BLOCK:
+            self.file.seek(place)
+            return self.file.read(length)
+        block = self._blocks.get(place - within)
+        if block is None:
+            self.file.seek(place - within)
+            block = self.file.read(_BLOCK)
+            if len(self._blocks) >= _MOST_BLOCKS:
+                self._blocks.clear()
+            self._blocks[place - within] = block
+        return block[within : within + length]
 
     def exactly(self, offset: int, length: int) -> bytes:
         """Return ``length`` bytes. Raises BinaryUnreadable where the file ends before that."""

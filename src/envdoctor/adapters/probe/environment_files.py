@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from envdoctor.adapters.probe.environment_metadata import is_forbidden, read_text
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile, ProblemKind
-from envdoctor.model.step import WriteStartup, WriteStub
 
 __all__ = [
     "BYTE_CODE",
@@ -33,6 +32,8 @@ MANY_FILES = 10_000
 _NO_PACKAGES = frozenset({b"..", b"__pycache__", b"bin", b"share", b"etc", b"include", b"Scripts"})
 _FIRST_PART = re.compile(rb'"?([^/\\\r\n,"]+)')
 _LIBRARY = re.compile(rb"\.(?:so(?:\.\d+)*|pyd|dll|dylib)$")
+_READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Without buffers and objects between, for thousands of files; a pipe in the place of one keeps nobody waiting."""
 _MARKS = b"__init__.py"
 """A disk that lost its last writes has NULs here, too; these files are few and small enough to be opened."""
 
@@ -93,10 +94,16 @@ def _unowned(locations: Iterable[str], owners: Mapping[tuple[str, bytes], list[s
             if (location, os.fsencode(name)) in owners:
                 continue
             begin = read_text(f"{location}/{name}/__init__.py", 256)
-            stand_in = begin is not None and begin.startswith(WriteStub.MARK.encode())
-            stand_in = stand_in or name == WriteStartup.FOLDER
-            if begin is not None and not stand_in:
+            if begin is not None and not _is_ours(name, begin):
                 yield EnvironmentProblem(ProblemKind.NO_OWNER, name, f"{location}/{name}")
+
+
+def _is_ours(name: str, begin: bytes) -> bool:
+    """Return whether a package is what a fix writes: a stand-in, or what sets the profile's settings at the start."""
+    # Imported here: few environments have a package that nobody owns.
+    from envdoctor.model.step import WriteStartup, WriteStub
+
+    return begin.startswith(WriteStub.MARK.encode()) or name == WriteStartup.FOLDER
 
 
 def _without_record(item: InstalledDistribution, data: bytes | None) -> Iterator[EnvironmentProblem]:
@@ -122,18 +129,35 @@ class _Folders:
     """The names in folders, each listed once: a third of the time of asking for every file."""
 
     def __init__(self) -> None:
-        self.names: dict[bytes, frozenset[bytes]] = {}
+        self._below: dict[bytes, dict[bytes, frozenset[bytes]]] = defaultdict(dict)
 
-    def __contains__(self, path: bytes) -> bool:
-        folder, _, name = path.rpartition(b"/")
-        names = self.names.get(folder)
-        if names is None:
-            try:
-                names = frozenset(os.listdir(folder))  # noqa: PTH208 - bytes in, bytes out, and no objects between
-            except (OSError, ValueError):
-                names = frozenset()
-            self.names[folder] = names
-        return name in names
+    def plain(self, root: bytes, lines: list[bytes]) -> Iterator[bytes]:
+        """Yield those lines of a RECORD that want a closer look: libraries, and what is not there.
+
+        ``root`` with a slash. Of the others an ``__init__.py`` without a word in it is yielded, too.
+        """
+        known = self._below[root]
+        for line in lines:
+            path = line.partition(b",")[0]
+            if path.endswith(BYTE_CODE):
+                continue
+            folder, _, name = path.rpartition(b"/")
+            names = known.get(folder)
+            if names is None:
+                names = known[folder] = _names_in(root + folder)
+            if name not in names or _may_be_library(name) or (name == _MARKS and _is_zeroed(root + path)):
+                yield line
+
+
+def _names_in(folder: bytes) -> frozenset[bytes]:
+    try:
+        return frozenset(os.listdir(folder))  # noqa: PTH208 - bytes in, bytes out, and no objects between
+    except (OSError, ValueError):
+        return frozenset()
+
+
+def _may_be_library(name: bytes) -> bool:
+    return b".so" in name or name.endswith((b".pyd", b".dll", b".dylib"))
 
 
 def _verify_lines(
@@ -141,11 +165,11 @@ def _verify_lines(
 ) -> Iterator[EnvironmentProblem]:
     """Yield what ``verify_files`` does, out of plain lines: for a hundred thousand of them, objects cost too much."""
     stat_of, root = os.stat, os.fsencode(f"{item.location}/")
-    for line in lines:
+    for line in lines if folders is None else folders.plain(root, lines):
         path = line.partition(b",")[0]
         if not path or path.endswith(BYTE_CODE):
             continue
-        if folders is not None and root + path in folders and not _LIBRARY.search(path):
+        if folders is not None and not _LIBRARY.search(path) and os.path.exists(root + path):
             if path.endswith(_MARKS) and _is_zeroed(root + path):
                 yield _damaged(item, path.decode("utf-8", "replace"), "filled with NULs")
             continue
@@ -186,10 +210,15 @@ def _damaged(item: InstalledDistribution, path: str, how: str) -> EnvironmentPro
 def _is_zeroed(path: bytes | str) -> bool:
     """Whether a file begins with NULs alone, which no text does."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - bytes in, and no objects between
-            begin = file.read(16)
+        file = os.open(path, _READING)
+    except (OSError, ValueError):
+        return False
+    try:
+        begin = os.read(file, 16)
     except OSError:
         return False
+    finally:
+        os.close(file)
     return bool(begin) and not begin.strip(b"\0")
 
 

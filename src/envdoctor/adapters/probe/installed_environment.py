@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.probe.environment_files import look_over, verify_files, with_files
+from envdoctor.adapters.probe.environment_files import Overview, look_over, verify_files, with_files
 from envdoctor.adapters.probe.environment_isolation import (
     foreign_scripts,
     path_modules,
@@ -67,6 +67,9 @@ def read_environment(
     layout = find_layout(Path(path).absolute())
     asking = _Asking(layout, ask, timeout_s, environ)
     scans = {str(folder): scan_folder(str(folder)) for folder in layout.site_packages}
+    # Most often nothing else is on its path: the disk is looked at while the interpreter starts.
+    own = _merge(scans.values()).distributions
+    early = look_over(own) if not files else None
     answer = asking.wait()
     layout = _behind_shim(layout, answer)
     folders = _folders(layout, answer)
@@ -74,7 +77,7 @@ def read_environment(
         if folder not in scans:
             scans[folder] = scan_folder(folder, pth=counts_pth)
     found = _merge(scans[folder] for folder in folders)
-    distributions, problems = _with_file_lists(found, files=files)
+    distributions, problems = _with_file_lists(found, early if found.distributions == own else None, files=files)
     facts = answer.facts or {}
     told = _told(layout, facts)
     python, full = _python_version(layout, facts, distributions)
@@ -165,12 +168,12 @@ def _merge(scans: Iterable[Scan]) -> _Found:
 
 
 def _with_file_lists(
-    found: _Found, *, files: bool
+    found: _Found, early: Overview | None, *, files: bool
 ) -> tuple[tuple[InstalledDistribution, ...], tuple[EnvironmentProblem, ...]]:
     if files:
         distributions = tuple(with_files(found.distributions))
         return distributions, (*found.problems, *verify_files(distributions))
-    overview = look_over(found.distributions)
+    overview = early or look_over(found.distributions)
     distributions = tuple(with_files(found.distributions, overview.sharing))
     return distributions, (*found.problems, *overview.problems)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.conflict import Conflict
 
-__all__ = ["NOT_UNDERSTOOD", "conflicts_of_log", "findings_of_log", "is_understood"]
+__all__ = ["NOT_UNDERSTOOD", "conflicts_of_log", "findings_of_log"]
 
 NOT_UNDERSTOOD = "LOG001"
 """The code of the finding that quotes a failure which nothing here knows."""
@@ -75,11 +75,6 @@ def conflicts_of_log(text: str | None, known: Sequence[Conflict] = ()) -> tuple[
 
 def _names(conflict: Conflict) -> frozenset[str]:
     return frozenset(item.name for item in conflict.core)
-
-
-def is_understood(findings: Iterable[Finding]) -> bool:
-    """Return whether every paste was understood, and every failure of the log or at least another one beside it."""
-    return not any(item.rule.startswith("LOG") and item.severity is not Severity.INFO for item in findings)
 
 
 def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Iterator[Finding]:
