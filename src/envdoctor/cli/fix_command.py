@@ -80,6 +80,8 @@ def fix(
         ),
     ] = None,
     no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Do not run GPU kernels at the end.")] = False,
+    target_os: opt.TargetOsOption = None,
+    target_arch: opt.TargetArchOption = None,
     target_python: opt.TargetPythonOption = None,
     target_backend: opt.BackendOption = None,
     index_url: opt.IndexUrlOption = None,
@@ -97,7 +99,7 @@ def fix(
     session = open_session(
         project,
         profile,
-        TargetChoice(None, None, target_python, target_backend),
+        TargetChoice(target_os, target_arch, target_python, target_backend),
         IndexChoice(False, index_url, None, cache_dir, exclude_newer),
         progress=open_progress(quiet=quiet),
         tell=teller(quiet=quiet),
@@ -120,7 +122,7 @@ def fix(
         plans = treatment.plans(dry_run=dry_run)
         if treatment.refusals:
             _say(f"error: {refusals_text(treatment.refusals)}")
-            if dry_run and options.json:
+            if dry_run and (options.json or treatment.patches is not None):
                 _show(_shown(treatment, ()), output, to_stdout=True)
             raise typer.Exit(_FAILED if treatment.complete else _COULD_NOT_CHECK)
         refused = any(plan.refusals for plan in plans)
@@ -149,7 +151,7 @@ def _shown(treatment: Treatment, plans: Sequence[Plan]) -> str:
     options = treatment.options
     if treatment.refusals:
         place = options.environment or default_environment(options.project)
-        plans = [plan_of_refusals(str(place), str(options.project), treatment.refusals)]
+        plans = [treatment.patches or plan_of_refusals(str(place), str(options.project), treatment.refusals)]
     if options.json:
         return plan_json(plans)
     return plans_text(plans, treatment.typed.command("check"), verbose=options.verbose)

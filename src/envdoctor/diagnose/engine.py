@@ -94,10 +94,10 @@ def _patching(finding: Finding, profile: Profile) -> Patch | None:
     return None
 
 
-def _patched(finding: Finding, profile: Profile | None) -> Finding:
-    """Make a finding mild where `fix` will patch the file that it is about."""
+def _patched(finding: Finding, profile: Profile | None, misfits: Collection[str]) -> Finding:
+    """Make a finding mild where `fix` will patch the file that it is about; ``misfits``: patches that cannot."""
     patch = _patching(finding, profile) if profile else None
-    if profile is None or patch is None or finding.severity is Severity.INFO:
+    if profile is None or patch is None or patch.name in misfits or finding.severity is Severity.INFO:
         return finding
     seen = Evidence(f"profile {profile.name} patches this: {patch.because}", "profile")
     return replace(finding, severity=Severity.INFO, evidence=(*finding.evidence, seen))
@@ -123,8 +123,9 @@ def examine(
         examination = with_demands(examination)
     rules = [rule for rule in rules_for(examination) if rule.code.startswith(families)]
     found = [item for rule in rules for item in _guarded(rule, examination)]
+    misfits = {state.name for state in examination.patches if state.state in ("misfit", "absent")}
     found += _advised(examination, {(item.rule, item.subject) for item in (*found, *said)})
-    found = [_patched(item, examination.profile) for item in found]
+    found = [_patched(item, examination.profile, misfits) for item in found]
     unique = {(item.rule, item.subject, item.message, item.unknowns): item for item in found}
     return tuple(sorted(unique.values(), key=_order))
 

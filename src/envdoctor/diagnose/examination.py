@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from envdoctor.model.candidate import Rejection
     from envdoctor.model.conflict import Conflict, GroupOutcome
     from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.plan import PatchState
     from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project, SourceFile
     from envdoctor.model.repair import Repair
@@ -82,3 +83,5 @@ class Examination:
     """
     not_read: tuple[Unknown, ...] = ()
     """What is wrong with pastes that were not understood, where others were."""
+    patches: tuple[PatchState, ...] = ()
+    """How the profile's patches of the project stand to its files."""

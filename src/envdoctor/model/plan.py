@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from envdoctor.model.finding import Finding
 from envdoctor.model.refusal import Refusal
@@ -11,9 +12,22 @@ from envdoctor.model.step import DownloadFiles, PatchFile, PatchLater, RemoveFil
 
 __all__ = [
     "PatchPreview",
+    "PatchState",
     "Plan",
     "StepOutcome",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class PatchState:
+    """How a patch stands to the project's files as they are."""
+
+    name: str
+    files: tuple[str, ...]
+    """Those that it would touch; as the profile names them where none is there."""
+    state: Literal["fits", "applied", "misfit", "absent", "optional"]
+    """``optional``: it may miss its place, and does."""
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,5 +263,7 @@ class Profile:
     environments: tuple[EnvironmentSpec, ...] = ()
     cautions: tuple[str, ...] = ()
     """What this profile cannot do, said plainly."""
+    place: str = ""
+    """Where its checkout lies inside another project, relative to that one's root; its paths are from there."""
     abstract: bool = False
     """A base for other profiles that cannot be used itself."""

@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.model.profile import Profile
 from envdoctor.model.target import OperatingSystem
 from envdoctor.profile.load import abstract_names, load_profile, shipped_names
+from envdoctor.profile.nested import folders_of_marks, rooted
 
 __all__ = ["Match", "catalogue", "recognise"]
 
@@ -28,6 +29,8 @@ class Match:
     """From above 0 to 3: the share of the marking files, that of the marking requirements, and 1 for the name."""
     reason: str
     """One line to be said aloud."""
+    place: str = ""
+    """The folder of the project that is the stack's checkout; empty: the project itself."""
 
 
 @lru_cache(maxsize=1)
@@ -57,7 +60,7 @@ def recognise(
     found = [
         match
         for profile in profiles or catalogue()
-        if (match := _match(profile, files, names, called or "")) is not None
+        if (match := _match(profile, files, names, called or "") or _nested(profile, files)) is not None
     ]
     return sorted(found, key=lambda m: (-m.score, m.profile.target.os is not prefer_os, m.profile.name))
 
@@ -75,6 +78,14 @@ def _match(profile: Profile, files: Sequence[str], names: set[str], called: str)
     if packages:
         said.append(f"asks for {_listed(packages)}")
     return Match(profile, score, " and ".join(said))
+
+
+def _nested(profile: Profile, files: Sequence[str]) -> Match | None:
+    """Return the match of a project that has the stack's checkout inside, below any that is the stack itself."""
+    folders = folders_of_marks(profile, files)
+    if not folders:
+        return None
+    return Match(rooted(profile, folders[0]), 0.5, f"`{folders[0]}` is its checkout", folders[0])
 
 
 def _share(found: Sequence[str], wanted: Sequence[str]) -> float:

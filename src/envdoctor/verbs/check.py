@@ -226,6 +226,7 @@ def _examination(request: CheckRequest) -> Examination:
         log=request.log,
         torch=request.torch,
         not_read=request.not_read,
+        patches=request.patches,
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from envdoctor.model.conflict import GroupOutcome
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.finding import Finding
+    from envdoctor.model.plan import PatchState
     from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project
     from envdoctor.model.target import Target
@@ -57,6 +58,8 @@ class CheckRequest:
     log: str | None = None
     not_read: tuple[Unknown, ...] = ()
     """What is wrong with pastes that were not understood."""
+    patches: tuple[PatchState, ...] = ()
+    """How the profile's patches of the project stand to its files."""
     unreachable: Callable[[], Sequence[Unknown]] = tuple
     """Tells, afterwards, which indexes did not answer."""
     torch: TorchChoice | None = None

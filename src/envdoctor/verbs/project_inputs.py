@@ -40,6 +40,7 @@ __all__ = [
     "open_ports",
     "pick_profile",
     "pick_target",
+    "placed",
     "project_of",
     "read",
     "read_lock",
@@ -66,10 +67,18 @@ def read(
     wanted: tuple[str, ...] = settings.requirements
     if not wanted and profile is not None and path.is_dir():
         wanted = tuple(name for name in profile.requirement_files if (path / name).is_file())
+    more: tuple[str, ...] = ()
+    if profile is not None and profile.place and wanted and describes_requirements(path):
+        # The outer project's own lists, and those of the checkout inside it.
+        wanted, more = (), wanted
     environment = target.marker_environment() if target else None
     try:
         return read_project(
-            path, files=wanted, choice=replace(groups, either=settings.groups), target_environment=environment
+            path,
+            files=wanted,
+            more=more,
+            choice=replace(groups, either=settings.groups),
+            target_environment=environment,
         )
     except ProjectFileError as error:
         raise UsageError(str(error)) from error
@@ -141,6 +150,22 @@ def pick_profile(named: str | None, settings: Settings, path: Path) -> Profile |
         return load_profile(_beside(name, path) if named is None else name)
     except ProfileError as error:
         raise UsageError(*str(error).splitlines()) from error
+
+
+def placed(profile: Profile | None, path: Path, tell: Tell) -> Profile | None:
+    """Return a named profile as it reads for a project that has the stack's checkout inside; said aloud."""
+    from envdoctor.profile.nested import folders_of_marks, rooted
+
+    if profile is None or profile.place or not path.is_dir():
+        return profile
+    listing = _listing(path)
+    if any(mark in listing for mark in profile.recognise):
+        return profile
+    folders = folders_of_marks(profile, listing)
+    if not folders:
+        return profile
+    tell(f"profile `{profile.name}` is for `{folders[0]}`, a checkout inside this project")
+    return rooted(profile, folders[0])
 
 
 def _beside(name: str, path: Path) -> str:

@@ -16,6 +16,7 @@ from envdoctor.verbs import project_inputs
 from envdoctor.verbs.card_choice import card_against, with_card
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.next_command import Typed
+from envdoctor.verbs.patch_states import patch_states
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_index import as_the_project_says, left_to_conda
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
@@ -87,7 +88,7 @@ def open_session(
     facts = facts_for(target_choice, with_card(patient.facts if patient else Facts(), target_choice.gpu))
     patient = replace(patient, facts=facts) if patient is not None else None
     settings = project_inputs.load_settings(project)
-    chosen = project_inputs.pick_profile(profile, settings, project)
+    chosen = project_inputs.placed(project_inputs.pick_profile(profile, settings, project), project, tell)
     torch: TorchChoice | None = None
     if chosen is None:
         looked_at = patient or Patient(facts=facts)
@@ -150,6 +151,7 @@ def open_session(
         facts=facts,
         log=patient.log if patient else None,
         not_read=patient.not_read if patient else (),
+        patches=patch_states(chosen, project),
         scope=scope,
         unreachable=lambda: index.unreachable,
         progress=progress,

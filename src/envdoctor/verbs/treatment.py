@@ -18,7 +18,8 @@ from envdoctor.planning.plan_maker import environment_digest
 from envdoctor.verbs.earlier_fixes import WAIT_S, is_cut_short, recover_cut_short, refuse_damaged, undo_command
 from envdoctor.verbs.environment_places import EnvironmentPart, parts_of, write_launchers
 from envdoctor.verbs.fix import prepare
-from envdoctor.verbs.fix_request import FixRequest, Prepared
+from envdoctor.verbs.fix_elsewhere import Elsewhere, with_patches_alone
+from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 from envdoctor.verbs.lock import LockChoice
 from envdoctor.verbs.this_machine import IndexFetch, Machine
 from envdoctor.verbs.treatment_result import (
@@ -67,6 +68,8 @@ class Treatment:
         self.say = say
         self.refusals: tuple[Refusal, ...] = ()
         self.complete = True
+        self.patches: Plan | None = None
+        """Those of the project, to be shown where nothing else can be planned."""
         self.machine = Machine(
             options.project,
             session.request.archives,
@@ -90,13 +93,23 @@ class Treatment:
                     self.refusals = (Refusal(RefusalKind.ENVIRONMENT, message=message),)
                     return []
                 recover_cut_short(part.environment, self.options.project, self.say)
-            prepared = prepare(self._request(part), self.machine)
+            prepared = prepare(self._request(part), self._seen_from_here(part, dry_run=dry_run))
             if prepared.plan is None:
                 self.refusals, self.complete = prepared.refusals, prepared.complete
+                if dry_run:
+                    self.patches = with_patches_alone(self._request(part), prepared, self.machine).plan
                 return []
             prepared = with_whole_errors(prepared, self.typed)
             self.parts.append((part, without_known(self._without_twice(prepared))))
         return [prepared.plan for _, prepared in self.parts if prepared.plan is not None]
+
+    def _seen_from_here(self, part: EnvironmentPart, *, dry_run: bool) -> FixPorts:
+        """Return what a plan must know: of this machine, or for a plan that is only shown, of the one it is for."""
+        different = self.machine.other_machine(part.request.target) if dry_run else None
+        if different is None:
+            return self.machine
+        self.say(f"note: {different}; this is what `fix` does there")
+        return Elsewhere(self.machine)
 
     def _without_twice(self, prepared: Prepared) -> Prepared:
         """Leave to the first of several environments what all of them would patch in the project."""

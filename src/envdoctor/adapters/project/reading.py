@@ -50,16 +50,17 @@ def read_project(
     path: Path,
     *,
     files: Sequence[str] = (),
+    more: Sequence[str] = (),
     target_environment: Mapping[str, str] | None = None,
     choice: GroupChoice = GroupChoice(),  # noqa: B008 - immutable
     variables: Mapping[str, str] | None = None,
 ) -> Project:
     """Read a directory, one of its files, or a script into what they ask for.
 
-    ``files``, relative to the directory, are read in place of what is found there. ``target_environment`` is the
-    target's marker environment: it chooses between install scripts for different systems; no requirement is dropped
-    by its marker here. ``choice`` names the extras and dependency groups that decide. ``variables`` are the environment
-    variables for ``${NAME}``, those of this process by default.
+    ``files``, relative to the directory, are read in place of what is found there, and ``more`` besides.
+    ``target_environment`` is the target's marker environment: it chooses between install scripts for different systems;
+    no requirement is dropped by its marker here. ``choice`` names the extras and dependency groups that decide.
+    ``variables`` are the environment variables for ``${NAME}``, those of this process by default.
 
     Raises ProjectFileError for a path that is no project, a file that is not what it claims to be, and syntax errors
     of a whole file; a bad line is a problem of the result.
@@ -79,6 +80,9 @@ def read_project(
         _read_named(draft, files)
     else:
         read_directory(draft, str(path))
+    for name in more:
+        if draft.shown(draft.root / name) not in draft.files:
+            read_one(draft, draft.root / name, Circumstances(), alone=False)
     read_uv_file(draft)
     _read_local_projects(draft)
     _check_groups(draft, str(path))
