@@ -171,3 +171,41 @@ def test_what_mail_pages_and_json_make_of_a_line_is_undone(written: str) -> None
 def test_a_path_of_windows_keeps_its_underscores() -> None:
     (failure,) = failures_of("ImportError: C:\\app\\_internal\\new\\x.dll")
     assert failure.line == "ImportError: C:\\app\\_internal\\new\\x.dll"
+
+
+_HALF = "Collecting torch==2.7\n  Downloading torch-2.7.0-cp311-cp311-manylinux_2_28_x86_64.whl (865.0 MB)\n"
+_WHOLE = f"{_HALF}Installing collected packages: torch\nSuccessfully installed torch-2.7.0\n"
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "I tried to start the program this morning and nothing came up. Any idea?",
+        "Somebody wrote that it says Successfully installed at the end, but mine does not.",
+        _HALF,
+        f"{_WHOLE}{_HALF}",
+        "Resolving dependencies...\n",
+    ],
+)
+def test_a_log_without_an_outcome_is_unknown_and_says_what_to_paste(log):
+    (finding,) = examine(examination_of({"log": log}))
+    assert (finding.rule, finding.severity) == ("LOG003", Severity.WARNING)
+    assert finding.remedy is not None
+    assert "paste all that the command printed" in finding.remedy.summary
+    assert not is_understood([finding])
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        _WHOLE,
+        "Requirement already satisfied: torch in ./.venv/lib/python3.11/site-packages (2.7.0)\n",
+        "Resolved 3 packages in 12ms\nInstalled 3 packages in 4ms\n + a==1\n",
+        "Audited 12 packages in 3ms\n",
+        "....\n12 passed in 3.1s\n",
+        "Installing dependencies from lock file\n\nNo dependencies to install or update\n",
+        "Solving environment: done\n\n# All requested packages already installed.\n",
+    ],
+)
+def test_a_log_that_ends_well_says_nothing(log):
+    assert not examine(examination_of({"log": log}))

@@ -113,7 +113,7 @@ def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # The superuser may read everything, so the refusal is played.
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(ProjectFileError, match="permission denied"):
-        read_project(tmp_path)
+        read_project(tmp_path / "requirements.txt")
 
 
 @pytest.mark.parametrize("name", ["README.md", "Gemfile.lock", "package.json"])

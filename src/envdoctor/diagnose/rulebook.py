@@ -176,6 +176,29 @@ and the environment and the machine with it: `--env`, or `--installed` and `--fa
 """
 
 
+_NO_OUTCOME = """A log shows neither a failure nor an end that went well.
+
+## What it does
+
+Looks, where no failure is found in a log, for a line that says how it ended: `Successfully installed`, `Uvicorn running
+on`. Where none stands behind the last thing that was begun (`Collecting`, `Building wheel`), the log was cut, or it is
+prose. Where nothing else is looked at, the verdict is `unknown` (exit code 3); beside a project or an
+environment it is a note.
+
+## Why is this bad
+
+What a cut log leaves out is most often the failure.
+
+## Example
+
+Ten lines of `Collecting ...` and `Downloading ...`, and then nothing.
+
+## What to do
+
+Paste all that the command printed, to its last line.
+"""
+
+
 def _nothing(examination: Examination) -> Iterator[Finding]:  # noqa: ARG001 - a rule's signature
     return iter(())
 
@@ -191,6 +214,13 @@ FOUND_ELSEWHERE = (
         Severity.WARNING,
         "A log shows a failure that nothing here knows",
         _NOT_UNDERSTOOD,
+    ),
+    _entry(
+        "LOG003",
+        "log-without-outcome",
+        Severity.WARNING,
+        "A log shows neither a failure nor an end that went well",
+        _NO_OUTCOME,
     ),
     _entry("RES091", "expired-waiver", Severity.WARNING, "A waiver whose last day has gone", _EXPIRED),
     _entry(

@@ -172,6 +172,7 @@ class LeftOut(enum.Enum):
     COMPILED = "the file compiled from it is read"
     TOO_MANY = "there are too many lists beside it"
     UNREADABLE = "cannot be read"
+    DENIED = "permission denied"
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,8 @@ def python_text(report: Report) -> str:
 
 def subject_line(report: Report) -> str:
     """Return the target and the profile in one phrase; empty where neither is known."""
-    parts = [str(report.target)] if report.target else []
+    nobody_says = ["target not known"] if report.command == "check" else []
+    parts = [str(report.target)] if report.target else nobody_says
     if report.profile:
         parts.append(f"profile {report.profile}")
     return "; ".join(parts)

@@ -193,7 +193,16 @@ def report_of_patient(
         report = check_patient(examination)
     place = (environment.root,) if environment is not None and environment.root else ()
     settings = target_facts(target, target_choice, Settings(), profile, patient)
+    if environment is None and profile is None:
+        settings = tuple(each for each in settings if not _is_assumed(each.name, assumed))
+        report = replace(report, target=target if settings else None)
     return replace(report, scope=replace(report.scope, environments=place, target_facts=settings))
+
+
+def _is_assumed(name: str, assumed: frozenset[TargetProperty]) -> bool:
+    """Return whether a property of the target is this machine's alone, of which a log or facts say nothing."""
+    of_system = name in ("glibc", "macos") and TargetProperty.OS in assumed
+    return of_system or name in {kind.value for kind in assumed}
 
 
 def _without_torch(environment: InstalledEnvironment, profile: Profile) -> InstalledEnvironment:

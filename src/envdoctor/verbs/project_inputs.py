@@ -264,6 +264,8 @@ def read_lock(project: Path, profile_name: str | None) -> LockedProject | None:
         return None
     try:
         return parse_lock(file.read_text(encoding="utf-8"), file.name)
+    except PermissionError:
+        return None  # The reader of projects names it among what was not read.
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: cannot be read: {error}") from error
     except LockError as error:

@@ -113,7 +113,7 @@ def _password(place: str, user: str) -> str | None:
 def _read_netrc() -> netrc.netrc | None:
     named = os.environ.get("NETRC")
     candidates = [Path(named)] if named else [Path(home(), ".netrc"), Path(home(), "_netrc")]
-    path = next((candidate for candidate in candidates if candidate.is_file()), None)
+    path = next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
     try:
         return netrc.netrc(str(path)) if path is not None else None
     except (OSError, netrc.NetrcParseError, UnicodeDecodeError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from envdoctor.adapters.project.file_names import (
 from envdoctor.adapters.project.sources import is_left_alone
 from envdoctor.adapters.project.toml_document import glance
 
-__all__ = ["Found", "is_own_lock", "look_into", "nested_files"]
+__all__ = ["Found", "denied_below", "is_own_lock", "look_into", "nested_files"]
 
 _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
 
@@ -62,8 +62,8 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
     named = {path.name.lower(): path for path in entries}
     lists = [path for path in entries if is_list(path) and path.name.lower() != "requirements.txt"]
     folder = root / "requirements"
-    if folder.is_dir() and not folder.is_symlink():
-        lists += [path for path in _files(folder, f"{shown}/requirements") if path.suffix.lower() in {".txt", ".in"}]
+    if os.path.isdir(folder) and not folder.is_symlink():
+        lists += [path for path in _listed(folder, shown) if path.suffix.lower() in {".txt", ".in"}]
     scripts = [path for path in entries if path.suffix.lower() in SCRIPTS]
     installers = [path for path in scripts if _INSTALLER.match(path.stem)]
     chosen_scripts = _for_system(installers, environment)
@@ -109,11 +109,23 @@ def is_own_lock(path: Path) -> bool:
 
 def _files(directory: Path, shown: str) -> list[Path]:
     try:
-        return sorted(path for path in directory.iterdir() if path.is_file())
+        os.stat(f"{directory}{os.sep}.")  # noqa: PTH116 - a Path drops the point
+        return sorted(path for path in directory.iterdir() if os.path.isfile(path))
     except PermissionError as error:
-        raise ProjectFileError(shown, None, "the directory may not be read (permission denied)") from error
+        message = "the directory may not be read (permission denied)"
+        raise ProjectFileError(shown, None, message, denied=True) from error
     except OSError as error:
         raise ProjectFileError(shown, None, f"the directory cannot be read: {error.strerror}") from error
+
+
+def _listed(folder: Path, shown: str) -> list[Path]:
+    """Return the files of a folder below; of one that may not be read nothing: ``denied_below`` names it."""
+    try:
+        return _files(folder, f"{shown}/{folder.name}")
+    except ProjectFileError as error:
+        if not error.denied:
+            raise
+        return []
 
 
 def _no_files(root: Path) -> str:
@@ -180,8 +192,17 @@ def nested_files(root: Path, read: Collection[Path]) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _below(root: Path) -> Iterator[Path]:
-    for folders_seen, (directory, folders, names) in enumerate(os.walk(root)):
+def denied_below(root: Path) -> tuple[Path, ...]:
+    """Return the folders below that this user may not read, as deep as files are looked for."""
+    denied: list[OSError] = []
+    for _ in _below(root, denied.append):
+        pass
+    places = (Path(each.filename) for each in denied if isinstance(each, PermissionError))
+    return tuple(place for place in places if place != root)
+
+
+def _below(root: Path, onerror: Callable[[OSError], object] | None = None) -> Iterator[Path]:
+    for folders_seen, (directory, folders, names) in enumerate(os.walk(root, onerror=onerror)):
         here = Path(directory)
         depth = len(here.relative_to(root).parts)
         if folders_seen >= _MOST_FOLDERS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from envdoctor.model.project import (
     IndexOption,
     IndexOptionKind,
     InstallCommand,
+    LeftOut,
     ReadingProblem,
     ReadingProblemKind,
 )
@@ -85,6 +87,8 @@ class Draft:
     variables: Mapping[str, str]
     environment: Mapping[str, str] | None = None
     choice: GroupChoice = GroupChoice()  # noqa: RUF009 - immutable
+    named: Path | None = None
+    """The one file that the user names: without it there is nothing to judge."""
     name: str | None = None
     requirements: list[Requirement] = field(default_factory=list)
     overrides: list[Requirement] = field(default_factory=list)
@@ -138,7 +142,14 @@ class Draft:
         if path in self._texts:
             return self._texts[path]
         shown = self.shown(path)
-        data = file_bytes(path, shown)
+        try:
+            data = file_bytes(path, shown)
+        except ProjectFileError as error:
+            if not error.denied or path == self.named:
+                raise
+            self.deny(path)
+            text_file = self._texts[path] = TextFile(path, shown, "")
+            return text_file
         what = impostor(data, json_refused=json_refused)
         if what is not None:
             raise ProjectFileError(shown, 1, f"not what it claims to be: this is {what}")
@@ -154,6 +165,27 @@ class Draft:
         self._texts[path] = text_file
         self.files.append(shown)
         return text_file
+
+    def deny(self, path: Path) -> None:
+        """Note a file or folder that this user may not read: the rest is judged without it."""
+        shown = self.shown(path)
+        if any(one.path == shown for one in self.left_out):
+            return
+        self.left_out.append(FileLeftOut(shown, LeftOut.DENIED))
+        message = f"`{shown}` may not be read (permission denied); what it asks for is not known"
+        self.problem(ReadingProblemKind.UNREAD, FileOrigin(shown), message, shown)
+
+    def is_denied(self, path: Path) -> bool:
+        """Return whether this user may not read a file, and note it: no reader has to know an empty text."""
+        try:
+            if path != self.named and os.path.isfile(path):
+                path.open("rb").close()
+        except PermissionError:
+            self.deny(path)
+            return True
+        except OSError:
+            pass  # Its reader says what is wrong with it.
+        return False
 
     def problem(
         self,

@@ -13,7 +13,7 @@ _LARGEST = 8 * 1024 * 1024
 class ProjectFileError(Exception):
     """A path that cannot be read as a project: not there, not readable, or not what it claims to be."""
 
-    def __init__(self, path: str, line: int | None, message: str, *, empty: bool = False) -> None:
+    def __init__(self, path: str, line: int | None, message: str, *, empty: bool = False, denied: bool = False) -> None:
         where = path if line is None else f"{path}:{line}"
         super().__init__(f"{where}: {message}")
         self.path = path
@@ -21,6 +21,8 @@ class ProjectFileError(Exception):
         self.message = message
         self.empty = empty
         """There is no fault: nothing there says what is needed."""
+        self.denied = denied
+        """It is there, and this user may not read it."""
 
 
 def file_bytes(path: Path, shown: str) -> bytes:
@@ -36,7 +38,7 @@ def file_bytes(path: Path, shown: str) -> bytes:
     except IsADirectoryError as error:
         raise ProjectFileError(shown, None, "this is a directory, not a file") from error
     except PermissionError as error:
-        raise ProjectFileError(shown, None, "the file may not be read (permission denied)") from error
+        raise ProjectFileError(shown, None, "the file may not be read (permission denied)", denied=True) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ProjectFileError(shown, None, f"the file cannot be read: {reason}") from error

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from envdoctor.adapters.project.discovery import Found, is_own_lock, look_into, nested_files
+from envdoctor.adapters.project.discovery import Found, denied_below, is_own_lock, look_into, nested_files
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError
 from envdoctor.adapters.project.file_names import is_lock, is_plain_list, is_side_list
 from envdoctor.adapters.project.forms import read_one, read_setuptools
@@ -42,6 +42,8 @@ def read_directory(draft: Draft, shown: str) -> None:
         if not is_own_lock(path):
             _read_apart(draft, found, path)
     _name_the_rest(draft, found)
+    for folder in denied_below(draft.root):
+        draft.deny(folder)
 
 
 def _named(found: Found, *names: str) -> tuple[Path, ...]:

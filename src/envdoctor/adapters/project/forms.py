@@ -22,6 +22,8 @@ def read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: b
     Raises ProjectFileError.
     """
     form = form_of(path)
+    if draft.is_denied(path):
+        return
     wanted = Wanted.own(draft.choice)
     if form is Form.CONSTRAINTS and not alone:
         circumstances = replace(circumstances, kind=RequirementKind.CONSTRAINT)

@@ -72,6 +72,7 @@ def read_project(
         variables=os.environ if variables is None else variables,
         environment=target_environment,
         choice=choice,
+        named=single,
     )
     if single is not None:
         read_one(draft, single, Circumstances(), alone=True)
@@ -95,6 +96,7 @@ def _root(path: Path) -> tuple[Path, Path | None]:
         resolved = path.resolve(strict=True)
         if resolved.is_dir():
             os.scandir(resolved).close()  # What may not be listed is not empty.
+            os.stat(f"{resolved}{os.sep}.")  # noqa: PTH116 - a Path drops the point
             return resolved, None
         # The name counts for the form, so a link keeps its own.
         return path.absolute().parent.resolve(), path.absolute().parent.resolve() / path.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,7 +56,7 @@ class Reference:
 
 def is_project(folder: Path) -> bool:
     """Return whether pip could install a folder."""
-    return any((folder / name).is_file() for name in _PROJECT_FILES)
+    return any(os.path.isfile(folder / name) for name in _PROJECT_FILES)
 
 
 def read_local_reference(draft: Draft, reference: Reference) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
 
-__all__ = ["LogFailure", "failures_of"]
+__all__ = ["LogFailure", "failures_of", "went_well"]
 
 _NEAR = 12
 """Lines; what stands so near belongs to the same failure."""
@@ -137,6 +137,18 @@ _WENT_WELL = re.compile(
     r"|No broken requirements found|Startup time: "
 )
 """A failure before such a line was got over."""
+_ENDED_WELL = re.compile(
+    rf"(?:{_WENT_WELL.pattern})|=* ?\d+ passed\b.* in [\d.]+ ?s|Audited \d+ packages? in"
+    r"|Requirement already satisfied: |Successfully (?:built|tagged|uninstalled) |No dependencies to install or update"
+    r"|# All requested packages already installed"
+    r"|Process finished with exit code 0\b"
+)
+"""At the beginning of a line, and nothing begun after it: the program ended as it should."""
+_BEGINS = re.compile(
+    r"(?:Collecting|Downloading|Using cached|Building wheels?|Preparing metadata|Getting requirements|Installing \w+"
+    r"|Resolving dependencies|Solving environment|Updating dependencies|Looking in indexes|Processing|Obtaining|Cloning"
+    r"|Collecting package metadata|Fetching) ?"
+)
 _OF_A_FRAME = ('File "', "[Previous line repeated")
 _IN_CODE = re.compile(r"File \"|Traceback \(most recent|\^{2,}|~{2,}\^|raise \w|-->|\.\.\.$|at .+\(.+:\d+\)|Cell In")
 _WORDS = re.compile(r"\b[a-z]{2,}\b")
@@ -180,6 +192,13 @@ def failures_of(text: str) -> tuple[LogFailure, ...]:
         return ()
     well = max((line.number for line in lines if _WENT_WELL.search(line.text)), default=0)
     return tuple(_together([item for item in told if item.number > well])[-_MOST:])
+
+
+def went_well(text: str) -> bool:
+    """Return whether a log shows to its end that what it is of succeeded: after that nothing new begins."""
+    lines = lines_of_log(text)
+    begun = max((line.number for line in lines if _BEGINS.match(line.text)), default=0)
+    return any(line.number > begun and _ENDED_WELL.match(line.text) for line in lines)
 
 
 def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
-from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of
+from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of, went_well
 from envdoctor.diagnose.logs.log_lines import lines_of_log
 from envdoctor.diagnose.logs.pip_output import failures_of_pip
 from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_in
@@ -28,6 +28,7 @@ __all__ = ["NOT_UNDERSTOOD", "conflicts_of_log", "findings_of_log"]
 
 NOT_UNDERSTOOD = "LOG001"
 """The code of the finding that quotes a failure which nothing here knows."""
+NO_OUTCOME = "LOG003"
 _MAY_REFUSE = re.compile(
     r"ecause |ERROR: |requires |has requirement |VersionConflict|not available|nothing provides |ResolvePackageNotFound"
     r"|incompatible|Unsatisfiable|could not be installed|ResolutionImpossible|required: |so it will not be"
@@ -94,7 +95,10 @@ def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Ite
     places = [(number, number) for number in explained]
     places += [(item.begin, item.end) for item in output.refusals if item.core]
     places += [(item.number, item.number) for item in output.unmet]
-    yield from _unexplained(failures_of(text), places, worse=_is_bad([*advised, *own]))
+    failures = failures_of(text)
+    yield from _unexplained(failures, places, worse=_is_bad([*advised, *own]))
+    if not (advised or own or failures or went_well(text)):
+        yield _without_outcome(is_all=examination.environment is None and examination.project is None)
 
 
 def _is_bad(findings: Iterable[Finding]) -> bool:
@@ -196,6 +200,22 @@ def _unexplained(
         ),
         remedy=Remedy(_what_to_do(failure)),
         log_lines=(failure.number,),
+    )
+
+
+def _without_outcome(*, is_all: bool) -> Finding:
+    """Return the finding of a log that shows neither a failure nor a success; ``is_all``: nothing else is looked at."""
+    return Finding(
+        rule=NO_OUTCOME,
+        name="log-without-outcome",
+        severity=Severity.WARNING if is_all else Severity.INFO,
+        subject="log",
+        subject_kind=SubjectKind.LOG,
+        message="the log shows neither a failure nor an end that went well, so it tells nothing",
+        remedy=Remedy(
+            "paste all that the command printed, from the line with the command to its last one; words about a failure "
+            "tell less than the traceback or the installer's own lines. What `pip freeze` lists goes to `--installed`"
+        ),
     )
 
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
 from envdoctor.model.unknown import SubjectKind
@@ -62,7 +62,6 @@ def _find(examination: Examination) -> Iterator[Finding]:
             severity=Severity.INFO if problem.harmless else RULE.severity,
             subject=problem.origin.path,
             message=f"`{problem.origin.path}` has an unusual encoding: {problem.message.rstrip('.')}; {read}",
-            evidence=(Evidence(problem.message, problem.origin.path),),
             remedy=Remedy("save the file as UTF-8 without a byte order mark"),
             location=problem.origin,
         )

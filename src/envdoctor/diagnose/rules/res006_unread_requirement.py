@@ -32,6 +32,7 @@ from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.project import ReadingProblem
 
 _SEVERITY = {
     ReadingProblemKind.MISSING_FILE: Severity.ERROR,
@@ -48,6 +49,11 @@ _SEVERITY = {
 }
 
 
+def _is_said(problem: ReadingProblem) -> bool:
+    """Return whether the message quotes all of the line; the place stands beside it in any case."""
+    return not problem.text.strip() or problem.text.strip() in problem.message
+
+
 def _find(examination: Examination) -> Iterator[Finding]:
     for problem in examination.project.problems if examination.project else ():
         severity = _SEVERITY.get(problem.kind)
@@ -62,7 +68,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             severity=severity,
             subject=problem.origin.path,
             message=problem.message.rstrip("."),
-            evidence=(Evidence(problem.text.strip() or problem.message, str(problem.origin)),),
+            evidence=() if _is_said(problem) else (Evidence(problem.text.strip(), str(problem.origin)),),
             location=problem.origin,
         )
 

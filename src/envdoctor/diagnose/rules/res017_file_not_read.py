@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.project import LeftOut
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ _MOST = 4
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
-    left_out = examination.project.left_out if examination.project else ()
+    project = examination.project
+    # RES006 tells what may not be read.
+    left_out = [one for one in project.left_out if one.reason is not LeftOut.DENIED] if project else []
     if not left_out:
         return
     named = ", ".join(f"`{one.path}`" for one in left_out[:_MOST])
