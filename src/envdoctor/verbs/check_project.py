@@ -30,7 +30,7 @@ _PATIENT_FILES = {"installed.txt": "--installed", "probe.json": "--facts", "site
 
 def refuse_patient_as_project(folder: Path) -> None:
     """Say which options to use where a file is a log or a listing, or a folder holds an environment and no project."""
-    if folder.is_file():
+    if os.path.isfile(folder):
         from envdoctor.verbs.pastes import option_of_paste
 
         if option := option_of_paste(folder):
