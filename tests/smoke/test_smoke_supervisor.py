@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -137,6 +138,89 @@ def test_what_has_helped_one_is_tried_on_all_the_others() -> None:
     outcomes = {name: {"status": "crashed"} for name in names}
     found, _ = bisect(supervisor, outcomes, base=(), own=(), backend="cuda")
     assert found == dict.fromkeys(names, "cudnn-off")
+
+
+def _trials(tmp_path: Path, plant: dict[str, str], **options: object) -> Supervisor:
+    environment = {"SMOKE_STUB_LOG": str(tmp_path / "log")}
+    return Supervisor(
+        Path(sys.executable),
+        options={"plant": plant},
+        environment=environment,
+        script=STUB,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def _tried(tmp_path: Path) -> list[list[str]]:
+    return [line.split(",") for line in (tmp_path / "log").read_text("utf-8").splitlines()]
+
+
+def test_what_helps_the_first_of_its_kind_is_tried_before_anything_else_on_the_others(tmp_path: Path) -> None:
+    names = ("conv1d", "conv2d", "conv-transpose1d")
+    supervisor = _trials(tmp_path, dict.fromkeys(names, "wrong@tf32-off"))
+    found, children = bisect(
+        supervisor, {name: {"status": "wrong-answer"} for name in names}, base=(), own=(), backend="cuda"
+    )
+    assert found == dict.fromkeys(names, "tf32-off")
+    assert _tried(tmp_path) == [
+        ["conv1d@cudnn-off", "conv1d@tf32-off"],
+        ["conv2d@tf32-off", "conv-transpose1d@tf32-off"],
+    ]
+    assert children == 2
+
+
+def test_kernels_that_hung_are_first_tried_under_what_has_helped_another(tmp_path: Path) -> None:
+    plant = {"conv1d": "wrong@cudnn-off", "conv2d": "hang@cudnn-off", "conv-transpose1d": "hang@cudnn-off"}
+    outcomes = {"conv2d": "timed-out", "conv-transpose1d": "timed-out", "conv1d": "wrong-answer"}
+    found, _ = bisect(
+        _trials(tmp_path, plant),
+        {name: {"status": status} for name, status in outcomes.items()},
+        base=(),
+        own=(),
+        backend="cuda",
+        hasty=lambda _bounded: _trials(tmp_path, plant, longest_s=2.0),
+    )
+    assert found == dict.fromkeys(plant, "cudnn-off")
+    assert _tried(tmp_path)[-1] == ["conv2d@cudnn-off", "conv-transpose1d@cudnn-off"]
+
+
+@pytest.mark.parametrize(
+    ("names", "cured"),
+    [(("conv1d", "conv2d", "attention"), ("conv1d", "conv2d")), (("attention", "conv1d", "conv2d"), ())],
+)
+def test_the_search_for_what_helps_a_hanging_kernel_is_bounded_and_a_cure_reaches_all(
+    tmp_path: Path, names: tuple[str, ...], cured: tuple[str, ...]
+) -> None:
+    plant = {"attention": "hang", "conv1d": "hang@cudnn-off", "conv2d": "hang@cudnn-off"}
+    begin = time.monotonic()
+    found, _ = bisect(
+        _trials(tmp_path, plant),
+        {name: {"status": "timed-out"} for name in names},
+        base=(),
+        own=(),
+        backend="cuda",
+        hasty=lambda bounded: _trials(
+            tmp_path, plant, longest_s=2.0, deadline=time.monotonic() + 3 if bounded else math.inf
+        ),
+    )
+    # Where one that nothing helps comes first, it uses up the time of all; nobody waits three times two seconds.
+    assert found == dict.fromkeys(cured, "cudnn-off")
+    assert time.monotonic() - begin < 30
+
+
+def test_a_kernel_never_waits_longer_than_its_supervisor_allows() -> None:
+    begin = time.monotonic()
+    run = supervise({"stft": "hang"}, longest_s=1.0)
+    assert run.outcomes["stft"]["status"] == "timed-out"
+    assert time.monotonic() - begin < 30
+
+
+def test_first_calls_on_cuda_tell_how_long_another_may_take() -> None:
+    quick = Run(device={"backend": "cuda"}, first_calls=[0.1] * 8)
+    assert quick.usual_s == 30.0
+    assert Run(device={"backend": "cuda"}, first_calls=[0.1] * 7 + [4.0]).usual_s == 80.0
+    assert Run(device={"backend": "cuda"}, first_calls=[0.1] * 7).usual_s == math.inf
+    assert Run(device={"backend": "zluda"}, first_calls=[0.1] * 20).usual_s == math.inf
 
 
 def test_all_of_it_ends_at_its_time_limit_and_nobody_is_blamed() -> None:

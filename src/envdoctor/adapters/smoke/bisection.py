@@ -1,8 +1,8 @@
-"""Finds the cheapest setting under which a failed kernel passes."""
+"""Finds a setting under which a failed kernel passes: one that has helped another kernel, else the cheapest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from envdoctor.adapters.smoke import kernel_catalogue
@@ -25,60 +25,90 @@ def bisect(
     base: tuple[str, ...],
     own: Sequence[str],
     backend: str,
+    hasty: Callable[[bool], Supervisor] | None = None,
 ) -> tuple[dict[str, str], int]:
     """Return the setting for each kernel that has one, and how many children it took.
 
-    ``base`` are the settings of the run, to which each trial adds one; ``own`` those that the environment's
-    start-up hook has set. Switches are tried in one child for all kernels; variables need a child each, and only for
-    kernels that no switch helps, or a dearer one.
+    ``base`` are the settings of the run, to which each trial adds one; ``own`` those that the device applies itself.
+    What helps one kernel is tried first on the others. Kernels that hung come last, and wait in vain for a shorter
+    time: ``hasty`` gives their supervisor, with True one whose time for all of them is bounded.
     """
-    open_ones = [name for name, outcome in outcomes.items() if _worth_trying(name, outcome)]
-    failed, rest = open_ones[:MOST_KERNELS], open_ones[MOST_KERNELS:]
-    rest += [name for name, outcome in outcomes.items() if _given_up(outcome)]
-    wanted = {name: _remedies(name, (*base, *own), backend) for name in failed}
-    switches = [
-        Item(name, (*base, s), group=name, force=True) for name in failed for s in wanted[name] if s not in ENVIRONMENT
-    ]
-    passed: dict[str, list[str]] = {name: [] for name in failed}
-    children = _try(supervisor, switches, {}, passed)
-    for setting, variables in ENVIRONMENT.items():
-        open_names = [
-            name for name in failed if setting in wanted[name] and not _cheaper(wanted[name], passed[name], setting)
+    failed = [name for name, outcome in outcomes.items() if _worth_trying(name, outcome)]
+    given_up = [name for name, outcome in outcomes.items() if _given_up(outcome)]
+    hung = [name for name in failed if outcomes[name].get("status") == "timed-out"]
+    others = [name for name in failed if name not in hung]
+    trials = _Trials(base, {name: _remedies(name, (*base, *own), backend) for name in (*failed, *given_up)})
+    # Of kernels with the same remedies the first speaks for all.
+    heads = list({trials.wanted[name]: name for name in reversed(others)}.values())[::-1][:MOST_KERNELS]
+    trials.trace(supervisor, heads)
+    trials.cure(supervisor, others)
+    trials.trace(supervisor, trials.uncured(others)[: MOST_KERNELS - len(heads)])
+    trials.cure(supervisor, [*others, *given_up])
+    short = hasty(False) if hasty is not None else supervisor
+    bounded = hasty(True) if hasty is not None else supervisor
+    trials.cure(short, hung)
+    for name in hung:
+        if trials.uncured([name]):
+            trials.trace(bounded, [name])
+            trials.cure(short, hung)
+    trials.cure(supervisor, [*others, *given_up])
+    return trials.best(), trials.children
+
+
+class _Trials:
+    """Which settings have been tried on which kernels, and what passed."""
+
+    def __init__(self, base: tuple[str, ...], wanted: Mapping[str, tuple[str, ...]]) -> None:
+        self.wanted = wanted
+        self.children = 0
+        self._base = base
+        self._passed: dict[str, list[str]] = {name: [] for name in wanted}
+        self._tried: set[tuple[str, str]] = set()
+
+    def best(self) -> dict[str, str]:
+        """Return the cheapest setting that passed, of each kernel that has one."""
+        return {name: min(found, key=self.wanted[name].index) for name, found in self._passed.items() if found}
+
+    def uncured(self, names: Iterable[str]) -> list[str]:
+        """Return those for which nothing has been found."""
+        return [name for name in names if not self._passed[name]]
+
+    def trace(self, supervisor: Supervisor, names: Sequence[str]) -> None:
+        """Try every remedy: switches in one child for all kernels; variables, which need a child each, after them."""
+        self._try(supervisor, [(name, one) for name in names for one in self.wanted[name] if one not in ENVIRONMENT])
+        for setting in ENVIRONMENT:
+            self._try(supervisor, [(name, setting) for name in names if self._is_cheaper(name, setting)], setting)
+
+    def cure(self, supervisor: Supervisor, names: Sequence[str]) -> None:
+        """Try on further kernels what has helped others, and nothing else."""
+        cures = set(self.best().values())
+        names = self.uncured(names)
+        pairs = [(name, one) for name in names for one in self.wanted[name] if one in cures]
+        self._try(supervisor, [pair for pair in pairs if pair[1] not in ENVIRONMENT])
+        for setting in (one for one in ENVIRONMENT if one in cures):
+            self._try(
+                supervisor, [(name, one) for name, one in pairs if one == setting and self.uncured([name])], setting
+            )
+
+    def _is_cheaper(self, name: str, setting: str) -> bool:
+        order = self.wanted[name]
+        return setting in order and all(order.index(setting) < order.index(found) for found in self._passed[name])
+
+    def _try(self, supervisor: Supervisor, pairs: Sequence[tuple[str, str]], variables: str = "") -> None:
+        pairs = [pair for pair in pairs if pair not in self._tried]
+        if not pairs:
+            return
+        items = [
+            Item(name, (*self._base, setting), group=None if variables else name, force=True) for name, setting in pairs
         ]
-        children += _try(
-            supervisor, [Item(name, (*base, setting), force=True) for name in open_names], variables, passed
-        )
-    cures = list(dict.fromkeys(min(found, key=wanted[name].index) for name, found in passed.items() if found))
-    children += _cure(supervisor, rest, cures, base, own, backend, passed, wanted)
-    best = {name: min(found, key=wanted[name].index) for name, found in passed.items() if found}
-    return best, children
-
-
-def _cure(
-    supervisor: Supervisor,
-    names: Sequence[str],
-    cures: Sequence[str],
-    base: tuple[str, ...],
-    own: Sequence[str],
-    backend: str,
-    passed: dict[str, list[str]],
-    wanted: dict[str, tuple[str, ...]],
-) -> int:
-    """Try on further kernels what has helped others, and nothing else; return how many children it took."""
-    for name in names:
-        wanted[name], passed[name] = _remedies(name, (*base, *own), backend), []
-    switches = [
-        Item(name, (*base, cure), group=name, force=True)
-        for name in names
-        for cure in cures
-        if cure in wanted[name] and cure not in ENVIRONMENT
-    ]
-    children = _try(supervisor, switches, {}, passed)
-    for cure in (cure for cure in cures if cure in ENVIRONMENT):
-        open_names = [name for name in names if cure in wanted[name] and not passed[name]]
-        items = [Item(name, (*base, cure), force=True) for name in open_names]
-        children += _try(supervisor, items, ENVIRONMENT[cure], passed)
-    return children
+        run = supervisor.run(items, ENVIRONMENT.get(variables, {}))
+        self.children += run.children
+        for item, pair in zip(items, pairs, strict=True):
+            status = run.outcomes.get(item.key, {}).get("status")
+            if status == "passed":
+                self._passed[item.kernel].append(pair[1])
+            if status not in (None, "skipped"):
+                self._tried.add(pair)
 
 
 def _worth_trying(name: str, outcome: Mapping[str, Any]) -> bool:
@@ -102,19 +132,3 @@ def _remedies(name: str, applied: Iterable[str], backend: str) -> tuple[str, ...
         and not (backend == "cpu" and setting in GPU_ONLY)
         and not (setting == "mkldnn-off" and backend != "cpu")
     )
-
-
-def _cheaper(order: Sequence[str], passed: Sequence[str], setting: str) -> bool:
-    return any(order.index(found) < order.index(setting) for found in passed)
-
-
-def _try(
-    supervisor: Supervisor, items: Sequence[Item], variables: Mapping[str, str], passed: dict[str, list[str]]
-) -> int:
-    if not items:
-        return 0
-    run = supervisor.run(items, variables)
-    for item in items:
-        if run.outcomes.get(item.key, {}).get("status") == "passed":
-            passed[item.kernel].append(item.settings[-1])
-    return run.children

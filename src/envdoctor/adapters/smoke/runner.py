@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,11 @@ MARGIN = 1.2
 SHORTEST_MS = 0.5
 """Calls shorter than this are the launch, not the work; a GPU is not blamed for them."""
 TRIAL_SCALE = 0.5
+"""A kernel that failed has had its generous limit; a trial gets half."""
+HUNG_TRIAL_S = 10.0
+"""For a trial of a kernel that hung: its libraries are in memory by now, and most settings change nothing."""
+HUNG_TRIALS_S = 25.0
+"""For the search for a setting on all kernels that hung. What has helped another kernel is tried beyond it."""
 _STAGES = tuple(entry.name for entry in kernel_catalogue.STAGES)
 
 
@@ -118,26 +124,39 @@ class ChildRunner:
         outcomes = {key.partition("@")[0]: outcome for key, outcome in run.outcomes.items()}
         children, found = run.children, dict[str, str]()
         if request.bisect and run.device:
-            # A kernel that hangs has had its generous limit; a trial gets half.
             found, more = bisect(
                 self._supervisor(request, index, TRIAL_SCALE),
                 outcomes,
                 base=request.settings,
                 own=run.device.get("settings", ()),
                 backend=str(run.device.get("backend")),
+                hasty=partial(self._hasty, request, index),
             )
             children += more
         order = {name: place for place, name in enumerate((*_STAGES, *names))}
         ordered = sorted(outcomes, key=lambda name: order.get(name, len(order)))
         return [_result(name, outcomes[name], run, found.get(name)) for name in ordered], children, run
 
-    def _supervisor(self, request: SmokeRequest, index: int, scale: float = 1.0) -> Supervisor:
+    def _hasty(self, request: SmokeRequest, index: int, bounded: bool) -> Supervisor:
+        """Return what runs the trials of kernels that hung; ``bounded``: a while for all of them together."""
+        ends = time.monotonic() + HUNG_TRIALS_S * request.timeout_scale if bounded else math.inf
+        return self._supervisor(request, index, TRIAL_SCALE, HUNG_TRIAL_S * request.timeout_scale, ends)
+
+    def _supervisor(
+        self,
+        request: SmokeRequest,
+        index: int,
+        scale: float = 1.0,
+        longest_s: float = math.inf,
+        ends: float = math.inf,
+    ) -> Supervisor:
         return Supervisor(
             self._interpreter,
             options={"backend": request.backend, "device": index, "plant": dict(request.plant)},
             environment=dict(request.environment),
             timeout_scale=request.timeout_scale * scale,
-            deadline=self._deadline,
+            longest_s=longest_s,
+            deadline=min(self._deadline, ends),
             finished=lambda key, status: self._finished(key.partition("@")[0], status),
         )
 

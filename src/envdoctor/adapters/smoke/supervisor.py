@@ -21,8 +21,13 @@ __all__ = ["Item", "Run", "Supervisor"]
 
 HELLO_S = 60.0
 """Seconds for the interpreter to start, and between a result and the next start."""
-FIRST_EXTRA_S = 60.0
+FIRST_EXTRA_S = 20.0
 """More for the first kernel of a child: libraries load with it."""
+ENOUGH = 8
+"""Kernels that have passed, after which it shows how long first calls take on this device."""
+PATIENCE = 20
+"""How many times as long as the slowest of them another one may take; and ``SHORTEST_S`` at least."""
+SHORTEST_S = 30.0
 OUT_OF_TIME = "there was no time left for it; `--time-limit` gives more"
 CONSECUTIVE_DEATHS = 6
 """Children that may die one after the other without a kernel that finished in between."""
@@ -59,6 +64,18 @@ class Run:
     seconds: float = 0.0
     phases: dict[str, float] = field(default_factory=dict)
     """Seconds by phase, over all children: where the time went beside the first calls."""
+    first_calls: list[float] = field(default_factory=list)
+    """Seconds of the first call of each kernel that passed."""
+
+    @property
+    def usual_s(self) -> float:
+        """Seconds after which a kernel hangs, as far as those before it tell; without end where they do not.
+
+        CUDA alone brings its kernels compiled, so that what one takes says something of the next.
+        """
+        if self.device.get("backend") != "cuda" or len(self.first_calls) < ENOUGH:
+            return math.inf
+        return max(SHORTEST_S, PATIENCE * max(self.first_calls))
 
     def spend(self, phases: Mapping[str, float]) -> None:
         """Add seconds to phases."""
@@ -92,6 +109,7 @@ class Supervisor:
         options: Mapping[str, Any] | None = None,
         environment: Mapping[str, str] | None = None,
         timeout_scale: float = 1.0,
+        longest_s: float = math.inf,
         deadline: float = math.inf,
         finished: Callable[[str, str], None] = lambda _kernel, _status: None,
         script: Path | None = None,
@@ -101,6 +119,8 @@ class Supervisor:
         # Waiting OpenMP threads that spin double the time on a busy machine.
         self._environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, **(environment or {})}
         self._scale = timeout_scale
+        self._longest_s = longest_s
+        """What a kernel has at most, whatever the catalogue gives it."""
         self._deadline = deadline
         """When all must be over, as ``time.monotonic`` counts."""
         self._finished = finished
@@ -173,10 +193,15 @@ class Supervisor:
             life.in_flight = event["item"]
             extra = FIRST_EXTRA_S if life.first and entry.family != "stage" else 0.0
             life.first = life.first and entry.family == "stage"
-            life.limit = (entry.limit_s + extra) * self._scale
+            usual = math.inf if entry.workload or entry.family == "stage" else run.usual_s
+            life.limit = (min(entry.limit_s, usual) + extra) * self._scale
+            if entry.family != "stage":
+                life.limit = min(life.limit, self._longest_s)
         elif kind == "result":
             self._record(event["item"], event, run)
             life.in_flight, life.limit = None, HELLO_S
+            if event["status"] == "passed" and kernel_catalogue.find(event["kernel"]).family != "stage":
+                run.first_calls.append(event.get("first_ms", 0.0) / 1e3)
             if kernel_catalogue.find(event["kernel"]).family == "stage":
                 run.spend({f"{event['kernel'].replace('-', '_')}_s": event.get("first_ms", 0.0) / 1e3})
             if kernel_catalogue.find(event["kernel"]).family != "stage":

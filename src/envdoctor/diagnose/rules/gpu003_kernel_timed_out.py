@@ -1,8 +1,10 @@
 """A GPU kernel gave no answer within its time limit.
 
 ## What it does
-Ends a child whose kernel does not answer within the limit (60 s for most, more for the first kernel of a process and
-for those that compile), and goes on with the others.
+Ends a child whose kernel does not answer within the limit, and goes on with the others. That is 60 s for most and more
+for those that compile; 20 s more for the first kernel of a process; on CUDA, after eight kernels that passed, 20 times
+the slowest of their first calls, and 30 s at least. What hung is tried again under other settings, for 10 s each and
+25 s in all; a setting that has helped another kernel is tried first, and on all.
 
 ## Why it is bad
 A hang looks like slow work, so people wait for it.
