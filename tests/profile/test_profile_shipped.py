@@ -57,6 +57,11 @@ def test_a_file_is_called_as_its_profile_and_has_no_fault(name: str) -> None:
 
 
 @every_profile
+def test_a_patch_says_what_a_person_sees_without_it(profile: Profile) -> None:
+    assert [patch.name for patch in profile.patches if len(patch.symptom) < 20] == []
+
+
+@every_profile
 def test_everything_has_its_reason(profile: Profile) -> None:
     reasoned = [*profile.requires, *profile.excludes, *profile.overrides, *profile.patches, *profile.system]
     reasoned += [*profile.indexes, *profile.couplings]

@@ -163,6 +163,8 @@ class Patch:
     """What plans and child profiles call it."""
     source: str | None = None
     """Python source of the new definition, for replace-function; ``function`` names the one that goes."""
+    symptom: str = ""
+    """What a person sees without it."""
     component: str | None = None
     """Applied only where the placement of this component moves it; None: always."""
     origin: ProfileOrigin | None = field(default=None, compare=False)

@@ -28,7 +28,20 @@ _SUBJECT = {
     PatchKind.REPLACE_REQUIREMENT: "requirement",
     PatchKind.REPLACE_TEXT: "find",
 }
-_SAME = ("because", "evidence", "root", "name", "fallback", "source", "call", "value", "count", "component", "when")
+_SAME = (
+    "because",
+    "evidence",
+    "root",
+    "name",
+    "fallback",
+    "source",
+    "call",
+    "value",
+    "count",
+    "component",
+    "when",
+    "symptom",
+)
 
 
 def build_patch(table: dict[str, Any], origin: ProfileOrigin) -> Patch:

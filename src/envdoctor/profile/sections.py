@@ -125,6 +125,7 @@ _PATCH = Table(
         "component": Key("Only where the placement of this component moves it", format=f.SLUG),
         "when": Key("Only where the resolution meets this, such as `torch>=2.6`", format=f.CONDITION),
         "optional": Key("A project without that file is fine", Shape.BOOLEAN),
+        "symptom": Key("What a person sees without it, best in the program's own words", format=f.TEXT),
         "because": _BECAUSE,
         "evidence": _EVIDENCE,
     },

@@ -80,7 +80,9 @@ def _sections(profile: Profile) -> Iterator[tuple[str, Iterator[str]]]:
 
 def _entries(profile: Profile, items: Iterable[_T], said: Callable[[_T], str]) -> Iterator[str]:
     for item in items:
-        yield from _reasoned(said(item), _key(profile, item.origin), item.because, getattr(item, "evidence", ""))
+        reasoned = _reasoned(said(item), _key(profile, item.origin), item.because, getattr(item, "evidence", ""))
+        symptom = getattr(item, "symptom", "")
+        yield from (*reasoned[:1], *([f"  without it: {symptom}"] if symptom else []), *reasoned[1:])
 
 
 def _key(profile: Profile, origin: Origin | None) -> str:
