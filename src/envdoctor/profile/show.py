@@ -80,9 +80,11 @@ def _sections(profile: Profile) -> Iterator[tuple[str, Iterator[str]]]:
 
 def _entries(profile: Profile, items: Iterable[_T], said: Callable[[_T], str]) -> Iterator[str]:
     for item in items:
-        reasoned = _reasoned(said(item), _key(profile, item.origin), item.because, getattr(item, "evidence", ""))
-        symptom = getattr(item, "symptom", "")
-        yield from (*reasoned[:1], *([f"  without it: {symptom}"] if symptom else []), *reasoned[1:])
+        what, *reasons = _reasoned(said(item), _key(profile, item.origin), item.because, getattr(item, "evidence", ""))
+        yield what
+        if isinstance(item, Patch) and item.symptom:
+            yield f"  without it: {item.symptom}"
+        yield from reasons
 
 
 def _key(profile: Profile, origin: Origin | None) -> str:
