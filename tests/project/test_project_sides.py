@@ -269,3 +269,18 @@ def test_our_own_lock_alone_is_read(read_files):
 def test_constraints_that_no_lock_of_ours_wrote_are_named(read_files):
     project = read_files({"requirements.txt": "torch\n", "constraints.cuda.txt": "idna==3.7\n"})
     assert [one.path for one in project.left_out] == ["constraints.cuda.txt"]
+
+
+@pytest.mark.parametrize("extra", ['["six"]', "[]"])
+def test_a_list_for_developers_does_not_decide_beside_an_extra_that_is_asked_for(read_files, extra):
+    text = f'[build-system]\nrequires = []\n[project]\nname = "x"\ndynamic = []\noptional-dependencies.gpu = {extra}\n'
+    files = {"pyproject.toml": text, "requirements-dev.txt": "idna\n"}
+    for choice in (GroupChoice(extras=("gpu",)), GroupChoice()):
+        project = read_files(files, choice=choice)
+        assert "idna" not in [line.name for line in project.requirements]
+        assert apart(project)["requirements-dev.txt"] == ["idna"]
+
+
+def test_a_list_for_developers_decides_where_nothing_else_says_anything(read_files):
+    project = read_files({"requirements-dev.txt": "idna\n", "pyproject.toml": "[tool.ruff]\n"})
+    assert asked(project) == [("idna", "requirements-dev.txt")]

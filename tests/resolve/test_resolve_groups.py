@@ -112,3 +112,15 @@ def test_a_list_of_another_tool_is_judged_alone() -> None:
 def test_a_conflict_of_the_main_list_is_not_told_again_for_each_group() -> None:
     report = checked("click>=8", "click<8", groups=(group(GroupKind.EXTRA, "fine", "pytest"),))
     assert (report.verdict.value, said(report)) == ("broken", [])
+
+
+def test_a_name_that_no_index_has_is_no_matter_of_the_target() -> None:
+    report = checked(
+        "click>=8",
+        groups=(group(GroupKind.EXTRA, "odd", "clik"), group(GroupKind.EXTRA, "win", "cupy")),
+    )
+    odd, win = said(report)
+    assert odd.message == "the extra `odd` cannot be installed here: no index has `clik` (requirements.txt:1)"
+    assert odd.remedy is not None
+    assert odd.remedy.summary.startswith("mend the name")
+    assert "cannot be installed on linux" in win.message

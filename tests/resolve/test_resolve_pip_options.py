@@ -42,6 +42,7 @@ def taken(report: Report) -> dict[str, str]:
         ((("only-binary", ":all:"), ("no-binary", "both")), "both-2.0.tar.gz"),
         ((("only-binary", ":all:"), ("only-binary", ":none:")), "both-2.0.tar.gz"),
         ((("only-binary", "both"), ("no-binary", ":all:")), "both-2.0.tar.gz"),
+        ((("prefer-binary", ""),), "both-1.0-py3-none-any.whl"),
     ],
 )
 def test_builds(options, file):
@@ -82,3 +83,10 @@ def test_one_hash_makes_pip_ask_for_all():
     assert not hashed(("other", False))
     (message,) = hashed(("other==1.0", False), options=(FileOption("require-hashes", "", ORIGIN),))
     assert "`other` has none" in message
+
+
+def test_an_older_wheel_goes_first_where_it_may_and_only_for_its_own_command():
+    prefer = (("prefer-binary", ""),)
+    assert taken(checked("both>=2", options=prefer))["both"] == "both-2.0.tar.gz"
+    assert taken(checked("both", "other", options=prefer, steps={"both": 1, "other": 2}))["both"] == "both-2.0.tar.gz"
+    assert taken(checked("both", "other", options=prefer, steps={"both": 2, "other": 1}))["both"].endswith(".whl")

@@ -169,6 +169,7 @@ class LeftOut(enum.Enum):
     NESTED = "of a project inside the project"
     SEVERAL_CONSTRAINTS = "one of several constraints files"
     WRITTEN_BY_LOCK = "says what came out of a lock"
+    OTHER_CONSTRAINTS = "constraints under a name of their own, which no list names"
     COMPILED = "the file compiled from it is read"
     TOO_MANY = "there are too many lists beside it"
     UNREADABLE = "cannot be read"

@@ -18,6 +18,7 @@ from packaging.version import Version
 from envdoctor.model.candidate import (
     CoreMetadata,
     DistributionFile,
+    FileKind,
     ProjectPage,
     Rejection,
     RejectionKind,
@@ -199,6 +200,14 @@ class DependencyGraph:
             prereleases = self.manifest.policy.prereleases
             known = self._eligible[name] = self.candidates(name).eligible(written, prereleases=prereleases)
         return known
+
+    def by_rank(self, name: NormalizedName, bits: int) -> Iterable[int]:
+        """Return positions in the order in which they are tried: the newest first, and as pip's options have it."""
+        wanted = self.manifest.policy.prefer_wheel
+        if name not in wanted and ":all:" not in wanted:
+            return positions_of(bits)
+        files = self.candidates(name).files
+        return sorted(positions_of(bits), key=lambda position: files[position][0].kind is not FileKind.WHEEL)
 
     def newest(self, name: NormalizedName) -> int:
         """Return the bit of the newest version that the target could use, pre-releases only where admitted."""

@@ -27,6 +27,8 @@ class Policy:
     """Projects whose sdists may not be built; ``:all:`` for every project."""
     no_wheel: frozenset[str] = frozenset()
     """Projects whose wheels may not be used; ``:all:`` for every project but those that may not be built."""
+    prefer_wheel: frozenset[str] = frozenset()
+    """Projects of which an older version with a wheel goes before a newer one without (pip's ``--prefer-binary``)."""
     trust_pins_over_python_caps: bool = True
     """A pure-Python wheel that a person pins exactly is usable above an upper bound of its Requires-Python."""
     mended: bool = True

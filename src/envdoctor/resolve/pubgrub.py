@@ -132,7 +132,7 @@ class _Provider(BaseProvider[str, int]):
         visit = self._visits[package] = self._visits.get(package, -1) + 1
         self._graph.prefetch(name, bits, _LOOKAHEAD[min(visit, len(_LOOKAHEAD) - 1)])
         open_to = (self._graph.usable, self._graph.hoped_for)
-        found = (p for may_take in open_to for p in positions_of(bits) if may_take(name, p))
+        found = (p for may_take in open_to for p in self._graph.by_rank(name, bits) if may_take(name, p))
         return next((position for position in found if not self._refused(package, position)), None)
 
     def _refused(self, package: str, position: int) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.examination import Sources
 from envdoctor.model.fact import Facts
+from envdoctor.model.project import GroupChoice
 from envdoctor.model.report import Scope
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.verbs.settings import Settings
@@ -70,6 +71,8 @@ class CheckRequest:
     """No index may be asked: where the cache does not know, the lock may speak."""
     scope: Scope = Scope()  # noqa: RUF009 - immutable
     """What is looked at, and who named it."""
+    groups: GroupChoice = GroupChoice()  # noqa: RUF009 - immutable
+    """The lists that were asked for beside the main one; a lock of them is no lock of the main list."""
     part: str = ""
     """Which of the profile's environments this is about, where it has several."""
 

@@ -28,6 +28,7 @@ from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.verbs.check import diagnose_project, report_of
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.profile_environments import together
+from envdoctor.verbs.project_inputs import lock_name
 from envdoctor.verbs.project_overrides import overrides_of_project
 from envdoctor.verbs.refused_lock import refusals_of
 from envdoctor.verbs.resolver_input import manifest_of
@@ -141,8 +142,7 @@ def _still_the_lock(request: CheckRequest) -> bool:
 
 def _file_names(request: CheckRequest) -> tuple[str, str, str]:
     """Return the names of lock, constraints and overrides."""
-    name = request.profile.name if request.profile else None
-    name = f"{name}-{request.part}" if request.part else name
+    name = lock_name(request.profile.name if request.profile else None, request.part, request.groups)
     label = name or "project"
     return f"pylock.{name}.toml" if name else "pylock.toml", f"constraints.{label}.txt", f"overrides.{label}.txt"
 

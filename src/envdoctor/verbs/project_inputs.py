@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
+
 from envdoctor.model.fact import Facts
 from envdoctor.model.profile import Profile
 from envdoctor.model.project import GroupChoice, Project
@@ -37,6 +39,7 @@ __all__ = [
     "index_settings",
     "index_urls",
     "load_settings",
+    "lock_name",
     "open_ports",
     "pick_profile",
     "pick_target",
@@ -254,12 +257,23 @@ def _listing(root: Path) -> list[str]:
     return found
 
 
-def read_lock(project: Path, profile_name: str | None) -> LockedProject | None:
+def lock_name(profile: str | None, part: str, groups: GroupChoice) -> str:
+    """Return the NAME of ``pylock.NAME.toml``, empty for ``pylock.toml``: profile, environment, and lists asked for.
+
+    What was typed beside the main list has a lock of its own, so that it takes the place of no other.
+    """
+    typed = [f"extra-{name}" for name in groups.extras] + [f"group-{name}" for name in groups.groups]
+    typed += [f"only-{name}" for name in groups.only] + (["all-groups"] if groups.all_groups else [])
+    words = [profile or "", part, *sorted({str(canonicalize_name(name)) for name in typed})]
+    return "-".join(filter(None, words))
+
+
+def read_lock(project: Path, name: str | None) -> LockedProject | None:
     """Return the lock beside the project, None where there is none."""
     from envdoctor.lock.pylock_reader import LockError, parse_lock
 
     folder = project if project.is_dir() else project.parent
-    file = folder / (f"pylock.{profile_name}.toml" if profile_name else "pylock.toml")
+    file = folder / (f"pylock.{name}.toml" if name else "pylock.toml")
     if not file.is_file():
         return None
     try:

@@ -62,7 +62,7 @@ def policy_of(project: Project) -> Policy:
 
     An option of one command of several counts for what that command names; see ``FileOption.step``.
     """
-    only, none, early = set[str](), set[str](), False
+    only, none, wheels, early = set[str](), set[str](), set[str](), False
     for option in project.options:
         names = _names_of(project, option) if option.step is not None else None
         if option.name in ("only-binary", "no-binary"):
@@ -70,7 +70,9 @@ def policy_of(project: Project) -> Policy:
             _take(option.value, mine, other, names)
         elif option.name == "pre":
             early = early or names is None
-    return Policy(prereleases=early, no_build=frozenset(only), no_wheel=frozenset(none))
+        elif option.name == "prefer-binary":
+            wheels |= {":all:"} if names is None else names
+    return Policy(prereleases=early, no_build=frozenset(only), no_wheel=frozenset(none), prefer_wheel=frozenset(wheels))
 
 
 def _with_early_versions(project: Project) -> Callable[[Requirement], Requirement]:

@@ -19,7 +19,7 @@ from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patch_states import patch_states
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_index import as_the_project_says, left_to_conda
-from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
+from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, lock_name
 from envdoctor.verbs.repositories import with_repositories
 from envdoctor.verbs.scope import scope_of_project, target_facts
 from envdoctor.verbs.target_choice import fitted, fitted_of_profile
@@ -140,13 +140,14 @@ def open_session(
         sources=None if groups.only else project_inputs.sources_of(project),
         profile=chosen,
         settings=settings,
-        locked=_lock(lock_folder or project, chosen, patient, read),
+        locked=_lock(lock_folder or project, chosen, patient, read, groups),
         index=as_said,
         archives=index,
         plain_index=as_said if plain is index else as_the_project_says(plain, read, target),
         plain_archives=plain,
         build_risk=index.build_risk,
-        environment=_beside(patient, project, chosen) if patient else None,
+        environment=_beside(patient, project, _name_of(chosen, groups)) if patient else None,
+        groups=groups,
         binaries=patient.binaries if patient else None,
         facts=facts,
         log=patient.log if patient else None,
@@ -183,15 +184,21 @@ def _requests(request: CheckRequest, project: Path, folder: Path, patient: Patie
         if not part.part:
             yield part
             continue
+        name = _name_of(request.profile, request.groups, part.part)
         yield replace(
             part,
-            locked=_lock(folder, request.profile, patient, request.project, part.part),
-            environment=_beside(patient, project, request.profile, part.part) if patient else None,
+            locked=_lock(folder, request.profile, patient, request.project, request.groups, part.part),
+            environment=_beside(patient, project, name) if patient else None,
         )
 
 
 def _lock(
-    folder: Path, profile: Profile | None, patient: Patient | None, read: Project | None, part: str = ""
+    folder: Path,
+    profile: Profile | None,
+    patient: Patient | None,
+    read: Project | None,
+    groups: GroupChoice,
+    part: str = "",
 ) -> LockedProject | None:
     """Return the lock beside the project, else the one that a fix has left in the environment that is looked at.
 
@@ -200,13 +207,17 @@ def _lock(
     from envdoctor.verbs.patient import locked_of
 
     name = profile.name if profile is not None else None
-    beside = project_inputs.read_lock(folder, f"{name}-{part}" if part else name)
+    beside = project_inputs.read_lock(folder, lock_name(name, part, groups))
     if beside is not None and read is not None and beside.path in read.files:
         beside = None
     return beside or locked_of(patient.environment if patient is not None else None, name)
 
 
-def _beside(patient: Patient, project: Path, profile: Profile | None, part: str = "") -> InstalledEnvironment | None:
+def _name_of(profile: Profile | None, groups: GroupChoice, part: str = "") -> str:
+    return lock_name(profile.name if profile else None, part, groups)
+
+
+def _beside(patient: Patient, project: Path, lock: str) -> InstalledEnvironment | None:
     """Return the environment with the lock beside the project, unless it was built from one that it holds."""
     from envdoctor.verbs.patient import with_lock
 
@@ -214,5 +225,4 @@ def _beside(patient: Patient, project: Path, profile: Profile | None, part: str 
     if environment is None or environment.lock is not None:
         return environment
     folder = project if project.is_dir() else project.parent
-    name = f".{profile.name}{f'-{part}' if part else ''}" if profile else ""
-    return with_lock(environment, folder / f"pylock{name}.toml")
+    return with_lock(environment, folder / (f"pylock.{lock}.toml" if lock else "pylock.toml"))

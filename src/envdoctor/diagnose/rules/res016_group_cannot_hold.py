@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.conflict import GroupOutcome
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
@@ -48,16 +49,22 @@ _MOST = 3
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
-    alike: dict[tuple[GroupKind, bool, str], list[tuple[GroupOutcome, Conflict]]] = {}
+    alike: dict[tuple[GroupKind, bool, bool, str], list[tuple[GroupOutcome, Conflict]]] = {}
     for outcome in examination.groups:
         for conflict in outcome.conflicts:
             cause = conflict.clash.package if len(conflict.core) > 1 else ""
-            alike.setdefault((outcome.name.kind, bool(outcome.elsewhere), cause), []).append((outcome, conflict))
-    for (kind, _, cause), cases in alike.items():
+            key = (outcome.name.kind, bool(outcome.elsewhere), _is_nowhere(conflict), cause)
+            alike.setdefault(key, []).append((outcome, conflict))
+    for (kind, _, _, cause), cases in alike.items():
         if len(cases) > _MOST:
             yield _together(examination, kind, cause, cases)
         else:
             yield from (_finding(examination, outcome, conflict) for outcome, conflict in cases)
+
+
+def _is_nowhere(conflict: Conflict) -> bool:
+    """Return whether no index has the project at all: that is no matter of the target."""
+    return any(each.kind is RejectionKind.NOT_FOUND for each in conflict.clash.rejections)
 
 
 def _together(
@@ -67,7 +74,9 @@ def _together(
     first = cases[0][0]
     names = in_words(list(dict.fromkeys(f"`{outcome.name.name}`" for outcome, _ in cases)))
     why = f"each names something that cannot be installed on {examination.target or 'this target'}"
-    if cause:
+    if not cause and _is_nowhere(cases[0][1]):
+        why = "each names something that no index has"
+    elif cause:
         others = dict.fromkeys(
             f"`{item}` ({item.origin})"
             for outcome, conflict in cases
@@ -103,7 +112,10 @@ def _own(outcome: GroupOutcome, conflict: Conflict) -> Sequence[Requirement]:
 def _finding(examination: Examination, outcome: GroupOutcome, conflict: Conflict) -> Finding:
     lines = [f"`{item}` ({item.origin})" for item in conflict.core]
     package = conflict.clash.package
-    if len(lines) == 1:
+    if len(lines) == 1 and _is_nowhere(conflict):
+        own = package == conflict.core[0].name
+        why = f"no index has {lines[0]}" if own else f"no index has `{package}`, which {lines[0]} asks for"
+    elif len(lines) == 1:
         why = f"{lines[0]} cannot be installed on {examination.target or 'this target'}"
         if conflict.clash.available:
             why += f"; `{package}` could be {', '.join(conflict.clash.available[:5])}"
@@ -131,6 +143,8 @@ def _side(side: ClashSide) -> Evidence:
 
 def _remedy(outcome: GroupOutcome) -> str:
     name = outcome.name
+    if any(map(_is_nowhere, outcome.conflicts)):
+        return "mend the name, or name the index that has it (`--extra-index-url`)"
     if name.kind is GroupKind.FILE:
         return f"`envdoctor check {name.name}` judges it by itself, with repairs"
     return f"`--{name.kind.value} {name.name}` judges it with the main list, with repairs"
