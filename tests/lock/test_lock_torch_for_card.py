@@ -85,3 +85,19 @@ def test_the_card_and_driver_of_facts_choose_the_label(
     assert packages["torch"]["version"] == "2.14.1+cu126"
     assert packages["torch"]["index"] == "https://download.pytorch.org/whl/cu126"
     pytorch.close()
+
+
+def test_a_profile_on_amds_index_takes_the_kernels_of_the_card_that_is_named(
+    index: LoopbackIndex, amd: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index.wheel("rocm", "99.0")
+    typed = [str(project), "--profile", "comfyui-rocm-windows", "--target-python", "3.12"]
+    assert main(["lock", *typed, "--gpu", "RX 7900 XT"]) == 0
+    lock = read_toml((project / "pylock.comfyui-rocm-windows.toml").read_text("utf-8"))
+    names = {item["name"]: item["version"] for item in lock["packages"]}
+    assert names["amd-torch-device-gfx1100"] == names["torch"] == "2.14.0+rocm10.1.0"
+    capsys.readouterr()
+    assert main(["check", *typed, "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    (told,) = [item for item in report["findings"] if item["rule"] == "RES209"]
+    assert "comes without kernels" in told["message"]

@@ -23,7 +23,7 @@ from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, lock_name
 from envdoctor.verbs.repositories import with_repositories
 from envdoctor.verbs.scope import scope_of_project, target_facts
 from envdoctor.verbs.target_choice import fitted, fitted_of_profile
-from envdoctor.verbs.torch_choice import choose_backend, facts_for, with_way
+from envdoctor.verbs.torch_choice import choose_backend, facts_for, way_of_profile, with_way
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
@@ -119,6 +119,8 @@ def open_session(
         tell(f"taking {way.backend.value}: {way.words}; `--target-backend` chooses another")
         read = with_way(read, way)
         index_choice = replace(index_choice, bound=(way.index,) if way.index is not None else ())
+    elif chosen is not None and (own := way_of_profile(chosen, facts, target, read)) is not None:
+        read = with_way(read, own)
     index = project_inputs.open_ports(index_choice, chosen, read, progress)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index

@@ -19,11 +19,13 @@ from envdoctor.verbs.target_choice import TargetChoice, fitted, host_target, pic
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.torch_ways import TorchWay
+    from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project
+    from envdoctor.model.target import Target
     from envdoctor.verbs.patient import Patient
     from envdoctor.verbs.settings import Settings
 
-__all__ = ["choose_backend", "facts_for", "with_way"]
+__all__ = ["choose_backend", "facts_for", "way_of_profile", "with_way"]
 
 _OPTION = "--target-backend auto"
 _OF_CARDS = ("gpu", "driver.", "host.jetpack", "host.wsl")
@@ -52,6 +54,13 @@ def choose_backend(
     torch = choose_torch(patient.facts, target, project_inputs.read(project, None, settings, target))
     backend = TargetBackend(torch.taken.backend.value) if torch.taken is not None else None
     return replace(choice, backend=backend), torch
+
+
+def way_of_profile(profile: Profile, facts: Facts, target: Target, project: Project) -> TorchWay | None:
+    """Return the way of the known card through an index that a profile binds; None where there is none."""
+    bound = {index.name for index in profile.indexes}
+    ways = choose_torch(facts, target, project).ways
+    return next((way for way in ways if way.index is not None and way.index.name in bound and not way.against), None)
 
 
 def with_way(project: Project, way: TorchWay) -> Project:

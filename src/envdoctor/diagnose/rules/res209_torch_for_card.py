@@ -13,6 +13,8 @@ old NVIDIA card, or Windows is mostly the wrong one.
 `envdoctor check --gpu "RX 7900 XT" --target-os windows --target-backend auto`: AMD's own builds with ROCm; else
 DirectML (torch 2.4.1), ZLUDA (CUDA 11.8 builds up to torch 2.7), the CPU.
 
+A torch of AMD's index without the extra of a card is a warning: it installs and imports, and has no kernels.
+
 ## What to do
 `envdoctor lock` with the same options writes the lock of it; `--target-backend NAME` takes another way.
 
@@ -36,10 +38,16 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.torch_ways import TorchWay
 
 
+_BY_EXTRA = "amd-rocm-multi-arch"
+"""AMD's index, as `torch-ways.toml` calls it, whose torch has a card's kernels by an extra."""
+
+
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield the way that was taken, or the other ways of a card that has several."""
     if not _asks_for_torch(examination):
         return
+    if bare := _without_kernels(examination):
+        yield bare
     if examination.torch is not None:
         yield _of_choice(examination)
     elif others := _other_ways(examination):
@@ -51,6 +59,23 @@ def _asks_for_torch(examination: Examination) -> bool:
     lines = examination.project.requirements if examination.project is not None else ()
     planned = examination.resolution.packages if examination.resolution is not None else ()
     return any(line.name == "torch" for line in lines) or any(item.name == "torch" for item in planned)
+
+
+def _without_kernels(examination: Examination) -> Finding | None:
+    """Return that torch of AMD's index comes without any card's kernels: those are distributions of their own."""
+    packages = examination.resolution.packages if examination.resolution is not None else ()
+    torch = next((item for item in packages if item.name == "torch" and item.file.index == _BY_EXTRA), None)
+    if torch is None or torch.file.stand_in or any(item.name.startswith("amd-torch-device-") for item in packages):
+        return None
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.WARNING,
+        "torch",
+        f"`torch` {torch.version} of AMD's index comes without kernels: each card's are an extra, and no card is named",
+        (Evidence(torch.file.filename, f"index {_BY_EXTRA}"),),
+        Remedy('name the card: `--gpu "RX 7900 XT"` or `--facts FILE` adds `torch[device-gfx1100]`'),
+    )
 
 
 def _of_choice(examination: Examination) -> Finding:
