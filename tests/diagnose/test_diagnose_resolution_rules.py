@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from diagnose_fixtures import (
     MemoryArchives,
     MemoryIndex,
     by_distribution,
+    file_of,
     require,
     resolution_of,
     resolved,
@@ -18,7 +21,7 @@ from packaging.version import Version
 from envdoctor.diagnose.engine import examine, judge
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rules.res208_no_kernel_for_card import runs_on
-from envdoctor.model.candidate import BuildRisk
+from envdoctor.model.candidate import BuildRisk, ProjectPage
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override
@@ -166,6 +169,21 @@ def test_what_must_be_built_anyway_is_not_walked_back_to_a_build(newest: str, to
     package = resolved("kernels==1.0", sdist=True, wanted_by=[by_distribution("kernels", "x", "1")])
     index = MemoryIndex({"kernels": ["kernels-1.0.tar.gz", newest]})
     assert len(found("RES104", package, walked_back=(walked,), index=index)) == told
+
+
+def _dated(package: ResolvedPackage, year: int) -> ResolvedPackage:
+    return replace(package, file=replace(package.file, upload_time=f"{year}-01-01T00:00:00Z"))
+
+
+@pytest.mark.parametrize(("pinned_in", "severity"), [(2021, Severity.INFO), (2024, Severity.WARNING)])
+def test_a_release_that_is_younger_than_what_pins_it_belongs_there(pinned_in: int, severity: Severity) -> None:
+    walked = WalkedBack("numpy", Version("1.0"), Version("2.0"), (by_distribution("numpy<2", "gui", "1"),))
+    newest = replace(file_of("numpy", "numpy-2.0-py3-none-any.whl"), upload_time="2025-06-01T00:00:00Z")
+    index = MemoryIndex({"numpy": []})
+    index.page = lambda name: ProjectPage(name, (newest,))  # type: ignore[method-assign]
+    packages = _dated(resolved("numpy==1.0", wanted_by=[pinned("numpy")]), 2023), _dated(resolved("gui==1"), pinned_in)
+    (finding,) = found("RES104", *packages, walked_back=(walked,), index=index)
+    assert finding.severity is severity
 
 
 def test_walked_back_says_what_stands_against_the_newest() -> None:

@@ -7,7 +7,8 @@ Names packages that end at an old version because of others, and the requirement
 ## Why is this bad
 
 The resolution is correct, but nobody asked for it: a name without a version may end at a release that is years old,
-with other files, another API and no wheel for a current Python.
+with other files, another API and no wheel for a current Python. A release that is younger than what pins it is the one
+that belongs there, and a note.
 
 ## Example
 
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.candidate import DistributionFile
     from envdoctor.model.requirement import Requirement
-    from envdoctor.model.resolution import ResolvedPackage, WalkedBack
+    from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 
 _MOST = 3
 _LONG_AGO = 1.5
@@ -55,13 +57,27 @@ def _years_behind(package: ResolvedPackage, newest: Version, index: Index | None
         files = index.page(package.name).of_version(newest) if index else ()
     except (IndexUnavailable, ProjectNotFound):
         return 0
-    dates = [item.upload_time for item in files if item.upload_time]
-    if not dates or not package.file.upload_time:
-        return 0
-    after, before = (
-        datetime.fromisoformat(text.replace("Z", "+00:00")) for text in (min(dates), package.file.upload_time)
-    )
-    return (after - before).days / 365
+    after = min((date for item in files if (date := _date(item)) is not None), default=None)
+    before = _date(package.file)
+    return (after - before).days / 365 if after is not None and before is not None else 0
+
+
+def _date(file: DistributionFile) -> datetime | None:
+    return datetime.fromisoformat(file.upload_time.replace("Z", "+00:00")) if file.upload_time else None
+
+
+def _is_of_its_time(package: ResolvedPackage, item: WalkedBack, resolution: Resolution) -> bool:
+    """Return whether the release is younger than one of those that pin it: an old stack, and what belongs to it."""
+    pinning = [resolution.get(_pinned_by(wanted)) for wanted in item.forced_by if not _is_its_own(wanted, item)]
+    dates = [date for other in pinning if other is not None and (date := _date(other.file)) is not None]
+    own = _date(package.file)
+    return own is not None and bool(dates) and own >= min(dates)
+
+
+def _pinned_by(wanted: Requirement) -> NormalizedName:
+    """Return the distribution that asks for it; of a line of a person, the project that it names."""
+    origin = wanted.origin
+    return canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else wanted.name
 
 
 def _newest_is_built(name: NormalizedName, newest: Version, examination: Examination) -> bool:
@@ -126,7 +142,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
         if resolution is None or package is None:
             continue
         as_new = _newest_is_built(package.name, item.newest, examination)
-        severity = _severity(package, _years_behind(package, item.newest, examination.index), as_new=as_new)
+        years = _years_behind(package, item.newest, examination.index)
+        if _is_of_its_time(package, item, resolution):
+            years = 0
+        severity = _severity(package, years, as_new=as_new)
         if severity is None:
             continue
         chain = chain_to(resolution, item.name)
