@@ -22,7 +22,7 @@ from apply_world import (
     tree_state,
 )
 
-from envdoctor.adapters.apply.downloads import BadArchive, check_sdist, wheel_targets
+from envdoctor.adapters.apply.downloads import WrongFile, check_sdist, wheel_targets
 from envdoctor.adapters.apply.executor import apply_plan
 from envdoctor.adapters.apply.holding import hold_environment
 from envdoctor.adapters.apply.installers import Uv
@@ -71,14 +71,14 @@ def test_a_link_in_a_wheel_is_refused(tmp_path: Path) -> None:
         entry = zipfile.ZipInfo("evil/link")
         entry.external_attr = 0o120777 << 16
         archive.writestr(entry, "/etc/passwd")
-    with pytest.raises(BadArchive, match="is a link"):
+    with pytest.raises(WrongFile, match="is a link"):
         wheel_targets(path)
 
 
 def test_a_script_name_that_leaves_the_folder_is_refused(tmp_path: Path) -> None:
     name, data = make_wheel("evil", "1.0", {"evil.py": ""}, scripts="../../evil = evil:go")
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(BadArchive, match="leaves its folder"):
+    with pytest.raises(WrongFile, match="leaves its folder"):
         wheel_targets(tmp_path / name)
 
 
@@ -95,7 +95,7 @@ def test_a_script_name_that_leaves_the_folder_is_refused(tmp_path: Path) -> None
 def test_a_wheel_that_would_write_over_the_environment_itself_is_refused(tmp_path: Path, member: str) -> None:
     name, data = make_wheel("evil", "1.0", {"evil.py": "", f"evil-1.0.data/{member}": "x"})
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(BadArchive, match="the environment's own"):
+    with pytest.raises(WrongFile, match="the environment's own"):
         wheel_targets(tmp_path / name)
 
 
@@ -113,7 +113,7 @@ def test_a_list_of_files_that_leads_out_is_refused(tmp_path: Path, row: str) -> 
         for item in old.infolist():
             own = item.filename.endswith("RECORD")
             new.writestr(item.filename, old.read(item) + (row.encode() + b"\n" if own else b""))
-    with pytest.raises(BadArchive, match="its RECORD names"):
+    with pytest.raises(WrongFile, match="its RECORD names"):
         wheel_targets(path)
 
 
@@ -153,7 +153,7 @@ def test_a_source_archive_that_would_leave_its_folder_is_refused(tmp_path: Path,
         if link:
             entry.type, entry.linkname = tarfile.SYMTYPE, link
         archive.addfile(entry, io.BytesIO())
-    with pytest.raises(BadArchive):
+    with pytest.raises(WrongFile):
         check_sdist(path)
 
 

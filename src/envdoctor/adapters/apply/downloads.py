@@ -20,7 +20,7 @@ from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.paths import fault_of_relative
 from envdoctor.model.step import PlannedFile
 
-__all__ = ["BadArchive", "DownloadFailed", "Fetch", "WrongFile", "check_sdist", "download_all", "wheel_targets"]
+__all__ = ["DownloadFailed", "Fetch", "WrongFile", "check_sdist", "download_all", "wheel_targets"]
 
 _SCHEMES = ("purelib", "platlib", "scripts", "data", "headers")
 
@@ -29,19 +29,15 @@ _RESERVED = frozenset({"pyvenv.cfg", ".envdoctor", "conda-meta"})
 _OWN_SCRIPT = re.compile(r"(pythonw?[0-9.]*|activate(\.[a-z0-9]+)?)(\.exe)?")
 
 
-class BadArchive(Exception):
-    """An archive that must not be unpacked."""
-
-
 def wheel_targets(path: Path) -> list[tuple[str, str]]:
-    """Return what a wheel writes, as ``(scheme, relative path)``. Raises BadArchive."""
+    """Return what a wheel writes, as ``(scheme, relative path)``. Raises WrongFile."""
     targets = []
     try:
         with zipfile.ZipFile(path) as archive:
             for item in archive.infolist():
                 _check_member(path.name, item.filename)
                 if stat.S_ISLNK(item.external_attr >> 16):
-                    raise BadArchive(f"{path.name}: `{item.filename}` is a link, which a wheel cannot hold")
+                    raise WrongFile(f"{path.name}: `{item.filename}` is a link, which a wheel cannot hold")
                 if not item.filename.endswith("/"):
                     targets.append(_scheme(item.filename))
                 if item.filename.endswith(".dist-info/entry_points.txt"):
@@ -50,7 +46,7 @@ def wheel_targets(path: Path) -> list[tuple[str, str]]:
                     _check_record(path.name, archive.read(item).decode("utf-8", "replace"))
     except (zipfile.BadZipFile, zlib.error, csv.Error, RuntimeError, OSError, EOFError) as error:
         # RuntimeError: an encrypted member, or a compression that nobody knows.
-        raise BadArchive(f"{path.name}: not a wheel: {error}") from None
+        raise WrongFile(f"{path.name}: not a wheel: {error}") from None
     for scheme, relative in targets:
         _check_member(path.name, relative)
         _check_reserved(path.name, scheme, relative)
@@ -58,7 +54,7 @@ def wheel_targets(path: Path) -> list[tuple[str, str]]:
 
 
 def check_sdist(path: Path) -> None:
-    """Look through a source distribution. Raises BadArchive."""
+    """Look through a source distribution. Raises WrongFile."""
     try:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
@@ -72,15 +68,15 @@ def check_sdist(path: Path) -> None:
                     base = Path(item.name).parent.as_posix() + "/" if item.issym() else ""
                     _check_link(path.name, item.name, base, item.linkname)
                 elif not (item.isfile() or item.isdir()):
-                    raise BadArchive(f"{path.name}: `{item.name}` is neither a file nor a folder")
+                    raise WrongFile(f"{path.name}: `{item.name}` is neither a file nor a folder")
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
-        raise BadArchive(f"{path.name}: not a source distribution: {error}") from None
+        raise WrongFile(f"{path.name}: not a source distribution: {error}") from None
 
 
 def _check_member(archive: str, name: str) -> None:
     fault = fault_of_relative(name)
     if fault:
-        raise BadArchive(f"{archive}: member `{name}` {fault}")
+        raise WrongFile(f"{archive}: member `{name}` {fault}")
 
 
 def _check_record(archive: str, text: str) -> None:
@@ -88,7 +84,7 @@ def _check_record(archive: str, text: str) -> None:
     for row in csv.reader(text.splitlines()):
         fault = fault_of_relative(row[0]) if row else None
         if fault:
-            raise BadArchive(f"{archive}: its RECORD names `{row[0]}`, which {fault}")
+            raise WrongFile(f"{archive}: its RECORD names `{row[0]}`, which {fault}")
 
 
 def _check_reserved(archive: str, scheme: str, relative: str) -> None:
@@ -96,7 +92,7 @@ def _check_reserved(archive: str, scheme: str, relative: str) -> None:
     parts = [part.lower() for part in relative.replace("\\", "/").split("/") if part not in ("", ".")]
     script = parts[-1] if scheme == "scripts" or (scheme == "data" and parts[:1] in (["bin"], ["scripts"])) else ""
     if (scheme == "data" and parts[:1] and parts[0] in _RESERVED) or _OWN_SCRIPT.fullmatch(script):
-        raise BadArchive(f"{archive}: it would write over the environment's own `{relative}`")
+        raise WrongFile(f"{archive}: it would write over the environment's own `{relative}`")
 
 
 def _check_link(archive: str, name: str, base: str, target: str) -> None:
@@ -109,7 +105,7 @@ def _check_link(archive: str, name: str, base: str, target: str) -> None:
         elif part not in ("", "."):
             parts.append(part)
     if outside:
-        raise BadArchive(f"{archive}: `{name}` is a link that leads out of the archive (`{target}`)")
+        raise WrongFile(f"{archive}: `{name}` is a link that leads out of the archive (`{target}`)")
 
 
 def _scheme(name: str) -> tuple[str, str]:
@@ -198,10 +194,7 @@ def _one(file: PlannedFile, folder: Path, fetch: Fetch, advance: Callable[[int, 
             f"`{file.filename}` from index `{file.index}` is not what the lock says: {wanted[0]} is "
             f"{digest.hexdigest()}, expected {wanted[1]}"
         )
-    try:
-        if file.sdist:
-            check_sdist(path)
-            return []
-        return wheel_targets(path)
-    except BadArchive as error:
-        raise WrongFile(str(error)) from None
+    if file.sdist:
+        check_sdist(path)
+        return []
+    return wheel_targets(path)

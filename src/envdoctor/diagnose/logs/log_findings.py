@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
 from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of, went_well
-from envdoctor.diagnose.logs.log_lines import lines_of_log
+from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
 from envdoctor.diagnose.logs.pip_output import failures_of_pip
 from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_in
 from envdoctor.diagnose.logs.solver_output import failures_of_pdm, failures_of_poetry
-from envdoctor.diagnose.logs.unmet_output import Unmet, unmet_in
+from envdoctor.diagnose.logs.unmet_output import unmet_in
 from envdoctor.diagnose.logs.uv_output import failures_of_uv
 from envdoctor.diagnose.rules import res001_conflicting_requirements
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.conflict import Conflict
+    from envdoctor.model.resolution import Unmet
 
 __all__ = ["NOT_UNDERSTOOD", "conflicts_of_log", "findings_of_log"]
 
@@ -47,7 +49,7 @@ _MEMORY = re.compile(r"out of memory|OutOfMemory|MemoryError|bad_alloc|\bKilled\
 @dataclass(frozen=True, slots=True)
 class _Output:
     refusals: tuple[ResolverFailure, ...] = ()
-    unmet: tuple[Unmet, ...] = ()
+    unmet: tuple[tuple[LogLine, Unmet], ...] = ()
 
 
 @lru_cache(maxsize=2)
@@ -94,7 +96,7 @@ def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Ite
     yield from own
     places = [(number, number) for number in explained]
     places += [(item.begin, item.end) for item in output.refusals if item.core]
-    places += [(item.number, item.number) for item in output.unmet]
+    places += [(line.number, line.number) for line, _ in output.unmet]
     failures = failures_of(text)
     yield from _unexplained(failures, places, worse=_is_bad([*advised, *own]))
     if not (advised or own or failures or went_well(text)):
@@ -138,37 +140,36 @@ def _clash(refusal: ResolverFailure) -> str:
     return f": {needs}" if needs else ""
 
 
-def _unmet(found: Sequence[Unmet], explained: set[int]) -> Iterator[Finding]:
-    for item in found:
-        if item.number in explained:
+def _unmet(found: Sequence[tuple[LogLine, Unmet]], explained: set[int]) -> Iterator[Finding]:
+    for line, item in found:
+        origin = item.requirement.origin
+        if line.number in explained or not isinstance(origin, DistributionOrigin):
             continue
-        who = f"`{item.consumer.lower()}`{f' {item.version}' if item.version else ''}"
-        wanted = f"{item.demand.name}{item.demand.specifier}"
-        state = f"{item.have} is installed" if item.have is not None else "it is not installed"
-        everyone = [other for other in found if other.demand.name == item.demand.name]
+        who = f"`{origin.name.lower()}`{f' {origin.version}' if origin.version else ''}"
+        state = f"{item.there} is installed" if item.there is not None else "it is not installed"
+        everyone = [other for _, other in found if other.requirement.name == item.requirement.name]
         yield Finding(
             rule="ENV001",
             name="unmet-requirement",
             severity=Severity.ERROR,
-            subject=item.consumer.lower(),
-            message=f"{who} requires `{wanted}`, but {state}",
-            evidence=(Evidence(item.line, f"log line {item.number}"),),
+            subject=origin.name.lower(),
+            message=f"{who} requires `{item.requirement.pep508}`, but {state}",
+            evidence=(Evidence(line.text[:200], f"log line {line.number}"),),
             remedy=_remedy_of_unmet(item, everyone),
-            log_lines=(item.number,),
+            log_lines=(line.number,),
         )
 
 
 def _remedy_of_unmet(item: Unmet, everyone: Sequence[Unmet]) -> Remedy:
-    together = item.demand.specifier
+    together, name = item.requirement.specifier, item.requirement.name
     for other in everyone:
-        together &= other.demand.specifier
-    names = sorted({f"`{other.consumer}`" for other in everyone})
+        together &= other.requirement.specifier
+    origins = (other.requirement.origin for other in everyone)
+    names = sorted({f"`{origin.name}`" for origin in origins if isinstance(origin, DistributionOrigin)})
     if together.is_unsatisfiable():
-        return Remedy(
-            f"no version of `{item.demand.name}` suits {' and '.join(names)}: give them separate environments"
-        )
-    install = f'python -m pip install "{item.demand.name}{together}"'
-    kept = f", unless something that is not in the log needs {item.have}" if item.have is not None else ""
+        return Remedy(f"no version of `{name}` suits {' and '.join(names)}: give them separate environments")
+    install = f'python -m pip install "{name}{together}"'
+    kept = f", unless something that is not in the log needs {item.there}" if item.there is not None else ""
     return Remedy(
         f"install a version that suits {' and '.join(names)}{kept}; then ask `python -m pip check`", commands=(install,)
     )

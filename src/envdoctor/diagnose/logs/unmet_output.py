@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as Parsed
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from envdoctor.diagnose.logs.log_lines import LogLine
+from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Unmet
 
-__all__ = ["Unmet", "unmet_in"]
+__all__ = ["unmet_in"]
 
 _NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 _ROWS = (
@@ -32,22 +37,8 @@ _TREE_OWNER = re.compile(rf"\* ({_NAME})==(\S+)")
 _TREE_ROW = re.compile(rf"- ({_NAME}) \[required: (.+?), installed: (.+?)\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Unmet:
-    """One demand that is not met."""
-
-    number: int
-    line: str
-    consumer: str
-    version: str
-    """Empty where the installer does not say it."""
-    demand: Requirement
-    have: str | None
-    """None: it is not installed."""
-
-
-def unmet_in(lines: Sequence[LogLine]) -> Iterator[Unmet]:
-    """Yield each unmet demand once."""
+def unmet_in(lines: Sequence[LogLine]) -> Iterator[tuple[LogLine, Unmet]]:
+    """Yield each unmet demand once, with its line; the version of who asks is empty where it is not said."""
     seen: set[tuple[str, str]] = set()
     owner = ("", "")
     for line in lines:
@@ -58,12 +49,13 @@ def unmet_in(lines: Sequence[LogLine]) -> Iterator[Unmet]:
             continue
         consumer, version, wanted, have = row
         try:
-            demand = Requirement(wanted)
-        except InvalidRequirement:
+            demand, there = Parsed(wanted), Version(have) if have is not None else None
+        except (InvalidRequirement, InvalidVersion):
             continue
         if (key := (consumer.lower(), str(demand))) not in seen:
             seen.add(key)
-            yield Unmet(line.number, line.text[:200], consumer, version or "", demand, have)
+            origin = DistributionOrigin(consumer, version)
+            yield line, Unmet(Requirement(canonicalize_name(demand.name), origin, demand.specifier, text=wanted), there)
 
 
 def _row(text: str) -> tuple[str, str, str, str | None] | None:
