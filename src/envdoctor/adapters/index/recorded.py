@@ -56,7 +56,6 @@ class RecordedIndex:
             about = read_about(directory)
         except BadRecording as error:
             raise _missing(str(directory), str(error), UnknownKind.BAD_ANSWER) from None
-        self.recorded_on: str = str(about.get("recorded", ""))
         self.unreachable = tuple(map(index_unknown, about.get("unreachable", ())))
 
     @property

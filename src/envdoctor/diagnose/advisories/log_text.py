@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from envdoctor.diagnose.advisories.log_prose import is_only_told_of
 from envdoctor.diagnose.logs.log_lines import SEAM, plain
 
 __all__ = ["LogHit", "LogText", "fixed_text"]
@@ -34,6 +33,27 @@ _NARROWEST = 50
 """Columns; hardly a window is narrower."""
 _TERMINALS = frozenset({80, 120})
 _WIDEST_TERMINAL = 250
+_PASSED = re.compile(r"\b(?:PASSED|XFAIL|SKIPPED)\b|\.\.\. ok$")
+"""What a test runner says of a test whose name, or whose example, is an error's text."""
+_WRITTEN = re.compile(
+    r"(?:[-*\N{BULLET}] (?!\w+(?:Error|Exception): )|#{1,6} |\|.*\|$|\*\*"
+    r"|(?:commit )?[0-9a-f]{7,40} (?![\w.]*(?:Error|Exception): )[A-Za-z]"
+    r"|[\w./\\-]+\.(?:md|rst|adoc|html?|ipynb)(?::\d+)?[:-])"
+)
+"""How lists, headings, tables, bold text, commits and finds in manuals begin."""
+_SAID = re.compile(
+    r"(?:error|exception|fatal|critical|warn(?:ing)?|message|msg|detail|stderr|log)\b\"?[\]:|=]"
+    r"|\berror (?:loading|in|at)\b",
+    re.IGNORECASE,
+)
+"""A line that begins so tells what happened, whatever words come next."""
+_PROSE = re.compile(
+    r"\b(?:if you|when (?:you|it|the)|in case|fix(?:e[sd]|ing)?|troubleshoot\w*|work(?: a)?rounds?|avoids?|prevents?"
+    r"|handles?|documents?|no longer|should (?:not )?(?:see|raise|get)|you (?:may|might|will|can|could|should)"
+    r"|(?:messages?|errors?) (?:like|such)|looks like|known issues?|(?:pytest|self)\.\w*[rR]aises)\b",
+    re.IGNORECASE,
+)
+"""Words of manuals, change logs and tests: what follows is only told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +148,7 @@ class LogText:
             entry = self._entry(position)
             line = self._lines[entry]
             found = None if line in refused else pattern.search(line)
-            if found and self._is_across(entry, found) and not is_only_told_of(line, found.start()):
+            if found and self._is_across(entry, found) and not _is_only_told_of(line, found.start()):
                 yield entry, found
             else:
                 refused.add(line)
@@ -192,3 +212,31 @@ def _seams(rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, int]]:
             yield number, first + rest, len(first)
         if len(begun) + 1 + len(word) > _NARROWEST:
             yield number, f"{first} {rest}", len(first)
+
+
+def _is_only_told_of(line: str, begin: int) -> bool:
+    """Return whether a line speaks of the error at ``begin`` without one having happened."""
+    if _PASSED.search(line) or _WRITTEN.match(line.lstrip()):
+        return True
+    before, after = line[:begin], line[begin:]
+    told = min((at for at in (_quoted(before, after), _prose(before)) if at is not None), default=None)
+    return told is not None and not _SAID.search(before, 0, told)
+
+
+def _prose(before: str) -> int | None:
+    found = _PROSE.search(before)
+    return found.start() if found else None
+
+
+def _quoted(before: str, after: str) -> int | None:
+    """Return where a quotation begins that holds the error; what a program hands to a call is none.
+
+    Nor is a whole line in quotes: HIP prints its errors so.
+    """
+    for mark in ("`", '"', "**"):
+        if before.count(mark) % 2 == 1 and mark in after:
+            at = before.rfind(mark)
+            whole = mark == '"' and not before[:at].strip() and after.rstrip().endswith(mark)
+            if before[at - 1 : at] != "(" and not whole:
+                return at
+    return None

@@ -19,6 +19,7 @@ Delete the folder and install the distribution again; newer releases have mended
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
@@ -32,61 +33,66 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
 
 
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """What is said of one kind of problem; ``{name}`` is what it is about, ``{detail}`` what was seen."""
+
+    severity: Severity
+    message: str
+    advice: str
+    placed: bool = True
+    """Whether what it is about is a place, and evidence of it."""
+
+
+_UNREADABLE = _Trouble(
+    Severity.WARNING, "`{name}` cannot be read: {detail}", "Delete it and install the distribution again"
+)
+_TROUBLES = {
+    ProblemKind.NO_METADATA: _UNREADABLE,
+    ProblemKind.UNREADABLE_METADATA: _UNREADABLE,
+    ProblemKind.FORBIDDEN: _Trouble(
+        Severity.WARNING,
+        "`{name}` may not be read by this user ({detail}): what is in it is not known",
+        "Check as a user who may read it, or give this one the right to",
+    ),
+    ProblemKind.SOURCE_GONE: _Trouble(
+        Severity.ERROR,
+        "`{name}` is installed as editable, and its sources are gone: {detail}",
+        "Install it again from where its sources are now (`pip install -e FOLDER`), or uninstall it",
+        placed=False,
+    ),
+    ProblemKind.NO_OWNER: _Trouble(
+        Severity.INFO,
+        "`{name}` is there as a folder without metadata (no dist-info): installers do not see it",
+        "Where nobody put it there on purpose, delete it and install what it belongs to again",
+        placed=False,
+    ),
+    ProblemKind.NO_RECORD: _Trouble(
+        Severity.WARNING,
+        "`{name}` has no list of its files: {detail}; installers cannot remove it",
+        "Install it again over what is there: `pip install --ignore-installed --no-deps {name}`",
+        placed=False,
+    ),
+    ProblemKind.UNREADABLE_LINE: _Trouble(
+        Severity.INFO, "{name} could not be read: `{detail}`", "Paste the listing again as the tool prints it"
+    ),
+}
+
+
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding for each broken piece of metadata."""
     environment = examination.environment
     if environment is None:
         return
     for problem in environment.problems:
-        if problem.kind in (ProblemKind.NO_METADATA, ProblemKind.UNREADABLE_METADATA):
-            entry = problem.subject.replace("\\", "/").rsplit("/", 1)[-1]
-            yield _finding(
-                Severity.WARNING,
-                entry,
-                f"`{entry}` cannot be read: {problem.detail}",
-                Evidence(problem.detail, problem.subject),
-                "Delete it and install the distribution again",
+        trouble = _TROUBLES.get(problem.kind)
+        if trouble is not None:
+            name = problem.subject.replace("\\", "/").rsplit("/", 1)[-1] if trouble is _UNREADABLE else problem.subject
+            message, advice = (
+                text.format(name=name, detail=problem.detail) for text in (trouble.message, trouble.advice)
             )
-        elif problem.kind is ProblemKind.FORBIDDEN:
-            yield _finding(
-                Severity.WARNING,
-                problem.subject,
-                f"`{problem.subject}` may not be read by this user ({problem.detail}): what is in it is not known",
-                Evidence(problem.detail, problem.subject),
-                "Check as a user who may read it, or give this one the right to",
-            )
-        elif problem.kind is ProblemKind.SOURCE_GONE:
-            yield _finding(
-                Severity.ERROR,
-                problem.subject,
-                f"`{problem.subject}` is installed as editable, and its sources are gone: {problem.detail}",
-                Evidence(problem.detail),
-                "Install it again from where its sources are now (`pip install -e FOLDER`), or uninstall it",
-            )
-        elif problem.kind is ProblemKind.NO_OWNER:
-            yield _finding(
-                Severity.INFO,
-                problem.subject,
-                f"`{problem.subject}` is there as a folder without metadata (no dist-info): installers do not see it",
-                Evidence(problem.detail),
-                "Where nobody put it there on purpose, delete it and install what it belongs to again",
-            )
-        elif problem.kind is ProblemKind.NO_RECORD:
-            yield _finding(
-                Severity.WARNING,
-                problem.subject,
-                f"`{problem.subject}` has no list of its files: {problem.detail}; installers cannot remove it",
-                Evidence(problem.detail),
-                f"Install it again over what is there: `pip install --ignore-installed --no-deps {problem.subject}`",
-            )
-        elif problem.kind is ProblemKind.UNREADABLE_LINE:
-            yield _finding(
-                Severity.INFO,
-                problem.subject,
-                f"{problem.subject} could not be read: `{problem.detail}`",
-                Evidence(problem.detail, problem.subject),
-                "Paste the listing again as the tool prints it",
-            )
+            evidence = Evidence(problem.detail, problem.subject if trouble.placed else "")
+            yield _finding(trouble.severity, name, message, evidence, advice)
     for distribution, text in demands_of(examination).unreadable:
         yield _finding(
             Severity.INFO,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.model.fact import FactState
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.report import Report, Verdict
 from envdoctor.render.human.console import Page, Span
 from envdoctor.render.human.findings import write_findings, write_waived
-from envdoctor.render.human.places import seen_from
 from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.wording import headline, judged, python_text, resolution_text, subject_line
 
@@ -25,13 +26,15 @@ _VERDICTS = {
 }
 
 _FEW_FACTS = 12
+_NO_PLACE_BELOW = (str, int, float, bool, type(None))
 _TELLING = ("].name", "].architecture", "driver.version")
 
 
 def render(report: Report, options: RenderOptions) -> str:
     """Return the page."""
     page = Page(options)
-    report = seen_from(report, options.folder_shown)
+    if options.folder_shown:
+        report = _seen_from(report, options.folder_shown)
     _write_headline(page, report)
     if report.conflicts or report.repairs or report.conflicts_truncated:
         # Imported where there is something to write: most checks of an environment have none.
@@ -121,3 +124,21 @@ def _write_incomplete(page: Page, report: Report) -> None:
     page.line(
         ("incomplete", "warning"), ": not everything could be looked at, so what is not said here may still be wrong"
     )
+
+
+def _seen_from(value: Any, prefix: str) -> Any:
+    """Return a report, or what is in one, with ``prefix`` before each relative path of a file of the project."""
+    if isinstance(value, _NO_PLACE_BELOW):
+        return value
+    if isinstance(value, tuple):
+        return tuple(_seen_from(item, prefix) for item in value)
+    if isinstance(value, FileOrigin):
+        included = _seen_from(value.included_from, prefix)
+        whole = value.elsewhere or value.path.startswith("/") or value.path[1:2] == ":"
+        return replace(value, path=value.path if whole else f"{prefix}{value.path}", included_from=included)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    found = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+    moved = {name: _seen_from(item, prefix) for name, item in found.items()}
+    changed = {name: item for name, item in moved.items() if item is not found[name] and item != found[name]}
+    return replace(value, **changed) if changed else value
