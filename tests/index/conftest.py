@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import socket
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -46,3 +49,36 @@ def opened(server: IndexServer, tmp_path: Path) -> Iterator[Callable[..., AnyInd
     yield make
     for index in made:
         index.close()
+
+
+@pytest.fixture
+def by_hand() -> Iterator[Callable[[Callable[[socket.socket], None]], str]]:
+    """Serve connections by hand; returns an index URL."""
+    listeners: list[socket.socket] = []
+
+    def make(behaviour: Callable[[socket.socket], None]) -> str:
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def serve(connection: socket.socket) -> None:
+            with connection:
+                try:
+                    behaviour(connection)
+                    time.sleep(3)
+                except OSError:
+                    pass
+
+        def accept() -> None:
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}/simple/"
+
+    yield make
+    for listener in listeners:
+        listener.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -30,34 +30,18 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> list[socket.socket]:
 
 
 @pytest.fixture
-def halting() -> Iterator[Callable[[bytes], str]]:
+def halting(by_hand: Callable[[Callable[[socket.socket], None]], str]) -> Callable[[bytes], str]:
     """Serve the beginning of an answer and no more; returns an index URL."""
-    listeners: list[socket.socket] = []
 
     def make(beginning: bytes) -> str:
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
-
-        def accept() -> None:
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                threading.Thread(target=serve, args=(connection,), daemon=True).start()
-
         def serve(connection: socket.socket) -> None:
-            with connection:
-                connection.recv(65536)
-                connection.sendall(beginning)
-                connection.recv(1)  # Until the other side closes.
+            connection.recv(65536)
+            connection.sendall(beginning)
+            connection.recv(1)  # Until the other side closes.
 
-        threading.Thread(target=accept, daemon=True).start()
-        return f"http://127.0.0.1:{listener.getsockname()[1]}/simple/"
+        return by_hand(serve)
 
-    yield make
-    for listener in listeners:
-        listener.close()
+    return make
 
 
 def until(true: Callable[[], bool]) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pwd
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -136,39 +135,6 @@ def _drip(start: bytes) -> Behaviour:
     return serve
 
 
-@pytest.fixture
-def slow() -> Iterator[Callable[[Behaviour], str]]:
-    """Serve connections by hand; returns an index URL."""
-    listeners: list[socket.socket] = []
-
-    def make(behaviour: Behaviour) -> str:
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
-
-        def serve(connection: socket.socket) -> None:
-            with connection:
-                try:
-                    behaviour(connection)
-                    time.sleep(3)
-                except OSError:
-                    pass
-
-        def accept() -> None:
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                threading.Thread(target=serve, args=(connection,), daemon=True).start()
-
-        threading.Thread(target=accept, daemon=True).start()
-        return f"http://127.0.0.1:{listener.getsockname()[1]}/simple/"
-
-    yield make
-    for listener in listeners:
-        listener.close()
-
-
 @pytest.mark.parametrize(
     "behaviour",
     [
@@ -177,8 +143,8 @@ def slow() -> Iterator[Callable[[Behaviour], str]]:
         pytest.param(_drip(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"), id="a body byte by byte"),
     ],
 )
-def test_a_host_that_gives_nothing_is_left_alone_after_its_time(slow, opened: Open, behaviour: Behaviour) -> None:
-    index = opened(default_url=slow(behaviour), timeout=0.3, patience=0.5)
+def test_a_host_that_gives_nothing_is_left_alone_after_its_time(by_hand, opened: Open, behaviour: Behaviour) -> None:
+    index = opened(default_url=by_hand(behaviour), timeout=0.3, patience=0.5)
     names = [f"p{number}" for number in range(400)]
     started = time.monotonic()
     index.prefetch_pages(names)
@@ -235,7 +201,7 @@ def test_a_redirect_from_https_to_http_is_refused() -> None:
     assert asked == ["https://far.example/simple/"], "the second is not even asked"
 
 
-def test_progress_names_the_host_that_keeps_us_waiting(slow, tmp_path: Path) -> None:
+def test_progress_names_the_host_that_keeps_us_waiting(by_hand, tmp_path: Path) -> None:
     told: list[str] = []
 
     class Telling:
@@ -248,7 +214,7 @@ def test_progress_names_the_host_that_keeps_us_waiting(slow, tmp_path: Path) -> 
         def finish(self, activity: str) -> None:
             pass
 
-    url = slow(_silence)
+    url = by_hand(_silence)
     settings = IndexSettings(default_url=url, cache_dir=tmp_path / "cache", timeout=1.3, patience=1.3)
     with open_index(settings, Telling()) as index, pytest.raises(IndexUnavailable):
         index.page("demo")
