@@ -233,7 +233,13 @@ ColorOption = Annotated[
     ),
 ]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there instead of stdout.")
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the report there instead of stdout. `{host}` and `{rank}` (of torchrun, srun) are filled in.",
+    ),
 ]
 FailOnOption = Annotated[
     FailOn,

@@ -42,7 +42,10 @@ def write_report(
 ) -> int:
     """Write the report and return the exit code of the command; places are shown from where the caller stands."""
     from envdoctor.render import render
+    from envdoctor.verbs.ranks import filled_in, read_rank
 
+    report = replace(report, rank=read_rank(os.environ))
+    output = filled_in(output, report.rank) if output is not None else None
     folder = project if project is None or project.is_dir() else project.parent
     options = replace(
         reading_options(color, to_file=output is not None),

@@ -95,6 +95,8 @@ class SmokeRequest:
     """Settings for all of them, such as ``cudnn-off``."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables of the child, over those of this process."""
+    device: int | None = None
+    """The number of a card, of those there are, counted round; None: the first. Ranks of one host take one each."""
     all_devices: bool = False
     bisect: bool = True
     """Whether a failing kernel is tried again under other settings."""

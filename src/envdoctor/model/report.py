@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from envdoctor.model.target import Target
     from envdoctor.model.unknown import Unknown
 
-__all__ = ["SCHEMA", "Explained", "FailOn", "FileRead", "Report", "Scope", "Setting", "Verdict", "exit_code"]
+__all__ = ["SCHEMA", "Explained", "FailOn", "FileRead", "Rank", "Report", "Scope", "Setting", "Verdict", "exit_code"]
 
 FailOn: TypeAlias = Literal["error", "warning", "never"]
 
@@ -97,6 +97,20 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class Rank:
+    """Which of a launcher's many processes a report is of."""
+
+    host: str
+    rank: int
+    """Among all, from 0."""
+    local_rank: int
+    """Among those of the host, from 0: it takes the card of that number."""
+    size: int
+    """How many there are in all."""
+    launcher: str
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The result of a command."""
 
@@ -123,6 +137,8 @@ class Report:
     """The one command to type next."""
     environment: str = ""
     """Which of a profile's environments this is about; empty where there is one, or where it is about all."""
+    rank: Rank | None = None
+    """None where no launcher has started the command."""
     parts: tuple[Report, ...] = ()
     """The reports of a profile's environments, where it has several; each has its own target and resolution."""
 

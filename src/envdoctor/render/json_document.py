@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,7 @@ def report_dict(report: Report) -> Object:
         "scope": _scope(report.scope),
         "timings": {name: seconds for name, seconds in report.timings.items() if math.isfinite(seconds)},
         "next_command": report.next_command,
+        **({"rank": asdict(report.rank)} if report.rank is not None else {}),
         **({"environments": [_part(item) for item in report.parts]} if report.parts else {}),
     }
 

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from envdoctor.diagnose.environment_differences import Weight, compare_environments
+from envdoctor.model.comparison import Change
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.report import SCHEMA
 from envdoctor.ports import UsageError
 
-__all__ = ["Change", "between_environments", "between_reports", "read_environment", "read_report"]
+__all__ = [
+    "Point",
+    "between_environments",
+    "between_reports",
+    "kernel_name",
+    "points_of",
+    "read_environment",
+    "read_report",
+    "rows_of",
+]
 
 _FAMILY = SCHEMA.partition("/")[0] + "/"
 _ROWS = {
@@ -105,21 +115,16 @@ def _row_faults(key: str, entries: object, names: tuple[str, ...]) -> Iterator[s
 
 
 _GPU_FACTS = ("gpu", "driver", "torch", "cuda", "rocm", "os", "arch", "python", "zluda")
+_DEVICE_FACTS = ("smoke.device", "smoke.backend", "smoke.torch", "smoke.capability", "smoke.memory_bytes")
 _BINARY_PACKAGES = ("torch", "nvidia-", "onnxruntime", "ctranslate2", "numpy", "triton", "cuda-", "tensorflow", "jax")
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One point in which the second differs from the first."""
+class Point(NamedTuple):
+    """Something in which reports can differ."""
 
     about: str
-    """``package``, ``python``, ``fact``, ``finding``, ``conflict``, ``kernel``, ``verdict``, ``complete``, ``profile``,
-    ``target`` or ``resolution``."""
     name: str
-    before: str | None
-    after: str | None
     matters: bool
-    because: str = ""
 
 
 def between_environments(before: InstalledEnvironment, after: InstalledEnvironment) -> tuple[Change, ...]:
@@ -142,6 +147,37 @@ def between_reports(before: Mapping[str, Any], after: Mapping[str, Any]) -> tupl
     found = [*_plain(before, after), *_packages(before, after), *_facts(before, after), *_kernels(before, after)]
     found += [*_findings(before, after), *_conflicts(before, after)]
     return tuple(sorted(found, key=lambda change: not change.matters))
+
+
+def points_of(report: Mapping[str, Any]) -> Iterator[tuple[Point, str]]:
+    """Yield every point of a report in which it can differ from others of the same work, with its value.
+
+    Which of its cards a rank had is no such point.
+    """
+    for key in ("verdict", "complete", "profile"):
+        yield Point(key, key, True), _text(report.get(key)) or "none"
+    for key, value in (report.get("target") or {}).items():
+        if key != "probed":
+            yield Point("target", key, True), _text(value) or "none"
+    for name, version in _versions(report.get("resolution") or {"packages": ()}).items():
+        yield Point("package", name, name.startswith(_BINARY_PACKAGES)), version
+    for item in rows_of(report, "facts"):
+        if item["name"] != "smoke.index":
+            yield Point("fact", item["name"], _tells(item["name"])), _fact(item)
+    for item in rows_of(report, "kernels"):
+        # What was not run says nothing: the first rank of a host runs the all-reduce for all of them.
+        if item["status"] != "skipped":
+            yield Point("kernel", kernel_name(item), True), item["status"]
+    for item in rows_of(report, "findings"):
+        matters = item["severity"] in ("error", "warning")
+        yield Point("finding", f"{item['rule']} {item['name']}: {item['subject']}", matters), item["severity"]
+    for item in rows_of(report, "conflicts"):
+        yield Point("conflict", " with ".join(each["requirement"] for each in item["core"]), True), "cannot hold"
+
+
+def kernel_name(row: Mapping[str, Any]) -> str:
+    """Return a kernel and its kind of device, without the number of the card."""
+    return f"{row['kernel']} on {row['device'].partition(':')[0]}"
 
 
 def _plain(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
@@ -168,24 +204,29 @@ def _packages(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[C
 
 
 def _facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
-    if not _rows(before, "facts") or not _rows(after, "facts"):
+    if not rows_of(before, "facts") or not rows_of(after, "facts"):
         return  # Where nothing was measured, nothing is absent.
-    one = {item["name"]: _fact(item) for item in _rows(before, "facts")}
-    other = {item["name"]: _fact(item) for item in _rows(after, "facts")}
+    one = {item["name"]: _fact(item) for item in rows_of(before, "facts")}
+    other = {item["name"]: _fact(item) for item in rows_of(after, "facts")}
     for name, left, right in _pairs(one, other):
-        yield Change("fact", name, left, right, matters=name.startswith(_GPU_FACTS))
+        yield Change("fact", name, left, right, matters=_tells(name))
+
+
+def _tells(fact: str) -> bool:
+    """Return whether a fact bears on what runs on the card."""
+    return fact.startswith((*_GPU_FACTS, *_DEVICE_FACTS))
 
 
 def _kernels(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
-    one = {f"{item['kernel']} on {item['device']}": item["status"] for item in _rows(before, "kernels")}
-    other = {f"{item['kernel']} on {item['device']}": item["status"] for item in _rows(after, "kernels")}
+    one = {f"{item['kernel']} on {item['device']}": item["status"] for item in rows_of(before, "kernels")}
+    other = {f"{item['kernel']} on {item['device']}": item["status"] for item in rows_of(after, "kernels")}
     for name, left, right in _pairs(one, other):
         yield Change("kernel", name, left, right, matters=left is not None and right is not None)
 
 
 def _findings(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
     one, other = (
-        {f"{item['rule']} {item['name']}: {item['subject']}": item["severity"] for item in _rows(report, "findings")}
+        {f"{item['rule']} {item['name']}: {item['subject']}": item["severity"] for item in rows_of(report, "findings")}
         for report in (before, after)
     )
     for name, left, right in _pairs(one, other):
@@ -195,7 +236,7 @@ def _findings(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[C
 def _conflicts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
     one, other = (
         {" with ".join(member["requirement"] for member in item["core"]): "cannot hold" for item in rows}
-        for rows in (_rows(before, "conflicts"), _rows(after, "conflicts"))
+        for rows in (rows_of(before, "conflicts"), rows_of(after, "conflicts"))
     )
     for name, left, right in _pairs(one, other):
         yield Change("conflict", name, left, right, matters=True)
@@ -215,7 +256,8 @@ def _size(resolution: Mapping[str, Any] | None) -> str | None:
     return None if resolution is None else f"{len(resolution['packages'])} packages"
 
 
-def _rows(report: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+def rows_of(report: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    """Return a list of a report, empty where it has none."""
     rows = report.get(key)
     return rows if isinstance(rows, list) else ()
 

@@ -18,6 +18,7 @@ from envdoctor.ports import Progress, Tell, UsageError
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs import smoke as verb
 from envdoctor.verbs.project_inputs import TargetChoice
+from envdoctor.verbs.ranks import read_rank
 from envdoctor.verbs.smoke import SmokeRunner, UnknownKernel, chosen_kernels
 
 __all__ = [
@@ -52,6 +53,7 @@ def smoke(
     names = choose_kernels(chosen, kernels)
     wanted_backend = choose_backend(backend)
     interpreter = find_interpreter(env, python)
+    rank = read_rank(os.environ)
     try:
         report = verb.smoke(
             _open_runner(interpreter, names, progress, time_limit_s),
@@ -59,6 +61,7 @@ def smoke(
             target=choose_target(chosen, interpreter),
             backend=wanted_backend,
             kernels=kernels,
+            device=rank.local_rank if rank is not None else None,
             all_devices=all_devices,
             bisect=bisect,
             timeout_scale=timeout_scale,

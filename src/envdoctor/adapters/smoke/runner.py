@@ -95,10 +95,10 @@ class ChildRunner:
         begin = time.perf_counter()
         self._deadline = time.monotonic() + request.time_limit_s
         single = [name for name in names if name != "all-reduce"]
-        first = self._one_device(request, single, 0)
+        first = self._one_device(request, single, request.device or 0)
         results, children, run = list(first[0]), first[1], first[2]
         count = int(run.device.get("facts", {}).get("count", 1)) if run.device else 1
-        if request.all_devices:
+        if request.all_devices and request.device is None:
             for index in range(1, count):
                 more, used, _ = self._one_device(request, single, index)
                 results += [item for item in more if item.kernel not in _STAGES]
@@ -152,7 +152,12 @@ class ChildRunner:
     ) -> Supervisor:
         return Supervisor(
             self._interpreter,
-            options={"backend": request.backend, "device": index, "plant": dict(request.plant)},
+            options={
+                "backend": request.backend,
+                "device": index,
+                "counted_round": request.device is not None,
+                "plant": dict(request.plant),
+            },
             environment=dict(request.environment),
             timeout_scale=request.timeout_scale * scale,
             longest_s=longest_s,
@@ -162,6 +167,10 @@ class ChildRunner:
 
     def _all_reduce(self, request: SmokeRequest, run: Run, count: int) -> KernelResult:
         backend = run.device.get("backend")
+        if request.device:
+            return _result(
+                "all-reduce", {"status": "skipped", "note": "the first rank of this host runs it"}, run, None
+            )
         if backend in ("cuda", "rocm") and count > 1:
             ranks, nccl = count, True
         elif backend == "cpu":

@@ -67,6 +67,9 @@ def _write_headline(page: Page, report: Report) -> None:
     about = subject_line(report)
     if about:
         page.line((about, "dim"), first="  ")
+    if report.rank is not None:
+        of = report.rank
+        page.line((f"rank {of.rank} of {of.size} on {of.host}, started by {of.launcher}", "dim"), first="  ")
 
 
 def _write_facts(page: Page, report: Report) -> None:

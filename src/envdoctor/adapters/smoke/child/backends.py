@@ -82,12 +82,17 @@ def _set_at_start() -> Tuple[str, ...]:
     return tuple(getattr(hook, "APPLIED", ()))
 
 
-def open_device(backend: str, index: int) -> Device:
-    """Open a backend by name. Raises Unavailable; whatever the driver raises passes through."""
+def open_device(backend: str, index: int, counted_round: bool = False) -> Device:
+    """Open a backend by name. Raises Unavailable; whatever the driver raises passes through.
+
+    ``counted_round``: more ranks than cards share them.
+    """
     if backend.startswith("cpu-as:"):
         return _stand_in(backend.partition(":")[2])
     if backend == "auto":
         backend = _best()
+    if counted_round:
+        index %= _count(backend)
     device = _OPENERS[backend](backend, index)
     device.facts.update(_torch_facts())
     if not device.answers():
@@ -95,6 +100,15 @@ def open_device(backend: str, index: int) -> Device:
         torch.ones(4, device=device.device).sum().cpu()
         raise RuntimeError("the device adds 1 and 1 to something else than 2")
     return device
+
+
+def _count(backend: str) -> int:
+    """Return how many devices there are to open, 1 where nothing tells."""
+    if _OPENERS[backend] is _cuda:
+        return max(1, int(torch.cuda.device_count()))
+    if backend == "xpu" and hasattr(torch, "xpu"):
+        return max(1, int(torch.xpu.device_count()))
+    return 1
 
 
 def _best() -> str:

@@ -125,7 +125,9 @@ class _Round:
         def work() -> Dict[str, Any]:
             from . import backends
 
-            self.device = backends.open_device(self.plan.get("backend", "auto"), int(self.plan.get("device", 0)))
+            self.device = backends.open_device(
+                self.plan.get("backend", "auto"), int(self.plan.get("device", 0)), bool(self.plan.get("counted_round"))
+            )
             self.channel.send(
                 "device",
                 backend=self.device.backend,
