@@ -48,7 +48,8 @@ def test_a_launcher_for_a_shell_quotes_its_paths() -> None:
     name, text = launcher(Path("/it's here/env"), "/opt/my python", windows=False)
     assert name == "run"
     words = shlex.split(text.splitlines()[1])
-    assert words == ["exec", "/opt/my python", "-m", "envdoctor", "run", "--env", "/it's here/env", "--", "$@"]
+    here = str(Path("/it's here/env"))
+    assert words == ["exec", "/opt/my python", "-m", "envdoctor", "run", "--env", here, "--", "$@"]
 
 
 @pytest.mark.parametrize(

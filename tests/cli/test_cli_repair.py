@@ -33,6 +33,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_the_repair_in_use_is_a_diff_that_git_takes(capsys: pytest.CaptureFixture[str], example: Path) -> None:
     before = content(example)
     code, out, err = run(capsys, "repair", str(example), *OPTIONS)

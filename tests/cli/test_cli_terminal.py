@@ -29,7 +29,7 @@ CHECK = [
 ]
 SPEAKING = [["--help"], ["check", "--help"], ["rule"], ["profiles", "list"], ["compare", "A", "A"], CHECK]
 posix = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
-full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+full = pytest.mark.skipif(os.name == "nt" or not Path("/dev/full").exists(), reason="needs /dev/full and a POSIX shell")
 
 
 def shell(command: str, *arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -46,7 +46,7 @@ class Site:
         for path, text in (files or {}).items():
             target = self.folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
+            target.write_bytes(text.encode())
             digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
             rows.append(f"{path},sha256={digest},{len(text)}")
         for file, text in more.items():

@@ -26,7 +26,7 @@ def distribution(site: Path, name: str, *, requires: str = "", installer: str = 
     files = {f"{name}/__init__.py": "x = 1\n", f"{name}/core.py": "y = 22\n", f"{name}/lib/libx.so.12": "ELF"}
     for path, text in files.items():
         (site / path).parent.mkdir(exist_ok=True)
-        (site / path).write_text(text)
+        (site / path).write_bytes(text.encode())
     rows = [f"{path},,{len(text)}\n" for path, text in files.items()]
     (info / "RECORD").write_text("".join(rows) + f"{info.name}/METADATA,,\n{info.name}/RECORD,,\n")
     return info

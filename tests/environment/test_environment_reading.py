@@ -157,7 +157,7 @@ def test_of_many_files_the_sizes_of_libraries_alone_are_compared(site, monkeypat
 )
 def test_rows_that_are_written_otherwise_are_no_difference(site, row):
     info = site.add("a", "1", files={"a/x.py": "123"}, record=False)
-    (info / "RECORD").write_text(f"{row}\n\n", encoding="utf-8")
+    (info / "RECORD").write_bytes(f"{row}\n\r\n".encode())
     problems = read_environment(site.folder).problems
     assert [item.detail for item in problems] == (["\0"] if row.startswith("\0") else [])
 

@@ -318,6 +318,22 @@ def test_windows_lists_its_cards_itself(tmp_path, monkeypatch):
     assert facts_of(machine).get("gpu.count").reason == "the registry's display adapters: Access is denied"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there a drive is no folder of the test's")
+def test_toolkits_of_windows_lie_below_its_programs(tmp_path, monkeypatch):
+    monkeypatch.setattr(host_facts, "windows_adapters", lambda _machine: [])
+    toolkits = tmp_path / "programs/NVIDIA GPU Computing Toolkit/CUDA"
+    (toolkits / "v12.4").mkdir(parents=True)
+    (toolkits / "v13.0").mkdir()
+    (toolkits / "v13.0/version.json").write_text('{"cuda": {"version": "13.0.2"}}')
+    # What lies where Linux has it is nobody's there.
+    (tmp_path / "usr/local/cuda/bin").mkdir(parents=True)
+    (tmp_path / "usr/local/cuda/bin/nvcc").touch()
+    machine = Machine(root=str(tmp_path), environ={"PATH": "", "PROGRAMFILES": "/programs"}, system="win32")
+    found = facts_of(machine)
+    assert found.value("cuda.toolkits") == ["12.4", "13.0.2"]
+    assert found.get("tool.nvcc.path").state is FactState.ABSENT
+
+
 @pytest.mark.skipif(sys.platform == "darwin", reason="there sysctl answers")
 def test_a_mac_whose_sysctl_does_not_answer_leaves_its_card_open(tmp_path):
     machine = Machine(root=str(tmp_path), environ={"PATH": ""}, system="darwin", architecture="arm64")

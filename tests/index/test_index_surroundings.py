@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pwd
 import socket
 import time
 from collections.abc import Callable
@@ -58,6 +57,8 @@ def test_a_named_index_with_a_query_is_refused(opened: Open) -> None:
 
 
 def test_without_any_home_it_goes_on_without_a_cache(server, monkeypatch: pytest.MonkeyPatch) -> None:
+    pwd = pytest.importorskip("pwd", reason="needs `getpwuid`")
+
     def unknown(uid: int) -> tuple[str, ...]:
         raise KeyError(f"uid not found: {uid}")
 

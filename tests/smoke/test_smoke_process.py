@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.smoke.process import describe_exit
+from envdoctor.adapters.smoke.process import Child, describe_exit
 from envdoctor.adapters.smoke.runner import ChildRunner
 from envdoctor.model.kernel import KernelStatus, SmokeOutcome, SmokeRequest
 
@@ -87,3 +88,46 @@ def test_the_parent_never_imports_torch() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
+
+
+def test_an_abort_on_windows_is_no_exit_status_3() -> None:
+    assert describe_exit(3, windows=True) == "abort (exit status 3)"
+    assert describe_exit(3, windows=False) == "exit status 3"
+
+
+def test_last_words_are_no_frames_however_threads_mix_them(tmp_path: Path) -> None:
+    # As a child wrote it that an illegal instruction ended in two threads at once.
+    said = """driver is too old
+Windows fatal exception: code 0xWindows fatal exception: code 0xc000001d
+
+c000001d
+
+Thread 0x00000120 (most recent call first):
+  File "smoke.pyz/child/entry.py", line 152 in _item
+0x00000124 (most recent call first):
+line 152 in _item
+"""
+    script = f"import sys; sys.stderr.write({said!r})"
+    with Child([sys.executable, "-c", script], stdin=b"", environment=dict(os.environ)) as child:
+        child.wait(60)
+        assert child.last_words() == "driver is too old"
+
+
+def test_what_a_child_starts_ends_with_it(tmp_path: Path) -> None:
+    # The grandchild holds a file open and writes to it for as long as it lives; its parent ends at once.
+    script = (
+        "import subprocess, sys\n"
+        "loop = 'import time\\nwhile True:\\n    print(1, flush=True); time.sleep(0.05)'\n"
+        f"file = open({str(tmp_path / 'alive')!r}, 'wb')\n"
+        "subprocess.Popen([sys.executable, '-c', loop], stdin=subprocess.DEVNULL, stdout=file, stderr=file)\n"
+    )
+    with Child([sys.executable, "-c", script], stdin=b"", environment=dict(os.environ)) as child:
+        assert child.wait(60) == 0
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "alive").stat().st_size and time.monotonic() < deadline:
+            time.sleep(0.05)
+    time.sleep(0.3)
+    size = (tmp_path / "alive").stat().st_size
+    assert size > 0
+    time.sleep(0.5)
+    assert (tmp_path / "alive").stat().st_size == size

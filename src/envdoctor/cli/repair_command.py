@@ -14,6 +14,7 @@ from envdoctor.cli.messages import teller
 from envdoctor.cli.output import write_document
 from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageError
+from envdoctor.shell_line import shell_line
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
 
@@ -136,7 +137,5 @@ def _tell(made: ProjectRepair, project: Path, say: Tell, *, write: bool) -> None
 
 
 def _undo(project: Path) -> str:
-    import shlex
-
     root = _root(project)
-    return "envdoctor undo" if root == Path() else f"envdoctor undo --project {shlex.quote(str(root))}"
+    return shell_line(["envdoctor", "undo", *([] if root == Path() else ["--project", str(root)])])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -39,7 +38,7 @@ def run(
     from envdoctor.adapters.apply.interpreters import python_of
     from envdoctor.adapters.apply.journal import list_journals
     from envdoctor.adapters.apply.records import read_record
-    from envdoctor.verbs.run import variables_for
+    from envdoctor.verbs.run import find_program, start, variables_for
 
     environment = one_environment(env, command[0])
     python = python_of(environment)
@@ -55,18 +54,9 @@ def run(
         scripts=str(python.parent),
         separator=os.pathsep,
     )
-    program = shutil.which(command[0], path=variables["PATH"])
+    program = find_program(command[0], str(python.parent), variables["PATH"])
     if program is None:
         sys.stderr.write(f"error: `{command[0]}` is neither in `{environment}` nor on the PATH\n")
         raise typer.Exit(_NOT_FOUND)
     sys.stdout.flush()
-    _start(program, command, variables)
-
-
-def _start(program: str, command: list[str], variables: dict[str, str]) -> None:
-    if os.name == "posix":
-        os.execve(program, command, variables)  # noqa: S606 - a list of arguments, no shell
-    import subprocess
-
-    # Windows has no exec that keeps the console and the exit code: the child is waited for.
-    raise typer.Exit(subprocess.run([program, *command[1:]], env=variables, check=False).returncode)  # noqa: S603
+    raise typer.Exit(start(program, command[1:], variables))

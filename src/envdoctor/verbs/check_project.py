@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.ports import Progress, Tell, UsageError
+from envdoctor.shell_line import shell_line
 from envdoctor.verbs.check import diagnose_project, report_of
 from envdoctor.verbs.next_command import after_check, after_checks, with_whole_commands
 from envdoctor.verbs.profile_environments import together
@@ -35,13 +35,14 @@ def refuse_patient_as_project(folder: Path) -> None:
 
         if option := option_of_paste(folder):
             what = "a log" if option == "--log" else "what a tool lists as installed"
-            command = f"envdoctor check {option} {shlex.quote(str(folder))}"
+            command = shell_line(["envdoctor", "check", option, str(folder)])
             raise UsageError(f"`{folder}` is no list of requirements but {what}: use `{command}`")
         return
     found = {name: option for name, option in _PATIENT_FILES.items() if os.path.exists(folder / name)}
     if found and not describes_requirements(folder):
-        options = " ".join(f"{option} {shlex.quote(str(folder / name))}" for name, option in found.items())
-        raise UsageError(f"`{folder}` describes no requirements, but an environment: use `envdoctor check {options}`")
+        options = [word for name, option in found.items() for word in (option, str(folder / name))]
+        command = shell_line(["envdoctor", "check", *options])
+        raise UsageError(f"`{folder}` describes no requirements, but an environment: use `{command}`")
 
 
 def check_project(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 from envdoctor.ports import UsageError
+from envdoctor.shell_line import shell_line
 from envdoctor.verbs.environment_places import default_environment
 
 __all__ = ["WAIT_S", "is_cut_short", "recover_cut_short", "refuse_damaged", "undo_command"]
@@ -59,4 +59,4 @@ def undo_command(environment: Path, project: Path) -> str:
         words += ["--env", str(environment)]
     if environment.parent != project:
         words += ["--project", str(project)]
-    return shlex.join(words)
+    return shell_line(words)

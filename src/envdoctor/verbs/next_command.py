@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Command
 from envdoctor.model.project import GroupChoice
+from envdoctor.shell_line import shell_line
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.target_choice import TargetChoice, host_target
 
@@ -46,12 +46,12 @@ class Typed:
             words += ["--env", str(self.env)]
         if self.facts is not None and self.target.automatic:
             words += ["--facts", str(self.facts)] if verb in ("check", "lock") else []
-        return _shell(words, variables or {})
+        return shell_line(words, variables)
 
     def repair(self, number: str) -> str:
         """Return the command line that shows a repair as a diff."""
         words = ["envdoctor", "repair", number.removeprefix("R"), _path(self.project)]
-        return _shell([*words, *self._profile(), *self._groups(), *self._target("repair"), *self._index()], {})
+        return shell_line([*words, *self._profile(), *self._groups(), *self._target("repair"), *self._index()])
 
     def treatment(self, verb: str) -> str:
         """Return the command line of ``fix``, or of ``undo``, which takes the environment alone."""
@@ -60,7 +60,7 @@ class Typed:
             python = ["--target-python", self.target.python] if self.target.python else []
             words += [_path(self.project), *self._profile(), *python]
         words += ["--env", str(self.env)] if self.env is not None else []
-        return _shell(words, {})
+        return shell_line(words)
 
     def _profile(self) -> list[str]:
         return ["--profile", self.profile] if self.profile else []
@@ -210,13 +210,3 @@ def _completed(command: str | Command, typed: Typed) -> str:
 def _path(path: Path) -> str:
     """Return a path that no parser takes for an option."""
     return f".{os.sep}{path}" if str(path).startswith("-") else str(path)
-
-
-def _shell(words: Sequence[str], variables: Mapping[str, str]) -> str:
-    """Return a line for the shell of this system."""
-    if os.name == "nt":
-        import subprocess
-
-        sets = "".join(f'set "{name}={value}" && ' for name, value in variables.items())
-        return sets + subprocess.list2cmdline(words)
-    return "".join(f"{name}={value} " for name, value in variables.items()) + shlex.join(words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from envdoctor.model.environment import EnvironmentLock, EnvironmentProblem, PatchedFile, ProblemKind
 from envdoctor.model.fact import Facts
 from envdoctor.ports import UsageError
+from envdoctor.shell_line import shell_line
 from envdoctor.verbs.pastes import Pastes, read_pastes
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ def _cut_before(path: Path) -> str:
 
     if not any(record.state == "open" for record in list_journals(path)):
         return ""
-    return f"; a fix that was to make it was cut short: `envdoctor undo --env {shlex.quote(str(path))}` takes it back"
+    command = shell_line(["envdoctor", "undo", "--env", str(path)])
+    return f"; a fix that was to make it was cut short: `{command}` takes it back"
 
 
 def _verified(environment: InstalledEnvironment) -> tuple[InstalledEnvironment, tuple[str, ...]]:

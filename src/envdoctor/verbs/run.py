@@ -1,10 +1,13 @@
-"""``run``: the variables with which a command finds itself in an environment."""
+"""``run``: the variables with which a command finds itself in an environment, and its start."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import shutil
+import signal
+from collections.abc import Mapping, Sequence
 
-__all__ = ["variables_for"]
+__all__ = ["find_program", "start", "variables_for"]
 
 _LEADING_OUT = ("PYTHONHOME", "__PYVENV_LAUNCHER__", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
 
@@ -20,4 +23,30 @@ def variables_for(
     path = variables.get("PATH", "")
     variables["PATH"] = f"{scripts}{separator}{path}" if path else scripts
     variables["VIRTUAL_ENV"] = environment
+    if os.name == "nt":
+        # There `Path` and `PATH` are one.
+        recorded = {name.upper(): value for name, value in recorded.items()}
     return {**variables, **recorded}
+
+
+def find_program(name: str, scripts: str, path: str) -> str | None:
+    """Return where a command is: in the environment's ``scripts``, else on the ``path``; on Windows by PATHEXT.
+
+    Windows looks into the current folder before the path, and what lies in a project is not to come first.
+    """
+    own = shutil.which(os.path.join(scripts, name)) if not os.path.dirname(name) else None  # noqa: PTH118, PTH120
+    return own or shutil.which(name, path=path)
+
+
+def start(program: str, arguments: Sequence[str], variables: Mapping[str, str]) -> int:
+    """Start a command in this process's place. Returns, on Windows alone, its exit code. Raises OSError."""
+    command = [program, *arguments]
+    if os.name == "posix":
+        os.execve(program, command, variables)  # noqa: S606 - a list of arguments, no shell
+    import subprocess
+
+    # Windows has no exec that keeps the console and the exit code: the child is waited for. Ctrl-C comes to both, and
+    # it is the command that answers it.
+    signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    code = subprocess.run(command, env=dict(variables), check=False).returncode  # noqa: S603
+    return code - (1 << 32) if code >= 1 << 31 else code

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from contextlib import suppress
 from pathlib import Path
 
 from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.durable import digest_of
+from envdoctor.adapters.apply.replacing import put_in_place, remove_file, remove_tree
 
 __all__ = ["Backups", "MissingBackup"]
 
@@ -39,7 +39,7 @@ class Backups:
             copy.flush()
             os.fsync(copy.fileno())
         name = digest.hexdigest()
-        partial.replace(self.folder / name)
+        put_in_place(partial, self.folder / name)
         return name
 
     def read(self, digest: str) -> bytes | None:
@@ -57,14 +57,13 @@ class Backups:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.envdoctor-partial")
         planted_faults.point()
-        with suppress(FileNotFoundError):
-            partial.unlink()
+        remove_file(partial)
         shutil.copyfile(copy, partial)
-        partial.chmod(mode)
-        with partial.open("rb") as file:
+        with partial.open("r+b") as file:  # Windows makes nothing durable by a handle that only reads.
             os.fsync(file.fileno())
         os.utime(partial, ns=(mtime_ns, mtime_ns))
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        partial.replace(path)
+        partial.chmod(mode)
+        if path.is_dir():
+            remove_tree(path)
+        put_in_place(partial, path)
         planted_faults.point()

@@ -6,10 +6,12 @@ import os
 import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from envdoctor.adapters.apply import planted_faults
+from envdoctor.adapters.process_tree import ProcessTree
 
 __all__ = ["ChildFailed", "ChildResult", "installer_environment", "run_child"]
 
@@ -87,8 +89,10 @@ def run_child(
     """
     kept: deque[str] = deque(maxlen=_KEPT_LINES)
     handed = (hold,) if hold is not None and os.name == "posix" else ()
-    child = subprocess.Popen(  # noqa: S603 - a list of arguments, no shell
-        list(argv),
+    # Without a session of its own on POSIX: Ctrl-C in the terminal reaches it, too.
+    tree = ProcessTree(
+        argv,
+        session=False,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -96,6 +100,7 @@ def run_child(
         cwd=cwd,
         pass_fds=handed,
     )
+    child = tree.process
     assert child.stdout is not None  # noqa: S101 - it is a pipe
     try:
         planted_faults.point()
@@ -107,17 +112,19 @@ def run_child(
                 on_line(line)
         code = child.wait()
     except BaseException:
-        _end(child)
+        _end(tree)
         raise
     finally:
         child.stdout.close()
     return ChildResult(code, "\n".join(kept))
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
-    child.terminate()
-    try:
-        child.wait(timeout=10)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
+def _end(tree: ProcessTree) -> None:
+    child = tree.process
+    if os.name == "posix":
+        child.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(timeout=10)
+            return
+    tree.kill()
+    child.wait()

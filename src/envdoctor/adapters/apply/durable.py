@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from envdoctor.adapters.apply import planted_faults
+from envdoctor.adapters.apply.replacing import put_in_place
 
 __all__ = ["deferred", "digest_of", "partial_of", "shielded", "sync_folder", "write_whole"]
 
@@ -34,7 +35,7 @@ def write_whole(path: Path, data: bytes, *, mode: int | None = None) -> None:
         if mode is not None:
             partial.chmod(mode)
         planted_faults.point()
-        partial.replace(path)
+        put_in_place(partial, path)
     except OSError:
         with suppress(OSError):
             partial.unlink()

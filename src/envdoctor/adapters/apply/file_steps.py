@@ -13,6 +13,7 @@ from envdoctor.adapters.apply.journal import Journal, own_folder
 from envdoctor.adapters.apply.paths import PathEscape, resolve_inside
 from envdoctor.adapters.apply.preview import preview_patches
 from envdoctor.adapters.apply.records import PATCH_RECORD, shell_scripts
+from envdoctor.adapters.apply.replacing import remove_file
 from envdoctor.adapters.apply.trees import FolderTree
 from envdoctor.model.step import PatchFile, PatchLater, RemoveFile, WriteRecord, WriteStartup, WriteStub, WriteVariables
 
@@ -42,7 +43,7 @@ class FileSteps:
         """Take a file away. Raises NotAsExpected."""
         path = self._expected(step)
         with self.journal.changing(step.id, step.root, step.path, path, None):
-            path.unlink()
+            remove_file(path)
         self._remember(step.id, self._row(step, path, None))
 
     def patch_later(self, step: PatchLater) -> None:
@@ -58,7 +59,7 @@ class FileSteps:
             elif isinstance(made, RemoveFile):
                 path = self._expected(made)
                 with self.journal.changing(step.id, made.root, made.path, path, None):
-                    path.unlink()
+                    remove_file(path)
                 self._remember(step.id, self._row(made, path, None))
 
     def stub(self, step: WriteStub) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from envdoctor.adapters.apply.durable import deferred, shielded
 from envdoctor.adapters.apply.journal import fault_of_own, own_folder
 from envdoctor.adapters.apply.lock_file import locked
+from envdoctor.adapters.apply.replacing import KEEPS_OPEN_FILES
 
 __all__ = ["Held", "folders_made", "hold_environment", "is_blank"]
 
@@ -38,7 +39,16 @@ def hold_environment(environment: Path, *, wait_s: float, say: Callable[[str], N
         raise OSError(errno.ELOOP, fault)
     fresh = not environment.exists()
     descriptor: int | None = None
+
+    def leave() -> None:
+        if descriptor is not None:
+            with shielded():
+                _leave_no_trace(environment)
+
     with ExitStack() as stack:
+        if KEEPS_OPEN_FILES:
+            # The lock can go only when we have closed it, and then only where nobody else has opened it.
+            stack.callback(leave)
         try:
             # A place that was just made is locked at once; one that somebody works on is waited for.
             with deferred() if fresh else nullcontext():
@@ -47,9 +57,8 @@ def hold_environment(environment: Path, *, wait_s: float, say: Callable[[str], N
                 descriptor = stack.enter_context(locked(own, wait_s=wait_s, say=say))
             yield Held(environment, descriptor, (own / _MADE).exists())
         finally:
-            if descriptor is not None:
-                with shielded():
-                    _leave_no_trace(environment)
+            if not KEEPS_OPEN_FILES:
+                leave()
 
 
 def _make(environment: Path) -> None:

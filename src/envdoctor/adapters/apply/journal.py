@@ -26,6 +26,7 @@ from typing import Any
 from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.backups import Backups
 from envdoctor.adapters.apply.durable import digest_of, sync_folder, write_whole
+from envdoctor.adapters.apply.replacing import is_link
 
 __all__ = [
     "JOURNALS",
@@ -51,7 +52,7 @@ def fault_of_own(environment: Path) -> str | None:
     """Return what keeps this tool from its folder in an environment: a link would lead its files elsewhere."""
     own = own_folder(environment)
     for path in (own, own / JOURNALS):
-        if path.is_symlink():
+        if is_link(path):
             return f"`{path}` is a link; what is written there would end up elsewhere"
         if path.exists() and not path.is_dir():
             return f"`{path}` is no folder"
@@ -240,4 +241,4 @@ def list_journals(environment: Path) -> list[JournalRecord]:
     folder = own_folder(environment) / JOURNALS
     if not folder.is_dir() or fault_of_own(environment) is not None:
         return []
-    return [read_journal(child) for child in sorted(folder.iterdir()) if child.is_dir() and not child.is_symlink()]
+    return [read_journal(child) for child in sorted(folder.iterdir()) if child.is_dir() and not is_link(child)]

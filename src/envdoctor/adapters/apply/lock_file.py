@@ -30,11 +30,12 @@ def locked(folder: Path, *, wait_s: float, say: Callable[[str], None]) -> Iterat
     told = False
     while True:
         folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        if _take(descriptor) and _same(descriptor, path):
+        descriptor = _opened(path)
+        if descriptor is not None and _take(descriptor) and _same(descriptor, path):
             break
         owner = _owner(path)
-        os.close(descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
         if time.monotonic() >= deadline:
             raise Busy(f"another treatment of `{folder.parent}` is under way{owner}")
         if not told:
@@ -44,11 +45,21 @@ def locked(folder: Path, *, wait_s: float, say: Callable[[str], None]) -> Iterat
     try:
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, str(os.getpid()).encode(), 0) if hasattr(os, "pwrite") else None
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, str(os.getpid()).encode())
         yield descriptor
     finally:
         _release(descriptor)
         os.close(descriptor)
+
+
+def _opened(path: Path) -> int | None:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except PermissionError:
+        if os.name != "nt":
+            raise
+        return None  # Whoever held it takes it away in this moment.
 
 
 def _owner(path: Path) -> str:

@@ -32,7 +32,7 @@ def fault_of_relative(path: str) -> str | None:
 
 def inside(path: Path, root: Path) -> bool:
     """Return whether ``path``, links followed, is ``root`` or in it."""
-    real, base = os.path.realpath(path), os.path.realpath(root)
+    real, base = (os.path.normcase(os.path.realpath(item)) for item in (path, root))
     return real == base or real.startswith(base.rstrip(os.sep) + os.sep)
 
 

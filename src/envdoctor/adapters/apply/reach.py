@@ -7,7 +7,6 @@ about files elsewhere counts only where somebody has named that place.
 from __future__ import annotations
 
 import errno
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from envdoctor.adapters.apply.journal import JournalRecord
 from envdoctor.adapters.apply.paths import fault_of_relative, inside
 from envdoctor.adapters.apply.snapshot import load_listing
+from envdoctor.shell_line import shell_line
 
 __all__ = ["OutOfReach", "check_reach"]
 
@@ -69,7 +69,7 @@ def _check_event(event: Mapping[str, Any], environment: Path, project: Path | No
         if project is None or not _holds(project, path):
             raise OutOfReach(f"the journal speaks of `{name}`, which is neither in the environment nor in its project")
         if not vouched:
-            option = f"--project {shlex.quote(str(project))}"
+            option = shell_line(["--project", str(project)])
             raise OutOfReach(f"this fix has patched files of `{project}`; `{option}` takes them back, too")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,7 @@ from envdoctor.adapters.apply.durable import digest_of, partial_of, shielded
 from envdoctor.adapters.apply.holding import folders_made
 from envdoctor.adapters.apply.journal import Journal, JournalRecord, list_journals, own_folder
 from envdoctor.adapters.apply.reach import check_reach
+from envdoctor.adapters.apply.replacing import KEEPS_OPEN_FILES, first_in_use, put_in_place, remove_file, remove_tree
 from envdoctor.adapters.apply.snapshot import Entry, load_listing, take_listing
 
 __all__ = ["Restored", "recover", "roll_back", "take_back"]
@@ -76,6 +78,7 @@ def roll_back(environment: Path, record: JournalRecord, project: Path | None = N
             record.folder.parent.rmdir()
         return restored
     check_reach(environment, record, project)
+    _check_free(environment, record)
     finished = any(event["event"] == "end" for event in record.events)
     journal = Journal(record.folder)
     try:
@@ -101,6 +104,15 @@ def roll_back(environment: Path, record: JournalRecord, project: Path | None = N
     return restored
 
 
+def _check_free(environment: Path, record: JournalRecord) -> None:
+    """Raise OSError where what would be taken away runs and the system keeps it then: better before than half-way."""
+    if not KEEPS_OPEN_FILES or not (record.begin.get("created") or record.of_kind("packages-begin")):
+        return
+    used = first_in_use(environment / name for name, entry in take_listing(environment).items() if entry.kind == "f")
+    if used is not None:
+        raise OSError(errno.EBUSY, "nothing was changed, because another program runs it or has it open", str(used))
+
+
 def _within(event: Mapping[str, Any], environment: Path) -> bool:
     return Path(event["real"]).is_relative_to(environment)
 
@@ -114,7 +126,7 @@ def _leftovers(record: JournalRecord) -> None:
 def _file(event: Mapping[str, Any], backups: Backups, restored: Restored, *, finished: bool) -> None:
     path = Path(event["real"])
     if os.path.lexists(partial_of(path)):
-        partial_of(path).unlink()
+        remove_file(partial_of(path))
     current = digest_of(path)
     wanted = event["digest"]
     if current == wanted:
@@ -126,7 +138,7 @@ def _file(event: Mapping[str, Any], backups: Backups, restored: Restored, *, fin
         restored.kept.append(str(aside))
     if wanted is None:
         planted_faults.point()
-        path.unlink(missing_ok=True)
+        remove_file(path)
         _remove_byte_code(path)
         for folder in event.get("folders", ()):
             with suppress(OSError):
@@ -198,11 +210,11 @@ def _remove_new(
             return
         target = aside / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        path.replace(target)
+        put_in_place(path, target)
         if str(aside) not in restored.kept:
             restored.kept.append(str(aside))
         return
-    path.unlink(missing_ok=True)
+    remove_file(path)
     restored.removed += 1
 
 
@@ -229,7 +241,7 @@ def _bring_back(
     if entry.kind == "l":
         if now != entry:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.unlink(missing_ok=True)
+            remove_file(path)
             path.symlink_to(entry.link)
             restored.files += 1
         return
@@ -259,22 +271,15 @@ def _environment(environment: Path, record: JournalRecord, restored: Restored, *
                 continue
             target = aside / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            (environment / name).replace(target)
+            put_in_place(environment / name, target)
             if str(aside) not in restored.kept:
                 restored.kept.append(str(aside))
     with os.scandir(environment) as entries:
         children = [entry.path for entry in entries if entry.name != ".envdoctor"]
     for child in children:
         planted_faults.point()
-        _remove_tree(Path(child))
+        remove_tree(Path(child))
     restored.environment_removed = True
-
-
-def _remove_tree(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _last_folder(environment: Path, record: JournalRecord) -> None:
@@ -282,16 +287,16 @@ def _last_folder(environment: Path, record: JournalRecord) -> None:
     own, above = own_folder(environment), folders_made(environment)
     for child in own.iterdir():
         if child.name not in ("journal", "lock", "made"):
-            _remove_tree(child)
+            remove_tree(child)
     planted_faults.point()
     for child in (own / "journal").iterdir():
         if child != record.folder:
-            _remove_tree(child)
+            remove_tree(child)
     for child in record.folder.iterdir():
         if child.name != "events.jsonl":
-            _remove_tree(child)
+            remove_tree(child)
     planted_faults.point()
-    _remove_tree(record.folder)
+    remove_tree(record.folder)
     with suppress(OSError):
         (own / "journal").rmdir()
         (own / "lock").unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.apply.durable import write_whole
 from envdoctor.adapters.apply.interpreters import PythonFacts
+from envdoctor.adapters.apply.replacing import leads_elsewhere
 
 __all__ = ["Entry", "LeadsOut", "load_listing", "save_listing", "take_listing", "touched_files"]
 
@@ -53,7 +54,7 @@ def take_listing(root: Path) -> dict[str, Entry]:
 def _entry(item: os.DirEntry[str]) -> Entry:
     status = item.stat(follow_symlinks=False)
     mode = stat.S_IMODE(status.st_mode)
-    if item.is_symlink():
+    if leads_elsewhere(status):
         return Entry("l", mode, link=str(Path(item.path).readlink()))
     if item.is_dir(follow_symlinks=False):
         return Entry("d", mode)
@@ -115,7 +116,12 @@ def touched_files(
             raise LeadsOut(f"`{path}` would be written, and a link leads from there out of the environment")
         touched.add(name)
     caches = {cache for name in touched if name.endswith(".py") for cache in _caches(name, listing)}
-    return {name for name in touched | caches if name in listing and listing[name].kind == "f"}
+    names = touched | caches
+    if (environment / "PYVENV.CFG").exists():
+        # A disk that does not tell case apart: what is written may be spelled otherwise than what it replaces.
+        spelled = {name.casefold(): name for name in listing}
+        names = {spelled.get(name.casefold(), name) for name in names}
+    return {name for name in names if name in listing and listing[name].kind == "f"}
 
 
 def _of_distribution(

@@ -167,7 +167,7 @@ def _verify_lines(
     stat_of, root = os.stat, os.fsencode(f"{item.location}/")
     for line in lines if folders is None else folders.plain(root, lines):
         path = line.partition(b",")[0]
-        if not path or path.endswith(BYTE_CODE):
+        if not path.strip() or path.endswith(BYTE_CODE):
             continue
         if folders is not None and not _LIBRARY.search(path) and os.path.exists(root + path):
             if path.endswith(_MARKS) and _is_zeroed(root + path):

@@ -60,6 +60,8 @@ _LIBRARIES = {
 _LONGEST_VERSION = 60
 _MAC_FOLDERS = ("/opt/homebrew/lib", "/usr/local/lib", "/opt/local/lib")
 _CUDA_ROOTS = ("/usr/local/cuda",)
+_CUDA_ON_WINDOWS = "/NVIDIA GPU Computing Toolkit/CUDA"
+"""Below the folder of programs; one folder a release in it, ``v12.4``. Source: NVIDIA's installation guide."""
 
 
 def parse_tool_version(name: str, text: str) -> str | None:
@@ -120,8 +122,10 @@ def _tool(machine: Machine, name: str) -> list[Fact]:
 def _nvcc_off_path(machine: Machine) -> str | None:
     """Return nvcc in CUDA's own folder: ``CUDA_HOME``, ``CUDA_PATH`` or the place where installers put it."""
     roots = [machine.environ[key] for key in ("CUDA_HOME", "CUDA_PATH") if machine.environ.get(key)]
-    for root in (*roots, *(str(machine.path(item)) for item in _CUDA_ROOTS)):
-        for name in ("bin/nvcc", "bin/nvcc.exe"):
+    if machine.system != "win32":
+        roots += [str(machine.path(item)) for item in _CUDA_ROOTS]
+    for root in roots:
+        for name in ("bin/nvcc.exe",) if machine.system == "win32" else ("bin/nvcc", "bin/nvcc.exe"):
             if Path(root, name).is_file():
                 return str(Path(root, name))
     return None
@@ -130,14 +134,17 @@ def _nvcc_off_path(machine: Machine) -> str | None:
 def _toolkit(machine: Machine) -> Iterator[Fact]:
     found: dict[str, str] = {}
     silent: list[str] = []
-    for entry in machine.entries("/usr/local"):
-        if re.fullmatch(r"cuda(-\d+(\.\d+)?)?", entry):
-            version = parse_cuda_json(machine.text(f"/usr/local/{entry}/version.json") or "")
-            named = re.fullmatch(r"cuda-(\d+\.\d+)", entry)
+    place = "/usr/local"
+    if machine.system == "win32":
+        place = machine.environ.get("PROGRAMFILES", "C:\\Program Files") + _CUDA_ON_WINDOWS
+    for entry in machine.entries(place):
+        if re.fullmatch(r"cuda(-\d+(\.\d+)?)?|v\d+\.\d+", entry):
+            version = parse_cuda_json(machine.text(f"{place}/{entry}/version.json") or "")
+            named = re.fullmatch(r"(?:cuda-|v)(\d+\.\d+)", entry)
             if version or named:
-                found[f"/usr/local/{entry}"] = version or (named[1] if named else "")
+                found[f"{place}/{entry}"] = version or (named[1] if named else "")
             else:
-                silent.append(f"/usr/local/{entry} is there and does not say its version")
+                silent.append(f"{place}/{entry} is there and does not say its version")
     if found:
         versions = sorted(set(found.values()))
         yield known("cuda.toolkits", versions, ", ".join(found))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO
+
+from envdoctor.adapters.process_tree import ProcessTree
 
 __all__ = ["BoundedChild", "ChildOutcome", "run_bounded"]
 
@@ -73,18 +73,18 @@ class BoundedChild:
         self.timeout_s = timeout_s
         self.limit_bytes = limit_bytes
         self.begin = time.monotonic()
-        self.child: subprocess.Popen[bytes] | None = None
+        self.tree: ProcessTree | None = None
         self.reason = ""
         try:
-            self.child = _start(argv, environment, cwd)
+            self.tree = _start(argv, environment, cwd)
         except (OSError, ValueError) as error:
             self.reason = getattr(error, "strerror", None) or str(error)
 
     def wait(self) -> ChildOutcome:
         """Wait for the end, at most until the time is over. To be called once."""
-        child = self.child
-        if child is None:
+        if self.tree is None:
             return ChildOutcome("cannot-start", detail=self.reason)
+        child = self.tree.process
         assert child.stdout is not None and child.stderr is not None  # noqa: S101 - both are pipes
         readers = (_Reader(child.stdout, self.limit_bytes), _Reader(child.stderr, self.limit_bytes))
         timed_out = False
@@ -94,8 +94,8 @@ class BoundedChild:
             timed_out = True
         finally:
             if timed_out or child.poll() is None:
-                _kill(child)
-            _drain(child, readers)
+                _kill(self.tree)
+            _drain(self.tree, readers)
         stdout, stderr = (reader.result() for reader in readers)
         if timed_out:
             return ChildOutcome("timed-out", None, stdout, stderr, f"did not end within {round(self.timeout_s, 2):g} s")
@@ -114,44 +114,32 @@ def run_bounded(
     return BoundedChild(argv, timeout_s=timeout_s, limit_bytes=limit_bytes, environment=environment, cwd=cwd).wait()
 
 
-def _start(argv: Sequence[str], environment: Mapping[str, str] | None, cwd: str | None) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - a list of arguments, no shell
-        list(argv),
+def _start(argv: Sequence[str], environment: Mapping[str, str] | None, cwd: str | None) -> ProcessTree:
+    return ProcessTree(
+        argv,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=dict(environment) if environment is not None else None,
         cwd=cwd,
-        start_new_session=os.name == "posix",
-        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
 
 
-def _kill(child: subprocess.Popen[bytes]) -> None:
-    if sys.platform == "win32":
-        taskkill = Path(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32", "taskkill.exe")
-        with suppress(OSError, subprocess.SubprocessError):
-            subprocess.run(  # noqa: S603 - a list of arguments, no shell
-                [str(taskkill), "/T", "/F", "/PID", str(child.pid)], capture_output=True, timeout=5, check=False
-            )
-    else:
-        with suppress(OSError):
-            os.killpg(child.pid, signal.SIGKILL)
+def _kill(tree: ProcessTree) -> None:
+    tree.kill()
     with suppress(OSError):
-        child.kill()
+        tree.process.kill()
     with suppress(subprocess.TimeoutExpired):
-        child.wait(timeout=2)
+        tree.process.wait(timeout=2)
 
 
-def _drain(child: subprocess.Popen[bytes], readers: tuple[_Reader, _Reader]) -> None:
+def _drain(tree: ProcessTree, readers: tuple[_Reader, _Reader]) -> None:
     deadline = time.monotonic() + _DRAIN_S
     for reader in readers:
         reader.join(max(0.0, deadline - time.monotonic()))
     if any(reader.is_alive() for reader in readers):
         # Somebody whom the child started still holds the pipe.
-        if sys.platform != "win32":
-            with suppress(OSError):
-                os.killpg(child.pid, signal.SIGKILL)
+        tree.kill()
         for reader in readers:
             reader.join(_DRAIN_S)
     for reader in readers:

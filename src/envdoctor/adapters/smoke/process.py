@@ -6,15 +6,17 @@ import contextlib
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from typing_extensions import Self
+
+from envdoctor.adapters.process_tree import ProcessTree
 
 __all__ = ["Child", "describe_exit"]
 
@@ -39,8 +41,11 @@ _WINDOWS_EXCEPTIONS = {
     0x80000003: "breakpoint",
 }
 
+_ABORT = 3
+"""With which Windows's C runtime ends a program that calls ``abort``."""
 
-def describe_exit(code: int) -> str:
+
+def describe_exit(code: int, *, windows: bool = os.name == "nt") -> str:
     """Return in words how a process ended: a signal, a Windows exception code, or an exit status."""
     if code < 0 and -code < 128:
         try:
@@ -53,6 +58,8 @@ def describe_exit(code: int) -> str:
         return f"{_WINDOWS_EXCEPTIONS[unsigned]} (0x{unsigned:08X})"
     if unsigned >= 0x80000000:
         return f"exception 0x{unsigned:08X}"
+    if code == _ABORT and windows:
+        return f"abort (exit status {code})"
     return f"exit status {code}"
 
 
@@ -64,16 +71,15 @@ class Child:
     ) -> None:
         self._events: queue.Queue[dict[str, Any] | None] = queue.Queue(maxsize=4096)
         self._tail = bytearray()
-        options: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x200}
-        self.process = subprocess.Popen(  # noqa: S603 - a list of arguments, never a shell string
-            list(command),
+        self._tree = ProcessTree(
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=dict(environment),
             cwd=directory,
-            **options,
         )
+        self.process = self._tree.process
         self._threads = [
             threading.Thread(target=self._read_events, args=(self.process.stdout,), daemon=True),
             threading.Thread(target=self._read_stderr, args=(self.process.stderr,), daemon=True),
@@ -113,10 +119,9 @@ class Child:
 
     def kill(self) -> int | None:
         """End the process and those that it started. Returns its exit status, None where it cannot be ended."""
-        if self.process.poll() is None:
-            self._kill_tree()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(10.0)
+        self._tree.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(10.0)
         for thread in self._threads:
             thread.join(2.0)
         return self.process.poll()
@@ -124,19 +129,8 @@ class Child:
     def last_words(self) -> str:
         """Return what the child said last on stderr, without Python's frames."""
         lines = [line.strip() for line in bytes(self._tail).decode("utf-8", "replace").splitlines()]
-        said = [line for line in lines if line and not line.startswith(_NOISE)]
+        said = [line for line in lines if line and not _NOISE.match(line)]
         return " ".join(said[-2:])[-300:]
-
-    def _kill_tree(self) -> None:
-        if os.name == "posix":
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            return
-        taskkill = str(Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32" / "taskkill.exe")
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            arguments = [taskkill, "/F", "/T", "/PID", str(self.process.pid)]
-            subprocess.run(arguments, capture_output=True, timeout=10, check=False)  # noqa: S603
-        self.process.kill()
 
     def _read_events(self, stream: IO[bytes]) -> None:
         complete = True
@@ -156,16 +150,8 @@ class Child:
             del self._tail[:-KEPT_STDERR]
 
 
-_NOISE = (
-    "File ",
-    "Thread 0x",
-    "Current thread",
-    "Extension modules",
-    "Stack (most",
-    "<no Python",
-    "Fatal Python",
-    "...",
+# Threads that crash together on Windows write into each other's lines, so that each part of one is known by itself.
+_NOISE = re.compile(
+    r"File |Thread 0x|Current thread|Extension modules|Stack \(most|<no Python|Fatal Python|\.\.\.|code 0x|[0-9a-f]{8}$"
+    r"|.*Windows fatal exception|.*\(most recent call first\)|.*\bline \d+ in [\w<>]+$"
 )
-
-if sys.platform == "win32":  # pragma: no cover - the flag exists there alone
-    assert subprocess.CREATE_NEW_PROCESS_GROUP == 0x200  # noqa: S101

@@ -1,0 +1,46 @@
+"""Commands that are shown, quoted so that a person can paste them."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from envdoctor.shell_line import shell_line
+
+WORDS = ["envdoctor", "undo", "--env", "/it's here/env", "", "a\\b", "größe/中"]
+
+
+def test_a_posix_shell_takes_a_line_apart_again() -> None:
+    assert shlex.split(shell_line(WORDS, windows=False)) == WORDS
+
+
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [
+        (r"C:\Users\Ann\.venv", r"C:\Users\Ann\.venv"),
+        (r"\\server\share\p-1", r"\\server\share\p-1"),
+        (r"C:\größe\中", r"C:\größe\中"),
+        ("torch==2.4.1", "torch==2.4.1"),
+        (r"C:\Users\Ann Bo\p", r'"C:\Users\Ann Bo\p"'),
+        ("C:\\Ann Bo\\", r'"C:\Ann Bo\\"'),
+        (r"C:\R&D\p", r'"C:\R&D\p"'),
+        (r"C:\p(1)", r'"C:\p(1)"'),
+        (r"C:\it's", r'"C:\it' + "'" + 's"'),
+        ("torch>=2,<3", '"torch>=2,<3"'),
+        ("a;b", '"a;b"'),
+        ("@x", '"@x"'),
+        ("", '""'),
+        ('say "x"', r'"say \"x\""'),
+        (r"C:\$x's", r"'C:\$x''s'"),
+        ("a`b", "'a`b'"),
+    ],
+)
+def test_a_word_means_itself_to_cmd_and_to_powershell(word: str, shown: str) -> None:
+    assert shell_line(["envdoctor", word], windows=True) == f"envdoctor {shown}"
+
+
+def test_variables_are_set_for_the_line_alone() -> None:
+    words = ["envdoctor", "lock", "."]
+    assert shell_line(words, {"MIRROR": "URL"}, windows=False) == "MIRROR=URL envdoctor lock ."
+    assert shell_line(words, {"MIRROR": "URL"}, windows=True) == 'cmd /c "set MIRROR=URL&& envdoctor lock ."'
