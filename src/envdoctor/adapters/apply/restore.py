@@ -159,7 +159,7 @@ def _remove_byte_code(path: Path) -> None:
     """Remove what Python has made of a module that is gone."""
     if path.suffix == ".py":
         for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
-            cached.unlink(missing_ok=True)
+            remove_file(cached)
         with suppress(OSError):
             (path.parent / "__pycache__").rmdir()
 
