@@ -206,8 +206,8 @@ POWERSHELL = """
 param([switch]$Cpu, [string]$Index = "https://index.example/cu121")
 <# pip install incomment
 pip install incomment #>
-if($Cpu){ & "$venv\\python.exe" -m pip install torch }else{
-    python -m pip install torch==2.3.0 --index-url $Index
+if(!$Cpu){ & "$venv\\python.exe" -m pip install torch==2.3.0 --index-url $Index }else{
+    python -m pip install torch
 }
 Write-Host "now pip install nothing" -ForegroundColor Green
 $packages = @("numpy", "scipy>=1.10")
@@ -240,10 +240,9 @@ pip install %%q
 
 def test_lists_loops_and_words_of_powershell(read_files):
     project = read_files({"install.ps1": POWERSHELL}, at="install.ps1")
-    assert [one.name for one in project.requirements] == [
-        *("torch", "torch", "numpy", "scipy", "numpy", "scipy", "onnx", "six")
-    ]
-    assert [one.index_url for one in project.requirements][:2] == [None, "https://index.example/cu121"]
+    assert [one.name for one in project.requirements] == [*("torch", "numpy", "scipy", "numpy", "scipy", "onnx", "six")]
+    assert [one.index_url for one in project.requirements][:2] == ["https://index.example/cu121", None]
+    assert [one.path for one in project.left_out] == ["install.ps1:6"]
     assert [one.no_deps for one in project.requirements][-2:] == [True, True]
     assert [(one.kind, one.origin.line) for one in project.problems] == [(ReadingProblemKind.MISSING_VARIABLE, 16)]
 

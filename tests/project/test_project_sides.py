@@ -284,3 +284,16 @@ def test_a_list_for_developers_does_not_decide_beside_an_extra_that_is_asked_for
 def test_a_list_for_developers_decides_where_nothing_else_says_anything(read_files):
     project = read_files({"requirements-dev.txt": "idna\n", "pyproject.toml": "[tool.ruff]\n"})
     assert asked(project) == [("idna", "requirements-dev.txt")]
+
+
+def test_extras_of_a_member_of_the_workspace_are_named(read_files):
+    root = '[project]\nname = "root"\ndependencies = ["torch"]\n[tool.uv.workspace]\nmembers = ["part/*"]\n'
+    core = (
+        '[project]\nname = "core"\ndependencies = ["six"]\n[project.optional-dependencies]\ngpu = ["cupy"]\n'
+        '[dependency-groups]\ndev = ["pytest"]\n'
+    )
+    project = read_files({"pyproject.toml": root, "part/core/pyproject.toml": core})
+    assert [line.name for line in project.requirements] == ["torch", "six"]
+    assert [(one.path, one.reason, one.detail) for one in project.left_out] == [
+        ("part/core", LeftOut.MEMBER, "extra `gpu`, group `dev`")
+    ]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from envdoctor.model.project import LeftOut
 from envdoctor.render.reasons import reason
 
 if TYPE_CHECKING:
     from envdoctor.model.conflict import GroupOutcome
+    from envdoctor.model.project import FileLeftOut
     from envdoctor.model.report import Report, Scope
 
 __all__ = ["holds", "scope_lines"]
@@ -34,7 +36,7 @@ def _lines(scope: Scope, *, everything: bool) -> Iterator[tuple[str, str]]:
     if scope.beside:
         yield "beside it, deciding nothing", _listed([_outcome(one) for one in scope.beside], most)
     if scope.not_read:
-        left = [f"{one.path} ({one.reason.value})" if everything else one.path for one in scope.not_read]
+        left = [_left_out(one, everything=everything) for one in scope.not_read]
         yield "not read", _listed(left, most)
     if scope.environments:
         yield "environment", ", ".join(scope.environments)
@@ -42,6 +44,12 @@ def _lines(scope: Scope, *, everything: bool) -> Iterator[tuple[str, str]]:
         yield "index", ", ".join(f"{one.value} ({one.origin})" for one in scope.index_settings)
     if everything and scope.target_facts:
         yield "target", ", ".join(f"{one.name} {one.value} ({one.origin})" for one in scope.target_facts)
+
+
+def _left_out(one: FileLeftOut, *, everything: bool) -> str:
+    if not everything and one.reason is not LeftOut.DENIED:
+        return one.path
+    return f"{one.path} ({one.reason.value}{f': {one.detail}' if one.detail else ''})"
 
 
 def _listed(texts: Sequence[str], most: int | None) -> str:

@@ -14,15 +14,18 @@ from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileEr
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
+from envdoctor.adapters.project.script_branches import branches_of, taken
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
 from envdoctor.adapters.project.specification import parse_line
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
+    FileLeftOut,
     FileOption,
     IndexOption,
     IndexOptionKind,
     InstallCommand,
+    LeftOut,
     ReadingProblem,
     ReadingProblemKind,
 )
@@ -58,11 +61,24 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     file = draft.load(path)
     dialect = Dialect.POSIX if dockerfile else _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
     script = _Script(file, dockerfile, path.parent, ScriptVariables(dialect))
+    if not dockerfile:
+        _note_other_system(draft, file, dialect)
     script.stops_on_error = dockerfile or file.text.startswith(("#!/bin/bash -e", "#!/bin/sh -e"))
     before = len(draft.commands)
     _read(draft, script, _run_lines(file.text) if dockerfile else file.text, dialect)
     if required and len(draft.commands) == before:
         raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
+
+
+def _note_other_system(draft: Draft, file: TextFile, dialect: Dialect) -> None:
+    """Say that a script is for another system than the target: it is read in want of one for it."""
+    platform = (draft.environment or {}).get("sys_platform", "")
+    if not platform or (platform == "win32") == (dialect is not Dialect.POSIX):
+        return
+    target = {"win32": "windows", "darwin": "macos"}.get(platform, platform)
+    system = "Linux and macOS" if dialect is Dialect.POSIX else "Windows"
+    message = f"`{file.shown}` is a script for {system}, and the target is {target}: what it installs there is judged"
+    draft.problem(ReadingProblemKind.UNSUPPORTED, FileOrigin(file.shown), f"{message}; `--target-os` names another")
 
 
 def read_commands(draft: Draft, file: TextFile) -> None:
@@ -73,12 +89,23 @@ def read_commands(draft: Draft, file: TextFile) -> None:
 
 def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
     listed = [replace(one, words=script.variables.expanded(one.words)) for one in _assigning(script, text, dialect)]
-    for at, command in enumerate(listed):
+    calls = [read_pip_command(command.words) for command in listed]
+    places, conditions = branches_of(text, listed, dialect)
+    installs = [path for path, call in zip(places, calls, strict=True) if call is not None and call.verb == "install"]
+    counting = taken(installs, conditions, draft.environment)
+    for at, (command, call, path) in enumerate(zip(listed, calls, places, strict=True)):
         _follow(script, draft, command)
-        call = read_pip_command(command.words)
-        if call is not None:
-            following = listed[at + 1 : at + 3]
-            _run(draft, script, call, command, following)
+        if call is not None and all(counting.get(branch.block, branch.number) == branch.number for branch in path):
+            _run(draft, script, call, command, listed[at + 1 : at + 3])
+        elif call is not None:
+            _leave_out(draft, script, command)
+
+
+def _leave_out(draft: Draft, script: _Script, command: Command) -> None:
+    """Name a command of a branch that excludes one which counts."""
+    words = " ".join(word.text for word in command.words)
+    place = f"{script.file.shown}:{command.words[0].line}"
+    draft.left_out.append(FileLeftOut(place, LeftOut.BRANCH, words[:80]))
 
 
 def _assigning(script: _Script, text: str, dialect: Dialect) -> Iterator[Command]:

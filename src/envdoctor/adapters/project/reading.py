@@ -29,7 +29,7 @@ from envdoctor.adapters.project.python_version import read_python_version
 from envdoctor.adapters.project.uv_settings import read_uv_file
 from envdoctor.adapters.project.uv_workspace import workspace_root
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import Group, GroupChoice, Project, ReadingProblemKind
+from envdoctor.model.project import FileLeftOut, Group, GroupChoice, LeftOut, Project, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName, Requirement
 
 __all__ = ["read_metadata_of", "read_project"]
@@ -178,11 +178,20 @@ def _read_local_project(draft: Draft, local: LocalProject) -> None:
         known, used, draft.known_groups = draft.known_groups, dict(draft.used_groups), {}
         read_metadata_of(draft, local, Wanted.of_line(local.extras))
         extras, draft.known_groups, draft.used_groups = draft.known_groups, known, used
+        _name_unasked(draft, local, extras)
     there = {canonicalize_name(group.name) for group in extras if group.kind is GroupKind.EXTRA}
     for extra in local.extras:
         if canonicalize_name(extra) not in there:
             message = f"the project at `{local.text}` has no extra `{extra}`"
             draft.problem(ReadingProblemKind.UNKNOWN_EXTRA, local.origin, message, local.text)
+
+
+def _name_unasked(draft: Draft, local: LocalProject, groups: Collection[GroupName]) -> None:
+    """Name the extras and groups of a member of the workspace that nobody asks for: they are not judged from here."""
+    asked = {canonicalize_name(extra) for extra in local.extras}
+    left = [str(one) for one in groups if one.kind is GroupKind.GROUP or canonicalize_name(one.name) not in asked]
+    if left and local.directory in draft.members:
+        draft.left_out.append(FileLeftOut(draft.shown(local.directory), LeftOut.MEMBER, ", ".join(sorted(left))))
 
 
 def _wanted_of_root(draft: Draft, local: LocalProject) -> Wanted:

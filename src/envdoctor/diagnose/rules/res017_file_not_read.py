@@ -20,7 +20,7 @@ Nothing in this report speaks of them. What is installed by one of them is not w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
@@ -30,6 +30,7 @@ from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.project import FileLeftOut
 
 _MOST = 4
 
@@ -53,8 +54,13 @@ def _find(examination: Examination) -> Iterator[Finding]:
             Evidence(f"{one.reason.value}: {one.detail}" if one.detail else one.reason.value, one.path)
             for one in left_out
         ),
-        remedy=Remedy(f"`envdoctor check {left_out[0].path}` judges one of them by itself"),
+        remedy=_remedy(left_out),
     )
+
+
+def _remedy(left_out: Sequence[FileLeftOut]) -> Remedy | None:
+    files = [one.path for one in left_out if one.reason is not LeftOut.BRANCH]
+    return Remedy(f"`envdoctor check {files[0]}` judges one of them by itself") if files else None
 
 
 RULE = Rule(

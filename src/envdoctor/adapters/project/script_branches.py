@@ -1,0 +1,150 @@
+"""Branches of a script that exclude each other: of `if` and `case` one runs, so only one of them is added up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from envdoctor.adapters.project.shell_words import Command, Dialect
+
+__all__ = ["Branch", "branches_of", "taken"]
+
+_SYSTEMS = (
+    ("darwin", re.compile(r"darwin|macos|\bosx\b", re.I)),
+    ("win32", re.compile(r"msys|mingw|cygwin|windows|win32|\bnt\b", re.I)),
+    ("linux", re.compile(r"linux|ubuntu|debian", re.I)),
+)
+_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
+_IF, _ELSE = re.compile(r"\b(?:if|switch)\b", re.I), re.compile(r"\belse(?:if)?\b", re.I)
+_COMMENT = re.compile(r"^\s*(?:@?rem\b|::|#)", re.I)
+_INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|mamba|python\S*)\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One branch of one block; blocks are counted through the script."""
+
+    block: int
+    number: int
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Where a reader is: the open blocks, outermost first."""
+
+    blocks: int = 0
+    open: list[Branch | None] = field(default_factory=list)
+    closed: Branch | None = None
+    conditions: dict[Branch, str] = field(default_factory=dict)
+
+    @property
+    def path(self) -> tuple[Branch, ...]:
+        return tuple(branch for branch in self.open if branch is not None)
+
+    def enter(self, condition: str) -> None:
+        self.blocks += 1
+        self._push(Branch(self.blocks, 0), condition)
+
+    def go_on(self, condition: str) -> None:
+        """Enter the next branch of the block that was open last."""
+        last = self.open.pop() if self.closed is None and self.open else self.closed
+        if last is not None:
+            self._push(Branch(last.block, last.number + 1), condition)
+
+    def leave(self) -> None:
+        self.closed = self.open.pop() if self.open else None
+
+    def _push(self, branch: Branch, condition: str) -> None:
+        self.open.append(branch)
+        self.closed = None
+        self.conditions[branch] = condition
+
+
+def branches_of(
+    text: str, listed: Sequence[Command], dialect: Dialect
+) -> tuple[list[tuple[Branch, ...]], Mapping[Branch, str]]:
+    """Return for each command the branches it stands in, and the condition of each branch as it is written."""
+    walk = _Walk()
+    if dialect is Dialect.POSIX:
+        return list(_of_words(listed, walk)), walk.conditions
+    lines = dict(_of_brackets(text, dialect, walk))
+    return [lines.get(command.words[0].line, ()) for command in listed], walk.conditions
+
+
+def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, ...]]:
+    in_case: list[bool] = []
+    for command in listed:
+        word = command.words[0].text
+        said = " ".join(each.text for each in command.words[1:])
+        if word in ("if", "case"):
+            walk.enter(said)
+            in_case.append(word == "case")
+        elif word in ("elif", "else") and walk.open:
+            walk.closed = None
+            walk.go_on(said if word == "elif" else "")
+        elif word in ("fi", "esac") and in_case:
+            walk.leave()
+            walk.closed = None
+            in_case.pop()
+        elif command.ends == ")" and in_case and in_case[-1] and walk.open and walk.open[-1] is not None:
+            walk.conditions[walk.open[-1]] = f"{word} {said}"
+        yield walk.path
+        if command.ends == ";;" and in_case and in_case[-1]:
+            walk.closed = None
+            walk.go_on("")
+
+
+def _of_brackets(text: str, dialect: Dialect, walk: _Walk) -> Iterator[tuple[int, tuple[Branch, ...]]]:
+    opening, closing = ("(", ")") if dialect is Dialect.CMD else ("{", "}")
+    before = ""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        if _COMMENT.match(raw):
+            continue
+        line = _QUOTED.sub(lambda found: " " * len(found[0]), raw)
+        install = _INSTALLS.search(line)
+        at, path = 0, walk.path
+        before = before if dialect is Dialect.POWERSHELL and line.lstrip().startswith(opening) else ""
+        for found in re.finditer(f"[{re.escape(opening + closing)}]", line):
+            if install is not None and at <= install.start() < found.start():
+                path = walk.path
+            before = before + line[at : found.start()]
+            said = raw[at : found.start()]
+            at = found.end()
+            if found[0] == closing:
+                walk.leave()
+            elif _ELSE.search(before):
+                walk.go_on(said)
+            elif _IF.search(before):
+                walk.enter(said)
+            else:
+                walk.open.append(None)
+                walk.closed = None
+            before = ""
+        if install is not None and install.start() >= at:
+            path = walk.path
+        before = line[at:]
+        yield number, path
+
+
+def taken(
+    installs: Sequence[tuple[Branch, ...]], conditions: Mapping[Branch, str], environment: Mapping[str, str] | None
+) -> Mapping[int, int]:
+    """Return the branch that counts of each block in which any installs: the first that is for the target."""
+    platform = (environment or {}).get("sys_platform", "")
+    numbers: dict[int, dict[int, None]] = {}
+    for path in installs:
+        for branch in path:
+            numbers.setdefault(branch.block, {})[branch.number] = None
+    chosen: dict[int, int] = {}
+    for block, found in numbers.items():
+        branches = [Branch(block, number) for number in found]
+        fitting = [branch for branch in branches if _may_be_for(conditions.get(branch, ""), platform)]
+        chosen[block] = (fitting or branches)[0].number
+    return chosen
+
+
+def _may_be_for(condition: str, platform: str) -> bool:
+    """Return whether a condition speaks of no other system than the target's alone."""
+    named = {system for system, words in _SYSTEMS if words.search(condition)}
+    return not platform or not named or platform in named

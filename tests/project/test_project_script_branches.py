@@ -1,0 +1,136 @@
+"""Branches of a script that exclude each other are not added up: one counts, and the others are named."""
+
+from __future__ import annotations
+
+import pytest
+
+from envdoctor.model.project import LeftOut
+
+SHELL = """
+if [ "$1" = "cu121" ]; then
+    pip install torch==2.3.0
+elif [ "$1" = "rocm" ]; then pip install torch==2.1.0
+else
+    pip install torch==2.2.0
+fi
+pip install numpy
+if command -v git; then pip install six; fi
+"""
+CASE = """
+case "$BACKEND" in
+  cuda) pip install torch==2.3.0 ;;
+  rocm|amd)
+    pip install torch==2.1.0
+    ;;
+  *) echo "nothing" ;;
+esac
+pip install numpy
+"""
+BATCH = """
+@echo off
+if "%GPU%"=="nvidia" (
+    pip install torch==2.3.0
+) else if "%GPU%"=="amd" (
+    pip install torch==2.1.0
+) else (
+    pip install torch==2.2.0
+)
+if not exist x (pip install six)
+for %%p in (a b) do (
+    pip install %%p
+)
+pip install numpy
+"""
+POWERSHELL = """
+if ($Gpu) {
+    pip install torch==2.3.0
+}
+elseif ($Amd) { pip install torch==2.1.0 }
+else {
+    pip install torch==2.2.0
+}
+pip install numpy
+"""
+NESTED = """
+if [ -n "$A" ]; then
+  if [ -n "$B" ]; then
+    pip install torch==2.3.0
+  else
+    pip install torch==2.2.0
+  fi
+  pip install six
+else
+  pip install torch==2.1.0
+fi
+"""
+SYSTEMS = """
+if [[ "$OSTYPE" == "darwin"* ]]; then
+  pip install torch==2.1.0
+elif [[ "$OSTYPE" == "linux-gnu"* ]]; then
+  pip install torch==2.3.0
+else
+  pip install torch==2.2.0
+fi
+"""
+REMOVES = 'if [ -n "$CLEAN" ]; then pip uninstall -y six; fi\npip install six\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "asked", "left"),
+    [
+        ("a.sh", SHELL, ["torch==2.3.0", "numpy", "six"], [4, 6]),
+        ("a.sh", CASE, ["torch==2.3.0", "numpy"], [5]),
+        ("a.bat", BATCH, ["torch==2.3.0", "six", "a", "b", "numpy"], [6, 8]),
+        ("a.ps1", POWERSHELL, ["torch==2.3.0", "numpy"], [5, 7]),
+        ("a.sh", NESTED, ["torch==2.3.0", "six"], [6, 10]),
+        ("a.sh", REMOVES, ["six"], []),
+    ],
+)
+def test_one_branch_counts_and_the_others_are_named(read_files, name, text, asked, left):
+    project = read_files({name: text}, at=name)
+    assert [str(line) for line in project.requirements] == asked
+    named = [one for one in project.left_out if one.reason is LeftOut.BRANCH]
+    assert [one.path for one in named] == [f"{name}:{line}" for line in left]
+    assert all(one.detail.endswith(("2.0", "1.0")) for one in named)
+
+
+@pytest.mark.parametrize(("platform", "version"), [("linux", "2.3.0"), ("darwin", "2.1.0"), ("win32", "2.2.0")])
+def test_the_branch_of_the_target_counts(read_files, platform, version):
+    project = read_files({"a.sh": SYSTEMS}, at="a.sh", target_environment={"sys_platform": platform})
+    assert [str(line) for line in project.requirements] == [f"torch=={version}"]
+
+
+def test_branches_of_a_dockerfile_s_command(read_files):
+    text = 'FROM x\nRUN if [ "$GPU" = 1 ]; then \\\n      pip install torch==2.3.0; \\\n    else \\\n'
+    project = read_files({"Dockerfile": f"{text}      pip install torch==2.1.0; \\\n    fi\n"}, at="Dockerfile")
+    assert [str(line) for line in project.requirements] == ["torch==2.3.0"]
+
+
+def test_a_script_without_an_end_is_read_to_its_end(read_files):
+    for text in (
+        "fi\nelse\nesac\npip install six\n",
+        "if x; then pip install six\n",
+        "case x in\n a) pip install six\n",
+    ):
+        assert [str(line) for line in read_files({"a.sh": text}, at="a.sh").requirements] == ["six"]
+    for text in (")\n) else (\npip install six\n", "if x (\npip install six\n"):
+        assert [str(line) for line in read_files({"a.bat": text}, at="a.bat").requirements] == ["six"]
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "said"),
+    [
+        ("go.bat", "linux", "`go.bat` is a script for Windows, and the target is linux"),
+        ("go.ps1", "darwin", "`go.ps1` is a script for Windows, and the target is macos"),
+        ("go.sh", "win32", "`go.sh` is a script for Linux and macOS, and the target is windows"),
+        ("go.bat", "win32", None),
+        ("go.sh", "linux", None),
+        ("Dockerfile", "win32", None),
+    ],
+)
+def test_a_script_for_another_system_is_said_to_be_one(read_files, name, platform, said):
+    run = "RUN " if name == "Dockerfile" else ""
+    project = read_files({name: f"{run}pip install six\n"}, target_environment={"sys_platform": platform})
+    assert [line.name for line in project.requirements] == ["six"]
+    assert [each.message.partition(":")[0] for each in project.problems] == ([said] if said else [])
+    assert not project.unread
