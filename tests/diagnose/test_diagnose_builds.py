@@ -6,7 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from diagnose_fixtures import MemoryArchives, by_distribution, examination_of, resolution_of, resolved, target_of
+from diagnose_fixtures import (
+    MemoryArchives,
+    MemoryIndex,
+    by_distribution,
+    examination_of,
+    resolution_of,
+    resolved,
+    target_of,
+)
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
@@ -117,6 +125,16 @@ def test_the_remedy_names_a_release_that_has_the_backend() -> None:
     assert finding.remedy.summary.startswith("take bitsandbytes>=0.49")
     (cpu,) = found("RES202", resolved("bitsandbytes==0.50.2"), target="macos/arm64/3.12/mps")
     assert cpu.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(("torch", "said"), [("2.1.2+rocm5.6", True), ("2.9.1+rocm6.4", False)])
+def test_the_remedy_says_that_the_release_needs_another_torch(torch: str, *, said: bool) -> None:
+    wheels = ["bitsandbytes-0.45.5-py3-none-any.whl", "bitsandbytes-0.50.2-py3-none-any.whl"]
+    index = MemoryIndex({"bitsandbytes": wheels}, {"bitsandbytes==0.50.2": ["torch<3,>=2.4"]})
+    pins = (resolved("bitsandbytes==0.45.5"), resolved(f"torch=={torch}"))
+    (finding,) = found("RES202", *pins, target=ROCM, index=index)
+    assert finding.remedy is not None
+    assert (f"it asks for torch<3,>=2.4, and the plan has {torch}" in finding.remedy.summary) is said
 
 
 def test_version_py_tells_an_xpu_build() -> None:

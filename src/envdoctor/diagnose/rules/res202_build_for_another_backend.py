@@ -28,6 +28,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.index_account import silent
 from envdoctor.diagnose.package_view import Place, scenes
@@ -37,7 +40,8 @@ from envdoctor.model.build_label import label_in_source, read_label
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
-from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
+from envdoctor.model.version_table import contains
+from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -111,13 +115,13 @@ def _build_of(examination: Examination, view: PackageView, target: Target) -> _B
     return _Build(words, backends, build.backend is Backend.CPU, Evidence(f"build: {label}", source))
 
 
-def _remedy(name: str, version: Version, target: Target) -> Remedy:
+def _remedy(examination: Examination, name: str, version: Version, target: Target) -> Remedy:
     if name == "ctranslate2":
         return Remedy("there is no CUDA wheel for aarch64: place faster-whisper on the CPU, or build CTranslate2")
     if name == "torch":
         return Remedy(_torch_for(target, version))
     if name == "bitsandbytes":
-        return Remedy(_newer_bitsandbytes(target))
+        return Remedy(_newer_bitsandbytes(examination, target))
     return Remedy(_IN_PLACE_OF_CUDA.get(name, {}).get(target.backend, "take the package that is for the target's GPU"))
 
 
@@ -140,12 +144,30 @@ def _torch_for(target: Target, version: Version) -> str:
     return f"take {three} from a CUDA index"
 
 
-def _newer_bitsandbytes(target: Target) -> str:
+def _newer_bitsandbytes(examination: Examination, target: Target) -> str:
     rows = [item for item in shipped_wheel_facts().devices if item.speaks_of("bitsandbytes", target)]
     fitting = next((item.version for item in rows if target.backend.value in item.backends), None)
     if fitting is None:
         return f"leave it out: no release that is known has a library for {target.backend.value} here"
-    return f"take bitsandbytes{fitting}, whose wheels have a library for {target.backend.value}"
+    needs = _torch_asked_by(examination, fitting)
+    return f"take bitsandbytes{fitting}, whose wheels have a library for {target.backend.value}{needs}"
+
+
+def _torch_asked_by(examination: Examination, fitting: str) -> str:
+    """Say which torch the newest of those releases asks for, where the one of the plan is none."""
+    index, torch = examination.index, examination.resolution.get("torch") if examination.resolution else None
+    if index is None or torch is None:
+        return ""
+    try:
+        files = index.page(canonicalize_name("bitsandbytes")).files
+        wheels = [file for file in files if file.kind is FileKind.WHEEL and contains(fitting, file.version)]
+        newest = max(wheels, key=lambda file: file.version, default=None)
+        lines = map(Requirement, index.metadata(newest).requires_dist if newest is not None else ())
+        asked = next((line.specifier for line in lines if line.name == "torch" and line.marker is None), None)
+    except (IndexUnavailable, MetadataUnavailable, ProjectNotFound, InvalidRequirement):
+        return ""
+    fits = asked is None or asked.contains(torch.version, prereleases=True)
+    return "" if fits else f"; it asks for torch{asked}, and the plan has {torch.version}"
 
 
 def _finding(examination: Examination, view: PackageView, build: _Build, target: Target) -> Finding:
@@ -163,7 +185,7 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
             f"and the target's backend is {target.backend.value}"
         ),
         evidence=(build.evidence,),
-        remedy=_remedy(view.name, view.version, target),
+        remedy=_remedy(examination, view.name, view.version, target),
         location=chain_to(resolution, view.name).location if resolution is not None else None,
         packages=(view.name,),
     )
