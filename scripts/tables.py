@@ -52,6 +52,7 @@ UNREADABLE = {
     "numpy1": "whether a binary loads shows when it is imported; `evidence` says how it was read",
     "project": "the marks of projects stand in their repositories",
     "pytorch": "what PyTorch's own indexes hold is seen on those alone",
+    "refused": "what a converter makes of a model's source shows when it converts",
     "refuses": "a row with `why` says what only a build shows",
     "removed": "that a call is gone shows when both releases are imported",
     "vouched": "that it works shows in files and runs; `evidence` says how it was read",
