@@ -80,6 +80,7 @@ def fix(
         ),
     ] = None,
     no_smoke: Annotated[bool, typer.Option("--no-smoke", help="Do not run GPU kernels at the end.")] = False,
+    substitute: opt.SubstituteOption = None,
     target_os: opt.TargetOsOption = None,
     target_arch: opt.TargetArchOption = None,
     target_python: opt.TargetPythonOption = None,
@@ -103,6 +104,7 @@ def fix(
         IndexChoice(False, index_url, None, cache_dir, exclude_newer),
         progress=open_progress(quiet=quiet),
         tell=teller(quiet=quiet),
+        substitute=substitute or (),
         python=python_there(project if project.is_dir() else project.parent, env, python),
     )
     options = TreatmentOptions(

@@ -56,6 +56,7 @@ def lock(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 if the files are not what would be written now.")
     ] = False,
+    substitute: opt.SubstituteOption = None,
     target_os: opt.TargetOsOption = None,
     target_arch: opt.TargetArchOption = None,
     target_python: opt.TargetPythonOption = None,
@@ -95,6 +96,7 @@ def lock(
         patient=open_patient(PatientChoice(facts=facts)) if facts is not None else None,
         lock_folder=output_dir,
         upgrade=frozenset(upgrade or ()),
+        substitute=substitute or (),
         groups=opt.group_choice(extra, group, only_group, all_groups=all_groups),
     )
     typed = replace(session.typed, facts=facts)

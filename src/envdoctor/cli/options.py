@@ -194,6 +194,10 @@ OnlyGroupOption = Annotated[
 AllGroupsOption = Annotated[
     bool, typer.Option("--all-groups", help="Judge every dependency group with the main list; extras have names.")
 ]
+SubstituteOption = Annotated[
+    list[str] | None,
+    typer.Option("--substitute", metavar="PKG", help="Take the known substitute of a package without wheels."),
+]
 OfflineOption = Annotated[
     bool, typer.Option("--offline", help="Ask no index; judge by the cache and the lock, and say what is not known.")
 ]

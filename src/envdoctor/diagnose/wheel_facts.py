@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.model.binary import GpuCode
@@ -104,6 +105,14 @@ class BuildNeed:
     """Why no build can succeed, in words."""
     lacks: str = ""
     """What a build that succeeds leaves out and the wheels have."""
+    substitute: str = ""
+    """Another distribution with the same module and with wheels."""
+
+    @property
+    def way_around(self) -> str:
+        """What to do instead of the build, in words; empty where nothing is known."""
+        option = f"; `--substitute {self.package}` takes it" if self.substitute else ""
+        return f"{self.instead}{option}"
 
     def is_in_vain(self, target: Target | None) -> bool:
         """Return whether what it makes cannot exist on the target: kernels for CUDA on macOS."""
@@ -142,6 +151,12 @@ class WheelFacts:
                 return item
         return None
 
+    @property
+    def substitutes(self) -> Mapping[NormalizedName, NormalizedName]:
+        """The known substitutes, by the name of what they stand in for."""
+        rows = (row for rows in self.needs.values() for row in rows if row.substitute)
+        return {canonicalize_name(row.package): canonicalize_name(row.substitute) for row in rows}
+
     def build_need(self, package: str, version: Version, target: Target | None = None) -> BuildNeed | None:
         """Return what building that version takes on the target, None where it is not known."""
         python = Version(target.python_version) if target else None
@@ -157,7 +172,7 @@ def shipped_wheel_facts() -> WheelFacts:
     wheels = data_file("wheels")
     needs: dict[str, tuple[BuildNeed, ...]] = {}
     for row in data_file("build-needs")["need"]:
-        texts = (row.get(key, "") for key in ("version", "instead", "python", "fails", "lacks"))
+        texts = (row.get(key, "") for key in ("version", "instead", "python", "fails", "lacks", "substitute"))
         need = BuildNeed(row["package"], tuple(row["needs"]), *texts)
         needs[need.package] = (*needs.get(need.package, ()), need)
     return WheelFacts(

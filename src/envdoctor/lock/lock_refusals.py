@@ -10,6 +10,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.model.candidate import DIRECT_REFERENCE, agreeing, comparable, malformed_hash, safe_hashes
 from envdoctor.model.compatibility import admits
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.override import OverrideSource
 from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
@@ -166,7 +167,7 @@ def left_out_unseen(diagnosis: Diagnosis, repair: Repair | None) -> Iterator[Ref
             if aside.name in diagnosis.missing:
                 message = f"no index has `{aside.name}`; correct `{aside}`, or name the index that has it"
                 yield _of_line(RefusalKind.NO_PROJECT, aside, message)
-            elif override.leaves_out and not override.from_profile:
+            elif override.leaves_out and override.source is OverrideSource.SEARCH:
                 usable = diagnosis.graph is not None and any_version(diagnosis.graph, aside.name)
                 why = "holds together with the rest" if usable else "can be used on this target"
                 message = (

@@ -71,14 +71,17 @@ class Exclusion:
     evidence: str = ""
     stubs: tuple[str, ...] = ()
     """Modules for which an empty stand-in is written, where something asks whether they exist."""
+    instead: Requirement | None = None
+    """Another distribution with the same module, taken where the project asks for this one and that one has a wheel."""
     origin: ProfileOrigin | None = field(default=None, compare=False)
     """Where it was written; so for the other entries of arrays of tables."""
+    source: OverrideSource = OverrideSource.PROFILE
 
     def override(self) -> Override:
         """Return it as what it is: nothing instead of whatever anybody asks for."""
         origin = self.origin or ProfileOrigin("", f"exclude {self.name}")
         nothing = nothing_instead(Requirement(self.name, origin))
-        return Override(nothing, because=self.because, source=OverrideSource.PROFILE, evidence=self.evidence)
+        return Override(nothing, because=self.because, source=self.source, evidence=self.evidence)
 
 
 class CouplingRule(enum.Enum):

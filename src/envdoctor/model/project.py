@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
     from envdoctor.model.origin import FileOrigin
+    from envdoctor.model.profile import Exclusion
     from envdoctor.model.requirement import GroupName, Requirement
 
 __all__ = [
@@ -223,6 +224,8 @@ class Project:
     files: tuple[str, ...] = ()
     """Files that were read, in order."""
     index_options: tuple[IndexOption, ...] = ()
+    substitutes: tuple[Exclusion, ...] = ()
+    """What another distribution stands in for, as a person has asked: typed, or kept by the lock."""
     commands: tuple[InstallCommand, ...] = ()
     requires_python: SpecifierSet | None = None
     requires_python_origin: FileOrigin | None = None

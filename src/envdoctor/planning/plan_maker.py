@@ -12,7 +12,7 @@ from packaging.version import Version
 from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Finding
 from envdoctor.model.plan import PatchPreview, Plan
-from envdoctor.model.profile import Profile
+from envdoctor.model.profile import Exclusion, Profile
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.step import (
@@ -49,6 +49,8 @@ class PlanInput:
     lock_text: str
     installer: str
     profile: Profile | None = None
+    exclusions: tuple[Exclusion, ...] = ()
+    """What must not be installed, beside the profile's: what another distribution stands in for."""
     interpreter: str = ""
     """What a new environment is made with."""
     python: str = ""
@@ -139,7 +141,8 @@ def _paths(item: InstalledDistribution | None) -> set[str]:
 
 def _removed(given: PlanInput) -> dict[InstalledDistribution, str]:
     """Return what goes, and why."""
-    excluded = {item.name: item.because for item in given.profile.excludes} if given.profile else {}
+    profile = given.profile.excludes if given.profile else ()
+    excluded = {item.name: item.because for item in (*profile, *given.exclusions)}
     locked = {file.name for file in given.files}
     removed = {
         item: excluded[item.name]

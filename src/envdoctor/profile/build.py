@@ -116,8 +116,10 @@ def _origin(entry: Entry) -> ProfileOrigin:
     return ProfileOrigin(entry.profile, entry.key_path)
 
 
-def _requirement(entry: Entry, kind: RequirementKind = RequirementKind.REQUIRE) -> Requirement:
-    parsed = Pep508(entry.table["requirement"])
+def _requirement(
+    entry: Entry, kind: RequirementKind = RequirementKind.REQUIRE, key: str = "requirement"
+) -> Requirement:
+    parsed = Pep508(entry.table[key])
     return Requirement(
         name=canonicalize_name(parsed.name),
         origin=_origin(entry),
@@ -125,7 +127,7 @@ def _requirement(entry: Entry, kind: RequirementKind = RequirementKind.REQUIRE) 
         extras=frozenset(canonicalize_name(extra) for extra in parsed.extras),
         marker=parsed.marker,
         url=parsed.url,
-        text=entry.table["requirement"],
+        text=entry.table[key],
         kind=kind,
     )
 
@@ -142,8 +144,13 @@ def _exclude(entry: Entry) -> model.Exclusion:
         because=table["because"],
         evidence=table.get("evidence", ""),
         stubs=tuple(table.get("stubs", ())),
+        instead=_instead(entry),
         origin=_origin(entry),
     )
+
+
+def _instead(entry: Entry) -> Requirement | None:
+    return _requirement(entry, key="instead") if "instead" in entry.table else None
 
 
 def _override(entry: Entry) -> Override:

@@ -61,6 +61,10 @@ _REQUIRES = Table(
 _EXCLUDE = Table(
     {
         "name": Key("A project", required=True, format=f.PACKAGE),
+        "instead": Key(
+            "Another distribution with the same module, for who asks for this one; taken where it has a wheel",
+            format=f.REQUIREMENT,
+        ),
         "stubs": Key(
             "Modules that `fix` puts an empty stand-in for, where something only asks whether they are there",
             Shape.TEXT_LIST,

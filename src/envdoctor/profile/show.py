@@ -111,6 +111,8 @@ def _requires(profile: Profile, kind: RequirementKind) -> Iterator[str]:
 
 
 def _excluded(item: Exclusion) -> str:
+    if item.instead is not None:
+        return f"{item.name}, for {item.instead} where that has a wheel"
     return f"{item.name}, with a stand-in for {', '.join(item.stubs)}" if item.stubs else str(item.name)
 
 

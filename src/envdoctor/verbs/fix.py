@@ -22,6 +22,7 @@ from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.fix_lock import FixLock, distribution_file, lock_for_fix
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 from envdoctor.verbs.startup import settings_of, startup_of, with_settings
+from envdoctor.verbs.substitutes import offers_of_substitutes
 
 __all__ = ["prepare"]
 
@@ -81,7 +82,8 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
     variables = expand_variables(with_settings(settings, chosen.variables), **folders)
     plain = expand_variables(profile.environment if profile else {}, **folders)
     arriving = _arriving(locked, state)
-    excluded = {item.name for item in (profile.excludes if profile else ())} - {file.name for file in locked.files}
+    exclusions = (*(profile.excludes if profile else ()), *(check.project.substitutes if check.project else ()))
+    excluded = {item.name for item in exclusions} - {file.name for file in locked.files}
     stale = leftovers(state.distributions, state.brought, {file.name for file in locked.files}, excluded)
     gone = excluded | {item.distribution.name for item in stale if not item.kept}
     leaving = gone | {file.name for file in _changing(locked, state)}
@@ -95,6 +97,7 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
             lock_text=locked.text,
             installer=name,
             profile=profile,
+            exclusions=exclusions,
             interpreter=found[0] if found is not None else "",
             python=target.python_version,
             builds=locked.builds,
@@ -112,13 +115,13 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
                 *_other_files(locked, check.locked),
             ),
             skipped=chosen.skipped,
-            notes=(*locked.notes, *chosen.notes),
+            notes=(*locked.notes, *chosen.notes, *offers_of_substitutes(locked.files)),
             repair=locked.outcome.repair,
             known_errors=tuple(item for item in locked.outcome.report.open_findings if item.severity is Severity.ERROR),
             label=request.label,
         )
     )
-    overrides = locked.outcome.overrides + tuple(item.override() for item in (profile.excludes if profile else ()))
+    overrides = locked.outcome.overrides + tuple(item.override() for item in exclusions)
     return Prepared(locked.outcome.report, plan, locked.files, locked.outcome.files, overrides)
 
 

@@ -187,7 +187,7 @@ def _build(file: PlannedFile, check: CheckRequest, ports: FixPorts) -> BuildStat
     needs = list(known.needs) if known is not None else []
     if known is None and risk is BuildRisk.COMPILER:
         needs.append("c-compiler")
-    install = [known.instead] if known is not None and known.instead else []
+    install = [known.way_around] if known is not None and known.way_around else []
     for need in check.profile.system if check.profile else ():
         if file.name in need.only_for and need.name not in needs:
             needs.append(need.name)

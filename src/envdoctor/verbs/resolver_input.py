@@ -37,8 +37,10 @@ def manifest_of(
     did not do so when the lock was written.
     """
     added = tuple(item.requirement for item in profile.requires) if profile else ()
+    added += tuple(item.instead for item in project.substitutes if item.instead is not None)
     overrides = profile.overrides if profile else ()
-    excluded = {exclusion.name for exclusion in profile.excludes} if profile else set()
+    exclusions = (*(profile.excludes if profile else ()), *project.substitutes)
+    excluded = {exclusion.name for exclusion in exclusions}
     declared = {override.name: override for override in overrides}
     if locked is not None and keep_overrides and locked.chosen:
         overrides = tuple(_chosen(locked, excluded, declared))
@@ -48,7 +50,7 @@ def manifest_of(
         requirements=(*map(_with_early_versions(project), project.requirements), *added),
         target=target,
         overrides=overrides,
-        exclusions=profile.excludes if profile else (),
+        exclusions=exclusions,
         couplings=profile.couplings if profile else (),
         preferences=dict(locked.versions) if locked else {},
         upgrade=upgrade,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -22,6 +22,7 @@ from envdoctor.verbs.project_index import as_the_project_says, left_to_conda
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, lock_name
 from envdoctor.verbs.repositories import with_repositories
 from envdoctor.verbs.scope import scope_of_project, target_facts
+from envdoctor.verbs.substitutes import typed_substitutes, with_substitutes
 from envdoctor.verbs.target_choice import fitted, fitted_of_profile
 from envdoctor.verbs.torch_choice import choose_backend, facts_for, way_of_profile, with_way
 
@@ -77,6 +78,7 @@ def open_session(
     upgrade: frozenset[str] = frozenset(),
     groups: GroupChoice = GroupChoice(),  # noqa: B008 - immutable
     python: tuple[int, int] | None = None,
+    substitute: Sequence[str] = (),
 ) -> Session:
     """Read project, profile and lock, choose the target, open the index. Raises UsageError.
 
@@ -126,6 +128,9 @@ def open_session(
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
     read = with_repositories(left_to_conda(read, index), index, target)
     as_said = as_the_project_says(index, read, target)
+    beside = _lock(lock_folder or project, chosen, patient, read, groups)
+    stood_in = with_substitutes(chosen, read, typed_substitutes(substitute), beside, as_said, target)
+    chosen, read = stood_in.profile, stood_in.project
     urls = project_inputs.index_urls(index_choice, chosen, read)
     scope = scope_of_project(
         read,
@@ -142,7 +147,7 @@ def open_session(
         sources=None if groups.only else project_inputs.sources_of(project),
         profile=chosen,
         settings=settings,
-        locked=_lock(lock_folder or project, chosen, patient, read, groups),
+        locked=beside,
         index=as_said,
         archives=index,
         plain_index=as_said if plain is index else as_the_project_says(plain, read, target),

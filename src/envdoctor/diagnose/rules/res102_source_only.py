@@ -81,7 +81,7 @@ def _finding(
 ) -> Finding:
     severity, words = _words(risk, need, target)
     nothing = severity is Severity.INFO and not (need and need.lacks)
-    way = "; ".join(item for item in (need.instead if need else "", wheels) if item)
+    way = "; ".join(item for item in (need.way_around if need else "", wheels) if item)
     return Finding(
         rule=RULE.code,
         name=RULE.name,
