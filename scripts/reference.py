@@ -30,6 +30,8 @@ VARIABLES = {
     "ENVDOCTOR_INDEX_": "With an index's name behind it, in capitals, `_` for `-`: the URL to ask in its place.",
     "ENVDOCTOR_FACT_": "With a fact's name behind it: replaces what was measured. [Facts](../facts.md) lists them; "
     "a name that is none, or a value that the fact cannot have, is refused.",
+    "ENVDOCTOR_ADVISORIES": "Further files and folders of advisories, as on PATH; they are checked, never executed.",
+    "ENVDOCTOR_PROFILES": "Further files and folders of profiles, as on PATH; they are checked, never executed.",
     "ENVDOCTOR_TRACEBACK": "`1` shows where a fault of envdoctor's own happened (exit code 4), to report it with.",
 }
 """What a user may set; names that end in an underscore are prefixes."""

@@ -63,7 +63,9 @@ def test_a_way_that_the_python_or_card_rules_out_says_so() -> None:
 def test_a_torch_without_the_cards_kernels_has_to_move() -> None:
     taken = chosen(Card("nvidia", "sm_120"), LINUX, "3.11", "==2.1.1").taken
     assert taken is not None
-    assert "none of torch==2.1.1 has kernels for sm_120, from 2.7 on they have" in taken.because
+    assert (
+        "none of torch==2.1.1 has kernels for sm_120 and wheels for Python 3.11, from 2.7 on there are" in taken.because
+    )
 
 
 def test_a_driver_that_is_too_old_leaves_another_way() -> None:

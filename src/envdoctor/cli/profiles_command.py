@@ -21,7 +21,7 @@ _INVALID = 2
 
 @app.callback(epilog="Example: `envdoctor profiles new my-stack > my-stack.toml` makes one to start from.")
 def _profiles() -> None:
-    """List, show, validate and create profiles: one stack on one kind of target, as a TOML file."""
+    """List, show, validate, test and create profiles: one stack on one kind of target, as a TOML file."""
 
 
 @app.command("list", epilog="Example: `envdoctor profiles list`.")
@@ -31,18 +31,14 @@ def list_profiles(
 ) -> None:
     """List the shipped profiles with their targets."""
     from envdoctor.profile.catalogue import catalogue
+    from envdoctor.profile.show import listed
     from envdoctor.render.plain_values import plain
 
     if format is opt.PageFormat.JSON:
         known = [{"name": item.name, "summary": item.summary, "target": plain(item.target)} for item in catalogue()]
         write_document("profiles", profiles=known)
         return
-    rows = []
-    for profile in catalogue():
-        target = profile.target
-        machine = f"{target.os.value} {target.arch.value}, {target.backend.value}"
-        rows.append((profile.name, f"{profile.summary} ({machine})"))
-    write_listing(rows, color)
+    write_listing(listed(catalogue()), color)
 
 
 @app.command(epilog="Example: `envdoctor profiles show xtts-zluda`.")
@@ -74,13 +70,9 @@ def validate(
 ) -> None:
     """Report every fault of each file at once, with its key path and line; exit 2 where there is one."""
     from envdoctor.profile import ProfileError
-    from envdoctor.profile import validate as faults_of
-    from envdoctor.verbs.smoke import unknown_names
+    from envdoctor.verbs.smoke import faults_of
 
-    results = {
-        path: sorted((*faults, *unknown_names(Path(path))), key=lambda fault: fault.line or 0)
-        for path, faults in faults_of([str(file) for file in files]).items()
-    }
+    results = faults_of([str(file) for file in files])
     if format is opt.PageFormat.JSON:
         rows = [{"path": path, "faults": [asdict(fault) for fault in each]} for path, each in results.items()]
         write_document("validation", files=rows)
@@ -93,6 +85,22 @@ def validate(
         raise typer.Exit(_INVALID)
 
 
+@app.command("test", epilog="Example: `envdoctor profiles test my-stack.toml` runs the cases of my-stack.cases.toml.")
+def test_profile(
+    file: Annotated[Path, typer.Argument(help="A profile file, with its cases beside it.")],
+    format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
+) -> None:
+    """Check each case beside a profile: what resolves, which versions, what is told; exit 1 where one differs."""
+    from envdoctor.verbs.profile_cases import run_cases
+
+    results = run_cases(file)
+    if format is opt.PageFormat.JSON:
+        write_document("cases", cases=[{"name": name, "wrong": list(wrong)} for name, wrong in results.items()])
+    for name, wrong in () if format is opt.PageFormat.JSON else results.items():
+        typer.echo(f"{name}: {'; '.join(wrong) or 'as written'}")
+    raise typer.Exit(int(any(results.values())))
+
+
 @app.command(epilog="Example: `envdoctor profiles new my-stack --os windows --backend zluda > my-stack.toml`.")
 def new(
     name: Annotated[str, typer.Argument(help="The new profile's name, such as my-stack.")],
@@ -103,12 +111,16 @@ def new(
     backend: Annotated[
         Backend, typer.Option("--backend", case_sensitive=False, help="What runs its tensors.")
     ] = Backend.CUDA,
+    project: Annotated[Path | None, typer.Option("--project", metavar="DIR", help="Draft it from a project.")] = None,
+    target_os: opt.TargetOsOption = None,
+    target_python: opt.TargetPythonOption = None,
+    gpu: opt.GpuOption = None,
+    facts: opt.FactsOption = None,
 ) -> None:
-    """Print a commented profile to start from; it is valid as it stands."""
-    from envdoctor.profile import ProfileError
-    from envdoctor.profile.template import new_profile_text
+    """Print a commented profile to start from, or with --project the draft of one for a card; it is valid."""
+    from envdoctor.verbs.profile_draft import draft_profile, new_profile
 
-    try:
-        typer.echo(new_profile_text(name, os=os, arch=arch, backend=backend).rstrip())
-    except ProfileError as error:
-        raise UsageError(*str(error).splitlines()) from error
+    if project is not None:
+        typer.echo(draft_profile(name, project, target_os, target_python, gpu, facts))
+    else:
+        typer.echo(new_profile(name, os, arch, backend))

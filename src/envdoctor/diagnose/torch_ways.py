@@ -31,7 +31,16 @@ _PATCHES = range(4)
 _IN_WSL = ("gfx110", "gfx115", "gfx120")
 _FLOORS = {13: "580", 12: "525", 11: "450"}
 """The oldest driver of each CUDA major: NVIDIA, CUDA compatibility, minor version compatibility."""
-_PYTHONS = ((Version("2.15"), SpecifierSet(">=3.11,<3.16")), (Version("2.9"), SpecifierSet(">=3.10,<3.15")))
+_PYTHONS = tuple(
+    (Version(first), SpecifierSet(pythons))
+    for first, pythons in (
+        ("2.15", ">=3.11,<3.16"),
+        ("2.9", ">=3.10,<3.15"),
+        ("2.5", ">=3.9,<3.14"),
+        ("2.2", ">=3.8,<3.13"),
+        ("2.0", ">=3.8,<3.12"),
+    )
+)
 """From which torch on which Pythons have wheels; file names of the default index."""
 
 
@@ -172,8 +181,12 @@ def _by_label(row: Mapping[str, Any], card: Card, target: Target, wanted: Specif
         against = f"no torch with kernels for {card.architecture} is known for Python {target.python_version}"
         return TorchWay(backend, row["words"], against=against)
     best = _best(known, free, target)
-    first = min((each for label in known for each in torches_for(label, card.architecture, arch)), default=None)
-    moved = f"torch has to move: none of torch{wanted} has kernels for {card.architecture}, from {first} on they have; "
+    releases = [each for label in known for each in torches_for(label, card.architecture, arch)]
+    first = min((each for each in releases if _python_fits(each, target)), default=None)
+    moved = (
+        f"torch has to move: none of torch{wanted} has kernels for {card.architecture} and wheels for Python "
+        f"{target.python_version}, from {first} on there are; "
+    )
     return TorchWay(backend, row["words"], _pytorch(best), because=moved + _because(best, card, free[best]))
 
 

@@ -20,7 +20,7 @@ from envdoctor.model.profile import (
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.profile.profile_target import python_choices
 
-__all__ = ["show_text"]
+__all__ = ["listed", "show_text"]
 
 _T = TypeVar("_T", Exclusion, Coupling, BoundIndex, Patch, SystemNeed, PlacementRule)
 
@@ -160,3 +160,11 @@ def _smoke(profile: Profile) -> Iterator[str]:
 def _placement(rule: PlacementRule) -> str:
     when = "always" if rule.always else f"when {' or '.join(rule.needs)} fails"
     return f"{rule.component} on {rule.otherwise}, {when}"
+
+
+def listed(profiles: Iterable[Profile]) -> list[tuple[str, str]]:
+    """Return the rows of a list of profiles: name, and summary with the machine."""
+    return [
+        (item.name, f"{item.summary} ({item.target.os.value} {item.target.arch.value}, {item.target.backend.value})")
+        for item in profiles
+    ]

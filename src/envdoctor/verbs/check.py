@@ -225,6 +225,7 @@ def _examination(request: CheckRequest) -> Examination:
         archives=request.archives,
         log=request.log,
         torch=request.torch,
+        further=request.further,
         not_read=request.not_read,
         patches=request.patches,
     )

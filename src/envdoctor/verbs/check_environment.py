@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
@@ -20,6 +21,7 @@ from envdoctor.model.target import TargetProperty
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
 from envdoctor.verbs import collector_paused
 from envdoctor.verbs.card_choice import with_card
+from envdoctor.verbs.further import further_advisories
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.scope import target_facts
 from envdoctor.verbs.settings import Settings
@@ -186,6 +188,7 @@ def report_of_patient(
         binaries=patient.binaries,
         facts=patient.facts,
         log=patient.log,
+        further=further_advisories(Settings(), Path()),
         assumed=assumed,
         not_read=patient.not_read,
     )

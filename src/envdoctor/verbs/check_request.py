@@ -17,6 +17,7 @@ from envdoctor.verbs.settings import Settings
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
+    from envdoctor.diagnose.advisories.advisory import Advisory
     from envdoctor.diagnose.torch_choice import TorchChoice
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.binary import BinaryInventory
@@ -63,6 +64,8 @@ class CheckRequest:
     """How the profile's patches of the project stand to its files."""
     unreachable: Callable[[], Sequence[Unknown]] = tuple
     """Tells, afterwards, which indexes did not answer."""
+    further: tuple[Advisory, ...] = ()
+    """Advisories of others' files."""
     torch: TorchChoice | None = None
     """The ways to a torch for the card, where the card chose the backend."""
     progress: Progress | None = None

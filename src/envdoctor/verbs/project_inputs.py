@@ -16,6 +16,7 @@ from envdoctor.model.target import Arch, Backend, Target, TargetArch
 from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import Document
 from envdoctor.verbs.card_choice import card_against
+from envdoctor.verbs.further import further_profile, further_profiles
 from envdoctor.verbs.index_choice import IndexChoice, index_settings, index_urls, open_ports
 from envdoctor.verbs.settings import Settings, parse_settings
 from envdoctor.verbs.target_choice import (
@@ -150,7 +151,8 @@ def pick_profile(named: str | None, settings: Settings, path: Path) -> Profile |
     if name is None:
         return None
     try:
-        return load_profile(_beside(name, path) if named is None else name)
+        further = None if name.endswith(".toml") else further_profile(name, settings, path)
+        return load_profile(further or (_beside(name, path) if named is None else name))
     except ProfileError as error:
         raise UsageError(*str(error).splitlines()) from error
 
@@ -180,17 +182,24 @@ def _beside(name: str, path: Path) -> str:
 
 
 def recognised_profile(
-    path: Path, project: Project, choice: TargetChoice, patient: Patient | None, *, tell: Tell
+    path: Path,
+    project: Project,
+    choice: TargetChoice,
+    patient: Patient | None,
+    *,
+    tell: Tell,
+    settings: Settings = Settings(),  # noqa: B008 - immutable
 ) -> Profile | None:
-    """Return the shipped profile that recognises the project and fits the target as typed; said aloud.
+    """Return the profile that recognises the project and fits the target as typed, of others' first; said aloud.
 
     A system, or cards, of an environment or facts that the user points at contradict a profile as an option does.
     """
-    from envdoctor.profile.catalogue import recognise
+    from envdoctor.profile.catalogue import catalogue, recognise
 
     names = [requirement.name for requirement in project.requirements]
     listing = _listing(path) if path.is_dir() else ()
-    matches = recognise(listing, names, called=project.name, prefer_os=host_target().os)
+    every = (*further_profiles(settings, path), *catalogue())
+    matches = recognise(listing, names, called=project.name, prefer_os=host_target().os, profiles=every)
     system = system_of(patient) if patient is not None else None
     fitting = [match for match in matches if _fits(match.profile, choice, system)]
     if not fitting:

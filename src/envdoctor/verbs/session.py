@@ -15,6 +15,7 @@ from envdoctor.ports import Progress, Tell
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.card_choice import card_against, with_card
 from envdoctor.verbs.check_request import CheckRequest
+from envdoctor.verbs.further import further_advisories
 from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patch_states import patch_states
 from envdoctor.verbs.patient import Patient
@@ -96,7 +97,9 @@ def open_session(
         looked_at = patient or Patient(facts=facts)
         target_choice, torch = choose_backend(target_choice, looked_at, settings, project)
         read = project_inputs.read(project, None, settings)
-        chosen = project_inputs.recognised_profile(project, read, target_choice, looked_at, tell=tell)
+        chosen = project_inputs.recognised_profile(
+            project, read, target_choice, looked_at, tell=tell, settings=settings
+        )
     elif contrary := card_against(chosen.target.backend, facts):
         tell(f"profile `{chosen.name}` is for {chosen.target.backend.value}, {contrary}")
     target, pythons = project_inputs.pick_target(target_choice, chosen, settings)
@@ -165,6 +168,7 @@ def open_session(
         progress=progress,
         offline=index_choice.offline,
         torch=torch,
+        further=further_advisories(settings, project),
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
     )
     named = None if settings.profile or chosen is None else chosen.name

@@ -34,6 +34,10 @@ class Settings:
     requirements: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     waivers: tuple[WaiverSetting, ...] = ()
+    profiles: tuple[str, ...] = ()
+    """Further files and folders of profiles, relative to pyproject.toml."""
+    advisories: tuple[str, ...] = ()
+    """Further files and folders of advisories."""
 
 
 def parse_settings(table: Table) -> Settings:
@@ -44,6 +48,8 @@ def parse_settings(table: Table) -> Settings:
         requirements=_texts(table, "requirements"),
         groups=_texts(table, "groups"),
         waivers=_waivers(table),
+        profiles=_texts(table, "profiles"),
+        advisories=_texts(table, "advisories"),
     )
     table.done()
     return settings

@@ -225,6 +225,16 @@ def _slower_finding(slower: Sequence[KernelResult]) -> Finding:
     )
 
 
+def faults_of(files: Sequence[str]) -> dict[str, list[Fault]]:
+    """Return every fault of each profile file by its path, kernels and workloads that do not exist among them."""
+    from envdoctor.profile import validate
+
+    return {
+        path: sorted((*faults, *unknown_names(Path(path))), key=lambda fault: fault.line or 0)
+        for path, faults in validate(files).items()
+    }
+
+
 def unknown_names(path: Path) -> tuple[Fault, ...]:
     """Return a fault for each name that is none; nothing for what is wrong with the file otherwise."""
     from envdoctor.profile.load import LARGEST_BYTES

@@ -160,7 +160,7 @@ def read_log(
     """
     log = LogText(examination.log or "")
     hits: list[tuple[Advisory, LogHit]] = []
-    for advisory in (book or shipped_advisories()).advisories:
+    for advisory in (*(book or shipped_advisories()).advisories, *examination.further):
         if advisory.symptoms:
             hit = log.first(advisory.symptoms, advisory.symptom_mentions, advisory.symptom_within)
             if hit:

@@ -15,7 +15,15 @@ from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import advisories_folder, couplings
 from envdoctor.toml_tables import Document, Fault, Faults, Table, TomlError
 
-__all__ = ["AdvisoryBook", "InvalidAdvisories", "read_advisories", "read_some", "shipped_advisories", "shipped_tables"]
+__all__ = [
+    "AdvisoryBook",
+    "InvalidAdvisories",
+    "read_advisories",
+    "read_further",
+    "read_some",
+    "shipped_advisories",
+    "shipped_tables",
+]
 
 _ROW = re.compile(r"^(?=\[\[)", re.MULTILINE)
 _CODE_LINE = re.compile(r'^code = "(\w+)"', re.MULTILINE)
@@ -68,10 +76,10 @@ def _read(documents: Iterable[Document], words: Vocabulary) -> _Found:
     return found
 
 
-def _compare(found: _Found) -> None:
-    """Note codes and ids that are there twice, and codes that nothing has."""
+def _compare(found: _Found, known: Iterable[str] = ()) -> None:
+    """Note codes and ids that are there twice, and codes that nothing has; ``known``: codes of other files."""
     seen: dict[str, str] = {}
-    known = {advisory.code for _, _, advisory in found}
+    known = {*known, *(advisory.code for _, _, advisory in found)}
     for document, path, advisory in found:
         for value in (advisory.code, advisory.id):
             if value in seen:
@@ -113,6 +121,34 @@ def read_advisories(folder: Path) -> AdvisoryBook:
     found = _read(documents, words)
     _compare(found)
     return AdvisoryBook(_sound(documents, found, broken), words.tables)
+
+
+_FURTHER = re.compile(r"ADV9\d\d")
+"""Codes of others' advisories: none of the shipped ones is called so."""
+
+
+def read_further(files: Iterable[Path]) -> tuple[Advisory, ...]:
+    """Return the advisories of others' files, which may use the shipped tables. Nothing of a file is ever executed.
+
+    Raises InvalidAdvisories with all faults of all files.
+    """
+    documents: list[Document] = []
+    broken: list[str] = []
+    for path in files:
+        document = _document(path)
+        if isinstance(document, Document):
+            documents.append(document)
+        else:
+            broken.append(document.in_file(str(path)))
+    shipped = _shipped()
+    words = _vocabulary(documents)
+    words = Vocabulary({**shipped.words.tables, **words.tables}, {**shipped.words.projects, **words.projects})
+    found = _read(documents, words)
+    _compare(found, known=shipped.rows)
+    for document, place, advisory in found:
+        if not _FURTHER.fullmatch(advisory.code):
+            document.faults.add(f"{place}.code", f"`{advisory.code}` is not of ADV900 to ADV999, which are others' own")
+    return _sound(documents, found, broken)
 
 
 @dataclass(frozen=True, slots=True)

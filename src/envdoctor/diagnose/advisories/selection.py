@@ -29,7 +29,7 @@ def advisories_for(examination: Examination) -> tuple[Advisory, ...]:
     if names is None or examination.log:
         from envdoctor.diagnose.advisories.book import shipped_advisories
 
-        return shipped_advisories().advisories
+        return (*shipped_advisories().advisories, *examination.further)
     more = bool(
         len(examination.facts)
         or examination.profile is not None
@@ -39,10 +39,10 @@ def advisories_for(examination: Examination) -> tuple[Advisory, ...]:
     )
     codes = frozenset(_possible(names, more=more))
     if not codes:
-        return ()
+        return examination.further
     from envdoctor.diagnose.advisories.book import read_some
 
-    return read_some(codes)
+    return (*read_some(codes), *examination.further)
 
 
 def _names(examination: Examination) -> frozenset[str] | None:

@@ -1,0 +1,130 @@
+"""``profiles test``: the cases beside a profile, each a list of requirements with what has to come out.
+
+They stand in ``my-stack.cases.toml`` beside ``my-stack.toml``. Nothing is installed, and nothing is run.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from envdoctor.ports import SilentProgress, UsageError
+from envdoctor.toml_tables import Document, Faults, Table, TomlError
+from envdoctor.verbs.check import diagnose_project
+from envdoctor.verbs.index_choice import IndexChoice
+from envdoctor.verbs.session import open_session
+from envdoctor.verbs.target_choice import TargetChoice
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from envdoctor.verbs.check_request import Diagnosed
+
+__all__ = ["Case", "run_cases"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a profile is to make of some requirements."""
+
+    name: str
+    requirements: tuple[str, ...]
+    python: str | None
+    gpu: str | None
+    versions: Mapping[str, SpecifierSet]
+    """Of packages in the resolution."""
+    findings: tuple[str, ...]
+    """Codes that must be told."""
+    silent: tuple[str, ...]
+    """Codes that must not be."""
+
+
+def run_cases(profile: Path, index: IndexChoice = IndexChoice()) -> dict[str, tuple[str, ...]]:  # noqa: B008 - immutable
+    """Return what is wrong in each case by its name; nothing where it came out as written. Raises UsageError."""
+    cases = _read(profile.with_name(f"{profile.stem}.cases.toml"))
+    return {case.name: tuple(_wrong(case, profile, index)) for case in cases}
+
+
+def _wrong(case: Case, profile: Path, index: IndexChoice) -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="envdoctor-case-") as folder:
+        Path(folder, "requirements.txt").write_text("\n".join(case.requirements) + "\n", encoding="utf-8")
+        target = TargetChoice(python=case.python, gpu=case.gpu)
+        session = open_session(
+            Path(folder), str(profile), target, index, progress=SilentProgress(), tell=lambda _: None
+        )
+        with session:
+            result = diagnose_project(session.request)
+    yield from _amiss(case, result)
+
+
+def _amiss(case: Case, result: Diagnosed) -> Iterator[str]:
+    resolution = result.diagnosis.resolution if result.diagnosis is not None else None
+    if resolution is None:
+        yield "it does not resolve with the profile"
+        return
+    versions = {str(item.name): item.version for item in resolution.packages}
+    for name, wanted in case.versions.items():
+        if name not in versions:
+            yield f"`{name}` is not in the resolution"
+        elif not wanted.contains(versions[name], prereleases=True):
+            yield f"`{name}` is {versions[name]}, and not {wanted}"
+    told = {finding.rule for finding in result.findings}
+    yield from (f"{code} is not told" for code in case.findings if code not in told)
+    for code in case.silent:
+        yield from (f"{code} is told: {item.message}" for item in result.findings if item.rule == code)
+
+
+def _read(path: Path) -> tuple[Case, ...]:
+    try:
+        document = Document(path.read_text(encoding="utf-8"), path.name)
+    except FileNotFoundError:
+        raise UsageError(
+            f"there is no `{path}`: cases stand beside the profile, `[[case]]` with name and requirements"
+        ) from None
+    except TomlError as error:
+        raise UsageError(f"{path}:{error.line}: {error.reason}") from error
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: cannot be read: {error}") from error
+    rows = document.data.get("case", [])
+    cases = tuple(_case(Table(data, f"case[{at}]", document.faults)) for at, data in enumerate(rows))
+    for key in document.data.keys() - {"case"}:
+        document.faults.add(key, "unknown key; a file of cases holds `[[case]]` alone")
+    if not cases and not document.faults.found:
+        document.faults.add("case", "there is none")
+    if document.faults.found:
+        raise UsageError(*document.faults.texts())
+    return cases
+
+
+def _case(row: Table) -> Case:
+    case = Case(
+        row.text("name", required=True),
+        row.texts("requirements", required=True),
+        row.text("python") or None,
+        row.text("gpu") or None,
+        _versions(row.take("versions"), row.path, row.faults),
+        row.texts("findings"),
+        row.texts("silent"),
+    )
+    row.done()
+    return case
+
+
+def _versions(data: object, path: str, faults: Faults) -> dict[str, SpecifierSet]:
+    if data is not None and not isinstance(data, dict):
+        faults.add(f"{path}.versions", 'must be a table, { torch = ">=2.12" }')
+    rows = data.items() if isinstance(data, dict) else ()
+    return {str(name): _specifier(str(text), f"{path}.versions.{name}", faults) for name, text in rows}
+
+
+def _specifier(text: str, path: str, faults: Faults) -> SpecifierSet:
+    try:
+        return SpecifierSet(text)
+    except InvalidSpecifier:
+        faults.add(path, f"`{text}` is no version specifier such as >=2.12")
+        return SpecifierSet()

@@ -1,0 +1,152 @@
+"""Profiles and advisories of others: drafted, tested, found in folders, refused with file and line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from lock_index import LoopbackIndex
+
+from envdoctor.cli.main import main
+from envdoctor.profile import parse_profile
+
+ADVISORY = """
+[[advisory]]
+code = "{code}"
+id = "our-quirk"
+severity = "warning"
+subject = "alpha"
+message = "our build of alpha {{alpha}} has a quirk"
+cause = "it is built so"
+remedy = {{ summary = "take ours" }}
+evidence = ["executed: here"]
+confidence = "executed"
+date = 2026-11-28
+seen = []
+targets = ["ours"]
+when = {{ package = "alpha", version = ">=2" }}
+symptom = ["our own failure"]
+fires = [ {{ log = "our own failure" }} ]
+silent = [ {{ log = "nothing" }} ]
+"""
+PROFILE = """
+schema = 1
+[profile]
+name = "ours"
+summary = "s"
+[target]
+os = "linux"
+arch = "x86_64"
+python = ">=3.12,<3.13"
+backend = "cpu"
+[[override]]
+requirement = "alpha==1.0"
+replaces = "project"
+because = "we want the first"
+"""
+
+
+def findings(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, str]]:
+    capsys.readouterr()
+    main(["check", *arguments, "--format", "json"])
+    return json.loads(capsys.readouterr().out)["findings"]
+
+
+def test_advisories_of_a_folder_are_told_of_plans_and_logs(
+    index: LoopbackIndex, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "advisories"
+    folder.mkdir()
+    (folder / "ours.toml").write_text(ADVISORY.format(code="ADV900"), encoding="utf-8")
+    settings = '[project]\nname = "p"\nversion = "1"\ndependencies = ["alpha"]\n'
+    settings += '[tool.envdoctor]\nadvisories = ["../advisories"]\n'
+    (project / "pyproject.toml").write_text(settings, encoding="utf-8")
+    told = [item for item in findings(capsys, str(project)) if item["rule"] == "ADV900"]
+    assert [item["message"] for item in told] == ["our build of alpha 2.0 has a quirk"]
+
+
+def test_a_variable_names_them_for_a_log_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, log = tmp_path / "ours.toml", tmp_path / "log.txt"
+    file.write_text(ADVISORY.format(code="ADV900"), encoding="utf-8")
+    log.write_text("our own failure\n", encoding="utf-8")
+    monkeypatch.setenv("ENVDOCTOR_ADVISORIES", str(file))
+    assert [item["rule"] for item in findings(capsys, "--log", str(log))] == ["ADV900"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (ADVISORY.format(code="ADV001"), "ours.toml:3: `advisory[0].code`: `ADV001` is not of ADV900 to ADV999"),
+        ("[[advisory]]\ncode = 3\n", "ours.toml:2: `advisory[0].code`"),
+        ("[[advisory", "ours.toml:1"),
+    ],
+)
+def test_a_fault_of_them_stops_with_file_and_line(
+    text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ours.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "log.txt").write_text("x\n", encoding="utf-8")
+    monkeypatch.setenv("ENVDOCTOR_ADVISORIES", str(tmp_path / "ours.toml"))
+    assert main(["check", "--log", str(tmp_path / "log.txt")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_profile_of_a_folder_is_taken_by_its_name(
+    index: LoopbackIndex, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "profiles"
+    folder.mkdir()
+    (folder / "ours.toml").write_text(PROFILE, encoding="utf-8")
+    monkeypatch.setenv("ENVDOCTOR_PROFILES", str(folder))
+    assert main(["lock", str(project), "--profile", "ours"]) == 0
+    assert 'version = "1.0"' in (project / "pylock.ours.toml").read_text(encoding="utf-8")
+
+
+def test_a_place_that_is_not_there_is_a_usage_error(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ENVDOCTOR_PROFILES", str(project / "nowhere"))
+    assert main(["check", str(project), "--offline"]) == 2
+    assert "ENVDOCTOR_PROFILES: there is no file or folder" in capsys.readouterr().err
+
+
+def test_the_cases_beside_a_profile_say_what_differs(
+    index: LoopbackIndex, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = tmp_path / "ours.toml"
+    profile.write_text(PROFILE, encoding="utf-8")
+    cases = tmp_path / "ours.cases.toml"
+    cases.write_text(
+        '[[case]]\nname = "good"\nrequirements = ["alpha"]\nversions = { alpha = "==1.0" }\n'
+        '[[case]]\nname = "bad"\nrequirements = ["alpha"]\nversions = { alpha = ">=2", gamma = "" }\n'
+        'findings = ["RES001"]\n',
+        encoding="utf-8",
+    )
+    assert main(["profiles", "test", str(profile)]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "good: as written"
+    assert out[1] == "bad: `alpha` is 1.0, and not >=2; `gamma` is not in the resolution; RES001 is not told"
+    cases.write_text('[[case]]\nname = "x"\nversion = 3\n', encoding="utf-8")
+    assert main(["profiles", "test", str(profile)]) == 2
+    assert "ours.cases.toml:3: `case[0].version`" in capsys.readouterr().err
+
+
+def test_a_draft_has_the_index_of_the_card_and_the_repair_of_the_project(
+    index: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytorch = LoopbackIndex()
+    pytorch.wheel("torch", "2.14.0+cu126", tag="cp312-cp312-win_amd64")
+    monkeypatch.setenv("ENVDOCTOR_INDEX_PYTORCH_CU126", pytorch.url)
+    (project / "requirements.txt").write_text("torch==2.1.1\nalpha\nbeta==1.0\nbeta==2.0\n", encoding="utf-8")
+    typed = ["--gpu", "GTX 1080", "--target-os", "windows", "--target-python", "3.12"]
+    assert main(["profiles", "new", "my-stack", "--project", str(project), *typed]) == 0
+    text = capsys.readouterr().out
+    pytorch.close()
+    profile = parse_profile(text, "my-stack.toml")
+    assert profile.target.backend.value == "cuda"
+    assert [item.name for item in profile.indexes] == ["pytorch-cu126"]
+    assert {str(item.requirement.name) for item in profile.overrides} == {"torch", "beta"}
+    assert "# Missing, and known to a person alone:" in text
