@@ -106,4 +106,4 @@ def test_every_verb_that_says_something_has_json() -> None:
                 without.add(f"{verb} {name}".strip())
     # `run` is replaced by its command, and `profiles new` prints a file.
     assert without == {"run", "profiles new"}
-    assert set(SCHEMA["$defs"]) == {*CASES, "fixes", "undo", "plan"}
+    assert set(SCHEMA["$defs"]) == {*CASES, "fixes", "undo", "plan", "outliers", "cases"}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
+import jsonschema
 import pytest
 from lock_index import LoopbackIndex
 
 from envdoctor.cli.main import main
 from envdoctor.profile import parse_profile
 
+SCHEMA = json.loads(files("envdoctor.render").joinpath("documents.schema.json").read_text(encoding="utf-8"))
 ADVISORY = """
 [[advisory]]
 code = "{code}"
@@ -129,6 +132,10 @@ def test_the_cases_beside_a_profile_say_what_differs(
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "good: as written"
     assert out[1] == "bad: `alpha` is 1.0, and not >=2; `gamma` is not in the resolution; RES001 is not told"
+    main(["profiles", "test", str(profile), "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    assert [case["wrong"] == [] for case in document["cases"]] == [True, False]
     cases.write_text('[[case]]\nname = "x"\nversion = 3\n', encoding="utf-8")
     assert main(["profiles", "test", str(profile)]) == 2
     assert "ours.cases.toml:3: `case[0].version`" in capsys.readouterr().err
