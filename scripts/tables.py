@@ -10,11 +10,12 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from packaging.requirements import Requirement
+from packaging.specifiers import Specifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 from tables_builds import build_differences, releases, wheels
-from tables_names import name_differences
-from tables_versions import version_differences
+from tables_names import name_differences, names_in_tables
+from tables_versions import stated_versions, version_differences
 
 from envdoctor.adapters.index import AnyIndex, IndexSettings, open_index
 from envdoctor.diagnose.advisories.book import shipped_advisories
@@ -64,6 +65,7 @@ UNREADABLE = {
 
 def differences(index: AnyIndex, *, every: bool = False) -> Iterator[str]:
     """Yield one line for each place where a table and the index differ."""
+    index.prefetch_pages({*names_in_tables(), *(name for item in stated_versions() for name in item.projects)})
     for table in couplings():
         yield from _newer(index, table)
         yield from _against_metadata(index, table, index.page(canonicalize_name(table.subject)).versions)
@@ -103,19 +105,25 @@ def _against_metadata(index: AnyIndex, table: VersionTable, versions: Iterable[V
         stated = _stated(index, table, version) if wanted is not None else None
         if wanted is None or stated is None:
             continue
-        beyond = [other for other in others if stated.specifier.contains(other) and not table.fits(wanted, other)]
-        if beyond and str(stated.specifier):
+        if wanted.startswith("<") and not any(_names_later(clause, wanted) for clause in stated):
+            continue  # `numpy>=1.21` was written before there was a NumPy 2, and says nothing of it.
+        if any(stated.contains(other) and not table.fits(wanted, other) for other in others):
             yield f"{table.name}: metadata of {version} says `{stated}`, and the table {wanted}"
 
 
-def _stated(index: AnyIndex, table: VersionTable, version: Version) -> Requirement | None:
+def _names_later(clause: Specifier, wanted: str) -> bool:
+    return not contains(wanted, Version(clause.version.removesuffix(".*")))
+
+
+def _stated(index: AnyIndex, table: VersionTable, version: Version) -> SpecifierSet | None:
     """Return what the metadata of a version says of the other project, None where it says nothing."""
     for file in wheels(index, table.subject, version)[-1:]:
         try:
             lines = [Requirement(line) for line in index.metadata(file).requires_dist]
         except (MetadataUnavailable, IndexUnavailable):
             return None
-        return next((line for line in lines if _speaks_of(line, table.object)), None)
+        said = [line.specifier for line in lines if _speaks_of(line, table.object)]
+        return SpecifierSet(",".join(map(str, said))) if any(map(str, said)) else None
     return None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.adapters.index import AnyIndex
 from envdoctor.diagnose.setup_script import SetupScript, parse_setup_script
@@ -30,15 +30,18 @@ ELSEWHERE = {
 
 def name_differences(index: AnyIndex, *, every: bool) -> Iterator[str]:
     """Yield names that the index does not have, and builds that do not refuse or fail as the tables say."""
-    names = {canonicalize_name(name): table for table, name in _names()}
-    index.prefetch_pages(names)
-    for name, table in sorted(names.items()):
+    for name, table in sorted(names_in_tables().items()):
         if (_page(index, name) is not None) is (name in ELSEWHERE):
             yield f"{table}: the index has `{name}` now" if name in ELSEWHERE else f"{table}: there is no `{name}`"
     yield from _refusals(index)
     yield from _failing(index)
     if every:
         yield from _modules(index)
+
+
+def names_in_tables() -> dict[NormalizedName, str]:
+    """Return the names of projects that tables hold, each with the table."""
+    return {canonicalize_name(name): table for table, name in _names()}
 
 
 def _page(index: AnyIndex, name: str) -> ProjectPage | None:
@@ -139,15 +142,9 @@ def _modules(index: AnyIndex) -> Iterator[str]:
             members = index.names(file) if file is not None else ()
         except (MetadataUnavailable, IndexUnavailable):
             continue
-        path = module.replace(".", "/")
-        if members and not any(path in item and (item + "/").find(path) in (0, _purelib(item)) for item in members):
+        parts = {part.partition(".")[0] for item in members for part in item.split("/")}
+        if members and not set(module.replace(".", "/").split("/")) <= parts:
             yield f"modules: {name} does not hold `{module}`"
-
-
-def _purelib(member: str) -> int:
-    """Return where the importable part of a member's path begins: behind `NAME.data/purelib/`."""
-    head, found, _ = member.partition("lib/")
-    return len(head) + len(found) if ".data/" in head else 0
 
 
 def _newest_wheel(index: AnyIndex, name: str) -> DistributionFile | None:

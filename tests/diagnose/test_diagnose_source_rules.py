@@ -23,6 +23,7 @@ from envdoctor.model.requirement import GroupKind, GroupName
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 
 CUDA, ZLUDA = target_of("linux/x86_64/3.11/cuda"), target_of("windows/x86_64/3.11/zluda")
+COREML = target_of("macos/arm64/3.11/coreml")
 
 
 def found(code: str, files: dict[str, str], *pins: str, target=CUDA, **fields) -> list[Finding]:
@@ -464,7 +465,7 @@ def collate(x, lengths):
     ],
 )
 def test_what_core_ml_refuses_is_found_in_the_model_of_an_exporter(line: str, what: str) -> None:
-    (finding,) = found("SRC006", {"export.py": _EXPORT, "model.py": _MODEL.format(line=line)})
+    (finding,) = found("SRC006", {"export.py": _EXPORT, "model.py": _MODEL.format(line=line)}, target=COREML)
     assert finding.message.startswith(f"{what} at model.py:6")
 
 
@@ -496,13 +497,25 @@ def test_constant_sizes_and_models_that_no_exporter_loads_are_silent(files: dict
     ],
 )
 def test_what_an_exporter_does_before_the_conversion(before: str, after: str, what: str) -> None:
-    (finding,) = found("SRC006", {"export.py": _EXPORT.replace(before, after), "model.py": ""})
+    (finding,) = found("SRC006", {"export.py": _EXPORT.replace(before, after), "model.py": ""}, target=COREML)
     assert finding.message.startswith(what)
     assert finding.severity is Severity.WARNING
+
+
+def test_an_exporter_beside_a_program_for_another_backend_is_a_note() -> None:
+    files = {"export.py": _EXPORT.replace("Encoder().eval()", "Encoder().half().eval()"), "model.py": ""}
+    (finding,) = found("SRC006", files)
+    assert finding.severity is Severity.INFO
+
+
+@pytest.mark.parametrize(("test", "told"), [("half and not coreml", 0), ("half", 1)])
+def test_what_is_done_for_other_formats_alone_is_silent(test: str, told: int) -> None:
+    export = f"{_EXPORT}    if {test}:\n        model = model.half()\n"
+    assert len(found("SRC006", {"export.py": export, "model.py": ""}, target=COREML)) == told
 
 
 def test_a_forward_that_the_exporter_replaces_is_a_note() -> None:
     line = "x = nn.utils.rnn.pack_padded_sequence(x, lengths)"
     files = {"export.py": _EXPORT + "    Encoder.forward = None\n", "model.py": _MODEL.format(line=line)}
-    (finding,) = found("SRC006", files)
+    (finding,) = found("SRC006", files, target=COREML)
     assert finding.severity is Severity.INFO

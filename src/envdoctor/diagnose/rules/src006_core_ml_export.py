@@ -17,7 +17,8 @@ class Encoder(nn.Module):
         x = nn.utils.rnn.pack_padded_sequence(x, lengths)
 ```
 
-In a module that the exporter loads it is a note where the exporter puts another `forward` in the place of its own.
+In a module that the exporter loads it is a note where the exporter puts another `forward` in the place of its own; and
+so is all of it where the target is for another backend. What stands under `not coreml` is left out.
 
 ## What to do
 What each finding says; `advisories/data/core-ml-export.toml` has the sources.
@@ -40,6 +41,7 @@ from envdoctor.diagnose.source_outline import parsed
 from envdoctor.diagnose.source_scan import Hit, SourceScan, scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.target import Backend
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.shipped import data_file
 
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
 
 _CONVERTS = re.compile(r"\b(?:ct|coremltools)\.(?:converters\.\w+\.)?convert\(")
+_NOT_CORE_ML = re.compile(r"\bnot \w*core_?ml", re.IGNORECASE)
 _TRACES = ("trace", "export")
 _REPLACES = re.compile(r"\.forward\s*=|MethodType\(|setattr\([^)\n]*forward")
 _FLEXIBLE = re.compile(r"\b(?:EnumeratedShapes|RangeDim)\(")
@@ -60,7 +63,22 @@ def find(examination: Examination) -> Iterator[Finding]:
     exporters = [path for path in scan.by_path if _is_exporter(scan, path)]
     replaced = any(_REPLACES.search(scan.by_path[path].text) for path in exporters)
     for path in files_from(scan, exporters) if exporters else ():
-        yield from _of_file(scan, path, exporter=path in exporters, told=path in exporters or not replaced)
+        told = _is_for_core_ml(examination) and (path in exporters or not replaced)
+        yield from _of_file(scan, path, exporter=path in exporters, told=told)
+
+
+def _is_for_core_ml(examination: Examination) -> bool:
+    """Return whether the conversion is what the target is for; elsewhere the exporter is one script of many."""
+    target = examination.target
+    return target is None or target.backend in (Backend.COREML, Backend.UNKNOWN)
+
+
+def _for_other_formats(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines that do not run where the model goes to Core ML: ``if half and not coreml``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and _NOT_CORE_ML.search(ast.unparse(node.test)):
+            for statement in node.body:
+                yield from range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
 
 
 def _is_exporter(scan: SourceScan, path: str) -> bool:
@@ -75,6 +93,7 @@ def _of_file(scan: SourceScan, path: str, *, exporter: bool, told: bool) -> Iter
     tree = parsed(text)
     if tree is None:
         return
+    elsewhere = frozenset(_for_other_formats(tree))
     lines = {"model": frozenset(_lines_of_modules(tree)), "constructor": frozenset(_lines_of_modules(tree, inits=True))}
     for row in data_file("core-ml-export")["refused"]:
         if row["where"] == "exporter" and not exporter:
@@ -83,11 +102,12 @@ def _of_file(scan: SourceScan, path: str, *, exporter: bool, told: bool) -> Iter
             continue
         hits = scan.search(row["pattern"], path, having=tuple(row["having"]))
         hits = [hit for hit in hits if row["where"] == "exporter" or hit.line in lines[row["where"]]]
+        hits = [hit for hit in hits if hit.line not in elsewhere]
         if hits:
             yield _finding(row, hits, told=told)
     if exporter and not _FLEXIBLE.search(text):
         for line in _traced_once(tree):
-            yield _finding(_TRACED_ONCE, [Hit(path, line, text.splitlines()[line - 1].strip())], told=True)
+            yield _finding(_TRACED_ONCE, [Hit(path, line, text.splitlines()[line - 1].strip())], told=told)
 
 
 def _lines_of_modules(tree: ast.Module, *, inits: bool = False) -> Iterator[int]:
