@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,13 +15,12 @@ from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageError
 from envdoctor.render.lock_text import lock_notes, refusal_lines
-from envdoctor.verbs.next_command import Typed, mirrored_lock, with_whole_commands
+from envdoctor.verbs.next_command import Typed, after_refusals, which_lock, with_whole_commands
 from envdoctor.verbs.patient import PatientChoice, open_patient
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
 
 if TYPE_CHECKING:
-    from envdoctor.model.refusal import Refusal
     from envdoctor.verbs.lock import LockOutcome
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -57,6 +56,10 @@ def lock(
         bool, typer.Option("--check", help="Write nothing; exit 1 if the files are not what would be written now.")
     ] = False,
     substitute: opt.SubstituteOption = None,
+    join: Annotated[
+        list[Path] | None,
+        typer.Option("--join", metavar="LOCK", help="Put locks of several targets together as pylock.all.toml."),
+    ] = None,
     target_os: opt.TargetOsOption = None,
     target_arch: opt.TargetArchOption = None,
     target_python: opt.TargetPythonOption = None,
@@ -86,6 +89,11 @@ def lock(
     if repair is not None and no_repair:
         raise UsageError("`--repair` and `--no-repair` exclude each other")
     project = project_of(project, teller(quiet=quiet))
+    folder = output_dir or (project if project.is_dir() else project.parent)
+    if join:
+        from envdoctor.verbs.joined_lock import again, joined_files
+
+        raise typer.Exit(_compared(joined_files(join), folder, again(join), check=check, quiet=quiet))
     session = open_session(
         project,
         profile,
@@ -102,7 +110,6 @@ def lock(
     typed = replace(session.typed, facts=facts)
     with session:
         outcome = lock_all(session.requests, LockChoice(repair, no_repair), session.index_urls)
-    folder = output_dir or (project if project.is_dir() else project.parent)
     if format is not opt.Format.HUMAN or output is not None:
         report = with_whole_commands(outcome.report, typed)
         write_report(
@@ -114,7 +121,7 @@ def lock(
             verbose=verbose,
             project=project,
         )
-    chosen = _chosen(repair, upgrade, no_repair=no_repair)
+    chosen = which_lock(repair, upgrade or (), no_repair=no_repair)
     raise typer.Exit(_settled(outcome, typed, folder, chosen, check=check, quiet=quiet))
 
 
@@ -122,27 +129,34 @@ def _settled(
     outcome: LockOutcome, typed: Typed, folder: Path, chosen: Sequence[str], *, check: bool, quiet: bool
 ) -> int:
     """Write the files, or compare them, or say why there are none; return the exit code."""
-    from envdoctor.verbs.lock import refused_code, stale_files, write_files
+    from envdoctor.verbs.lock import refused_code
 
     if outcome.refusals:
         for line in refusal_lines(outcome.refusals, typed.command("check")):
             error(line)
         code = refused_code(outcome.refusals)
-        if code == _COULD_NOT_CHECK:
-            _say_next(typed, outcome.refusals)
+        for line in after_refusals(typed, outcome.refusals) if code == _COULD_NOT_CHECK else ():
+            say(line)
         return code
     again = typed.command("lock", *chosen)
     if outcome.kept:
         return _kept(outcome.kept, folder, again, quiet=quiet)
-    stale = stale_files(folder, outcome.files)
-    if not check:
-        write_files(folder, {name: outcome.files[name] for name in stale})
-    if not quiet:
-        for text in _notes(outcome, typed):
-            note(text)
-        for name in () if check else outcome.files:
-            say(f"{'wrote' if name in stale else 'unchanged'} {folder / name}")
-    return _checked(stale, folder, again) if check else 0
+    for text in () if quiet else _notes(outcome, typed):
+        note(text)
+    return _compared(outcome.files, folder, again, check=check, quiet=quiet)
+
+
+def _compared(files: Mapping[str, str], folder: Path, again: str, *, check: bool, quiet: bool) -> int:
+    """Write files, or say which of them are not what would be written; return the exit code."""
+    from envdoctor.verbs.lock import stale_files, write_files
+
+    stale = stale_files(folder, files)
+    if check:
+        return _checked(stale, folder, again)
+    write_files(folder, {name: files[name] for name in stale})
+    for name in () if quiet else files:
+        say(f"{'wrote' if name in stale else 'unchanged'} {folder / name}")
+    return 0
 
 
 def _notes(outcome: LockOutcome, typed: Typed) -> Iterator[str]:
@@ -169,31 +183,12 @@ def _under(heading: str, lines: Iterator[str]) -> Iterator[str]:
         yield line
 
 
-def _chosen(repair: int | None, upgrade: Sequence[str] | None, *, no_repair: bool) -> list[str]:
-    """Return the options that say which resolution to lock, as typed."""
-    words = ["--repair", str(repair)] if repair is not None else []
-    words += ["--no-repair"] if no_repair else []
-    return words + ["--upgrade" if name == "*" else f"--upgrade={name}" for name in upgrade or ()]
-
-
 def _kept(names: Sequence[str], folder: Path, again: str, *, quiet: bool) -> int:
     """Say that the lock alone was asked; return 1 where a file that belongs to it is missing."""
     missing = [name for name in names if not (folder / name).is_file()]
     if not missing and not quiet:
         note("judged by the lock alone, for the cache does not know the projects; what is written holds with it")
     return _checked(missing, folder, again)
-
-
-def _say_next(typed: Typed, refusals: Sequence[Refusal]) -> None:
-    """Say which command helps where something could not be known, if one does."""
-    if typed.index.offline:
-        online = replace(typed, index=replace(typed.index, offline=False))
-        say("where the index can be reached, the same without `--offline` fills the cache")
-        say(f"next: {online.command('lock')}")
-        return
-    command = mirrored_lock(typed, refusals)
-    if command is not None:
-        say(f"next: {command}")
 
 
 def _checked(stale: list[str], folder: Path, again: str) -> int:

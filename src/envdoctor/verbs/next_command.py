@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from envdoctor.model.report import Report
     from envdoctor.model.target import Target
 
-__all__ = ["Typed", "after_check", "after_checks", "mirrored_lock", "with_whole_commands"]
+__all__ = [
+    "Typed",
+    "after_check",
+    "after_checks",
+    "after_refusals",
+    "which_lock",
+    "with_whole_commands",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +183,25 @@ def mirrored_lock(typed: Typed, refusals: Iterable[Refusal]) -> str | None:
     if not found or not all(refusal.index for refusal in found) or typed.index.recorded is not None:
         return None
     return typed.command("lock", variables={mirror_variable(refusal.index): "URL" for refusal in found})
+
+
+def after_refusals(typed: Typed, refusals: Sequence[Refusal]) -> Iterator[str]:
+    """Yield which command helps where something could not be known, if one does."""
+    if typed.index.offline:
+        online = replace(typed, index=replace(typed.index, offline=False))
+        yield "where the index can be reached, the same without `--offline` fills the cache"
+        yield f"next: {online.command('lock')}"
+        return
+    command = mirrored_lock(typed, refusals)
+    if command is not None:
+        yield f"next: {command}"
+
+
+def which_lock(repair: int | None, upgrade: Sequence[str], *, no_repair: bool) -> list[str]:
+    """Return the options that say which resolution to lock, as typed."""
+    words = ["--repair", str(repair)] if repair is not None else []
+    words += ["--no-repair"] if no_repair else []
+    return words + ["--upgrade" if name == "*" else f"--upgrade={name}" for name in upgrade]
 
 
 def with_whole_commands(report: Report, typed: Typed) -> Report:
