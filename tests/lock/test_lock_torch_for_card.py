@@ -70,7 +70,11 @@ def test_where_the_index_is_out_of_reach_nothing_stands_in_for_it(
 
 
 def test_the_card_and_driver_of_facts_choose_the_label(
-    index: LoopbackIndex, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    index: LoopbackIndex,
+    project: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     index.wheel("torch", "2.15.0", tag="cp311-cp311-win_amd64")
     pytorch = LoopbackIndex()
@@ -80,6 +84,10 @@ def test_the_card_and_driver_of_facts_choose_the_label(
     card = {"name": "NVIDIA GeForce RTX 4070", "vendor": "nvidia", "compute_capability": "8.9"}
     facts.write_text(json.dumps({"gpu": [card], "driver.cuda": "12.4", "os": "windows"}), encoding="utf-8")
     typed = ["--facts", str(facts), "--target-python", "3.11", "--target-backend", "auto"]
+    (project / "requirements.txt").write_text("torch\nalpha==1.0\nalpha==2.0\n", encoding="utf-8")
+    main(["check", str(project), *typed])
+    assert f"--target-backend auto --facts {facts}" in capsys.readouterr().out
+    (project / "requirements.txt").write_text("torch\nalpha\n", encoding="utf-8")
     assert main(["lock", str(project), *typed]) == 0
     packages = {item["name"]: item for item in read_toml((project / "pylock.toml").read_text("utf-8"))["packages"]}
     assert packages["torch"]["version"] == "2.14.1+cu126"

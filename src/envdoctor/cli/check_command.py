@@ -101,16 +101,9 @@ def check(
         verify=verify,
         gpu=profile is not None or target_backend is not None,
     )
-    report = check_either(
-        project,
-        profile,
-        target,
-        choice,
-        looked_at,
-        opt.group_choice(extra, group, only_group, all_groups=all_groups),
-        progress=open_progress(quiet=quiet),
-        tell=teller(quiet=quiet),
-    )
+    groups = opt.group_choice(extra, group, only_group, all_groups=all_groups)
+    progress, tell = open_progress(quiet=quiet), teller(quiet=quiet)
+    report = check_either(project, profile, target, choice, looked_at, groups, progress=progress, tell=tell)
     code = write_report(
         report,
         format=format,

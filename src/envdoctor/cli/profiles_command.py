@@ -12,11 +12,8 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.completion import profile_names
 from envdoctor.cli.output import write_document, write_listing, write_page
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.ports import UsageError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
-
-_INVALID = 2
 
 
 @app.callback(epilog="Example: `envdoctor profiles new my-stack > my-stack.toml` makes one to start from.")
@@ -48,13 +45,10 @@ def show(
     color: opt.ColorOption = opt.Color.AUTO,
 ) -> None:
     """Show what a profile asks for, sets aside and patches, each with its reason."""
-    from envdoctor.profile import ProfileError, load_profile
     from envdoctor.profile.show import show_text
+    from envdoctor.verbs.further import profile_called
 
-    try:
-        profile = load_profile(name)
-    except ProfileError as error:
-        raise UsageError(*str(error).splitlines()) from error
+    profile = profile_called(name)
     if format is opt.PageFormat.JSON:
         from envdoctor.render.plain_values import plain
 
@@ -82,7 +76,7 @@ def validate(
         else:
             typer.echo(f"{path}: valid")
     if any(results.values()):
-        raise typer.Exit(_INVALID)
+        raise typer.Exit(2)
 
 
 @app.command("test", epilog="Example: `envdoctor profiles test my-stack.toml` runs the cases of my-stack.cases.toml.")
@@ -120,7 +114,5 @@ def new(
     """Print a commented profile to start from, or with --project the draft of one for a card; it is valid."""
     from envdoctor.verbs.profile_draft import draft_profile, new_profile
 
-    if project is not None:
-        typer.echo(draft_profile(name, project, target_os, target_python, gpu, facts))
-    else:
-        typer.echo(new_profile(name, os, arch, backend))
+    drafted = draft_profile(name, project, target_os, target_python, gpu, facts) if project else None
+    typer.echo(drafted or new_profile(name, os, arch, backend))

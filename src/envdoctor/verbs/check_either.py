@@ -47,7 +47,16 @@ def check_either(
     refuse_patient_as_project(folder)
     folder = project_of(folder, tell)
     return check_project(
-        folder, profile, target, choice, patient, groups, env=looked_at.env, progress=progress, tell=tell
+        folder,
+        profile,
+        target,
+        choice,
+        patient,
+        groups,
+        env=looked_at.env,
+        facts=looked_at.facts,
+        progress=progress,
+        tell=tell,
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from envdoctor.model.profile import Profile
     from envdoctor.verbs.settings import Settings
 
-__all__ = ["further_advisories", "further_profile", "further_profiles"]
+__all__ = ["further_advisories", "further_profile", "further_profiles", "profile_called"]
 
 _ADVISORIES, _PROFILES = "ENVDOCTOR_ADVISORIES", "ENVDOCTOR_PROFILES"
 _MOST_FILES = 500
@@ -40,6 +40,17 @@ def further_profile(name: str, settings: Settings, project: Path) -> str | None:
     """Return the file of a profile of that name among those that are named, None where none is called so."""
     found = (file for file in _files(settings.profiles, _PROFILES, project, "profiles") if file.stem == name)
     return next((str(file) for file in found), None)
+
+
+def profile_called(name: str) -> Profile:
+    """Return a profile by its name, or the path of its file. Raises UsageError."""
+    from envdoctor.profile import ProfileError, load_profile
+    from envdoctor.verbs.settings import Settings
+
+    try:
+        return load_profile(further_profile(name, Settings(), Path()) or name)
+    except ProfileError as error:
+        raise UsageError(*str(error).splitlines()) from error
 
 
 def further_profiles(settings: Settings, project: Path) -> tuple[Profile, ...]:
