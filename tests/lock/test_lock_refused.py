@@ -9,6 +9,7 @@ import pytest
 from lock_index import LoopbackIndex
 
 from envdoctor.cli.main import main
+from envdoctor.resolve.pubgrub import PubGrub
 
 TARGET = ("--target-os", "linux", "--target-arch", "x86_64", "--target-python", "3.11")
 NOWHERE = "http://127.0.0.1:1/simple/"
@@ -257,3 +258,13 @@ def test_a_line_with_no_version_for_the_target_is_left_out_on_purpose_alone(
     assert code == 1
     assert "error: requirements.txt:2: nothing that `gamma>=0.5` admits can be used on this target" in err
     assert "leave it out on purpose with `--repair 1`" in err
+
+
+def test_a_search_that_meets_its_limit_is_no_conflict_for_check_and_lock_alike(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("envdoctor.resolve.resolver._first_engine", lambda _manifest: PubGrub(rounds=1))
+    code, said = refused(capsys, project)
+    assert code == run(capsys, "check", project)[0] == 3
+    assert "the search gave up: no answer within its limit of 1 rounds" in said
+    assert "clash" not in said

@@ -24,6 +24,7 @@ from envdoctor.resolve.solver import any_version
 
 __all__ = [
     "amiss",
+    "given_up",
     "hash_refusals",
     "left_out_unseen",
     "misread",
@@ -135,6 +136,17 @@ def unsound(diagnosis: Diagnosis) -> Iterator[Refusal]:
     for unknown in diagnosis.unknowns:
         if unknown.kind is UnknownKind.UNSOUND:
             yield Refusal(RefusalKind.UNKNOWN, place="the resolution", unknown=unknown)
+
+
+def given_up(diagnosis: Diagnosis, resolution: Resolution | None) -> Iterator[Refusal]:
+    """Yield why there is no resolution where the search met its limit: nobody knows whether there is one.
+
+    Conflicts that were found are known, whatever else was not looked at to the end.
+    """
+    if resolution is not None or diagnosis.conflicts:
+        return
+    stops = [unknown for unknown in diagnosis.unknowns if unknown.kind is UnknownKind.SEARCH_GIVEN_UP]
+    yield from (Refusal(RefusalKind.UNKNOWN, place="the search gave up", unknown=unknown) for unknown in stops[:1])
 
 
 def nothing_there(

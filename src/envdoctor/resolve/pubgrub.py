@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from nab_resolver.errors import ResolutionError, ResolutionTerminatedError
+from nab_resolver.errors import ResolutionError, ResolutionLimitError, ResolutionTerminatedError
 from nab_resolver.resolver import BaseProvider, Resolver, ResolverObserver
 from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequirement, Term
 
@@ -58,6 +58,8 @@ class PubGrub:
         required = [RootRequirement(d.node, Positions(d.bits), d.line) for d in demands if not d.constraint]
         try:
             return Solved(engine.solve(required).pins)
+        except ResolutionLimitError:
+            return GaveUp(f"no answer within its limit of {self._rounds:,} rounds")
         except ResolutionTerminatedError as error:
             return GaveUp(f"the search stopped: {error}")
         except ResolutionError as error:

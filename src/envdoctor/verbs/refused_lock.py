@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from envdoctor.lock.lock_refusals import (
     amiss,
+    given_up,
     hash_refusals,
     left_out_unseen,
     not_pinned,
@@ -47,7 +48,7 @@ def refusals_of(
 
     ``asked_for``: a person named the repair, so that what it leaves out is left out on purpose.
     """
-    found = list(unsound(diagnosis))
+    found = [*unsound(diagnosis), *given_up(diagnosis, resolution)]
     found += unread(diagnosis, _written(request))
     if not asked_for:
         found += left_out_unseen(diagnosis, repair)

@@ -5,8 +5,9 @@ that point into short lists, versions already in order: a page of thousands of f
 microseconds. Names, URLs, sizes and times come in blocks that are unpacked when a file of the block is looked at.
 
 Layout: the format's byte; CRC-32 of what follows it, lengths of the packed head and of the blocks (4 bytes each, little
-endian); the packed head; the blocks; then 32 bytes of SHA-256 a file. The head is JSON, NUL, and one number per file
-for each of the two columns. A block is texts separated by line breaks, its four columns by NUL.
+endian); the packed head; the blocks; then 32 bytes of SHA-256 a file, and where any sidecar has one, 32 bytes a file
+for those. The head is JSON, NUL, one number per file for each of the two columns, and a byte per file that says what
+sidecar it has. A block is texts separated by line breaks, its four columns by NUL.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import struct
 import sys
 import zlib
 from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.utils import NormalizedName
 from packaging.version import Version
@@ -27,61 +29,135 @@ from envdoctor.adapters.index.page_listing import FileRow, Listing
 from envdoctor.model.candidate import DistributionFile, FileKind, ProjectPage
 from envdoctor.model.file_table import FileTable, TabledFiles, tags_of
 
-__all__ = ["NOT_A_PAGE", "decode_page", "encode_page"]
+__all__ = [
+    "NOT_A_PAGE",
+    "SIDE_BARE",
+    "SIDE_HASHED",
+    "SIDE_NONE",
+    "Columns",
+    "decode_page",
+    "encode_columns",
+    "encode_page",
+]
 
 NOT_A_PAGE = (ValueError, KeyError, TypeError, IndexError, zlib.error, struct.error)
 """What reading damaged bytes may raise."""
 
 _Pairs = tuple[tuple[str, str], ...]
-_FORMAT = 2
+_FORMAT = 3
 _START = struct.Struct("<BIII")
 _CHECKED = 5
 """Where what the checksum covers begins."""
 _BLOCK = 128
 """Files in a block."""
 _RARE = ("y", "m", "x", "w", "o")
-"""Keys of the head that say something of few files, by row: yanked, sidecars, hashes, URL, spelling of the version."""
+"""Keys of the head that say something of few files, by row: yanked, hashes of sidecar and file, URL, spelling."""
 _NO_DIGEST = bytes(32)
+SIDE_NONE, SIDE_BARE, SIDE_HASHED, _SIDE_ODD = range(4)
+"""What is known of a file's sidecar: there is none, or one without a hash, with a SHA-256, with other hashes."""
 _UNWRITABLE = ("\n", "\0")
 _VERSIONS: dict[str, Version] = {}
 
 
+class Columns(NamedTuple):
+    """The files of a page by column, what is rare by row."""
+
+    names: list[str]
+    urls: list[str]
+    versions: list[str]
+    """Normalised; two spellings of one version may be there."""
+    kinds: list[tuple[str | None, str | None]]
+    """Tags and Requires-Python."""
+    sizes: list[int | None]
+    times: list[str | None]
+    digests: bytes
+    """SHA-256, 32 bytes a file; zeros where there is none."""
+    marks: bytes
+    """What sidecar a file has."""
+    sides: bytes
+    """SHA-256 of the sidecars, 32 bytes a file, or nothing where no sidecar has one."""
+    yanked: Mapping[int, str]
+    odd_hashes: Mapping[int, _Pairs]
+    odd_sides: Mapping[int, _Pairs]
+    skipped: Sequence[str]
+
+
 def encode_page(listing: Listing) -> bytes:
     """Return the compact form of a listing. A file whose name or URL holds a line break is left out."""
-    rows = [row for row in listing.rows if not any(mark in row.filename + row.url for mark in _UNWRITABLE)]
-    prefix = os.path.commonprefix([row.url for row in rows]).rpartition("/")[0]  # noqa: RUF071 - of texts
+    rows = _writable(listing.rows)
+    digests = [_sha256(row.hashes) for row in rows]
+    sides = [_sha256(row.sidecar_hashes) if row.sidecar_hashes else None for row in rows]
+    marks = bytes([_side_mark(row, side) for row, side in zip(rows, sides, strict=True)])
+    times = [row.upload_time for row in rows]
+    return encode_columns(
+        Columns(
+            names=[row.filename for row in rows],
+            urls=[row.url for row in rows],
+            versions=[row.version for row in rows],
+            kinds=[(tags_of(row.filename), row.requires_python) for row in rows],
+            sizes=[row.size for row in rows],
+            times=[time and time.replace("\n", "").replace("\0", "") for time in times],
+            digests=b"".join([digest or _NO_DIGEST for digest in digests]),
+            marks=marks,
+            sides=b"".join([side or _NO_DIGEST for side in sides]) if SIDE_HASHED in marks else b"",
+            yanked={number: row.yanked for number, row in enumerate(rows) if row.yanked is not None},
+            odd_hashes={number: rows[number].hashes for number, digest in enumerate(digests) if digest is None},
+            odd_sides={number: rows[number].sidecar_hashes for number, mark in enumerate(marks) if mark == _SIDE_ODD},
+            skipped=listing.skipped,
+        )
+    )
+
+
+def encode_columns(files: Columns) -> bytes:
+    """Return the compact form of a page."""
+    names, urls, texts = files.names, files.urls, files.versions
+    prefix = os.path.commonprefix(urls).rpartition("/")[0]  # noqa: RUF071 - of texts
     spelled: dict[Version, str] = {}
-    for row in rows:
-        spelled.setdefault(_version(row.version), row.version)
+    for text in dict.fromkeys(texts):
+        spelled.setdefault(_version(text), text)
     versions = sorted(spelled)
     numbers = {version: number for number, version in enumerate(versions)}
+    number_of = {text: numbers[_version(text)] for text in set(texts)}
+    unusual = {text for text in number_of if text != spelled[_version(text)]}
     kinds: dict[tuple[str | None, str | None], int] = {}
-    kind_of = [kinds.setdefault((tags_of(row.filename), row.requires_python), len(kinds)) for row in rows]
-    blocks = [_packed_block(rows[at : at + _BLOCK], prefix) for at in range(0, len(rows), _BLOCK)]
-    digests = [_sha256(row.hashes) for row in rows]
+    kind_of = [kinds.setdefault(kind, len(kinds)) for kind in files.kinds]
+    start = len(prefix)
+    folders = [url[start : -len(name)] if url.endswith(name) else "" for name, url in zip(names, urls, strict=True)]
+    sizes = ["" if size is None else str(size) for size in files.sizes]
+    columns = (names, folders, sizes, [time or "" for time in files.times])
+    blocks = [_packed_block(columns, at) for at in range(0, len(names), _BLOCK)]
     head: dict[str, Any] = {
-        "n": len(rows),
-        "s": listing.skipped,
+        "n": len(names),
+        "s": files.skipped,
         "u": prefix,
         "v": [spelled[version] for version in versions],
         "k": list(kinds),
         "b": [len(block) for block in blocks],
-        "y": {number: row.yanked for number, row in enumerate(rows) if row.yanked is not None},
-        "m": {number: row.sidecar_hashes for number, row in enumerate(rows) if row.sidecar},
-        "x": {number: row.hashes for number, row in enumerate(rows) if digests[number] is None},
-        "w": {number: row.url for number, row in enumerate(rows) if not row.url.endswith(row.filename)},
-        "o": {
-            number: row.version
-            for number, row in enumerate(rows)
-            if row.version != spelled[_version(row.version)]
-        },
-    }  # fmt: skip
-    columns = _packed_numbers([numbers[_version(row.version)] for row in rows]) + _packed_numbers(kind_of)
-    text = json.dumps(head, separators=(",", ":")).encode()
-    packed = zlib.compress(text + b"\0" + columns, 1)
-    body = b"".join(blocks)
-    rest = struct.pack("<II", len(packed), len(body)) + packed + body + b"".join(d or _NO_DIGEST for d in digests)
+        "y": files.yanked,
+        "m": files.odd_sides,
+        "x": files.odd_hashes,
+        "w": {number: urls[number] for number, folder in enumerate(folders) if not folder},
+        "o": {number: text for number, text in enumerate(texts) if text in unusual} if unusual else {},
+    }
+    lists = _packed_numbers([number_of[text] for text in texts]) + _packed_numbers(kind_of) + files.marks
+    packed = zlib.compress(json.dumps(head, separators=(",", ":")).encode() + b"\0" + lists, 1)
+    lengths = struct.pack("<II", len(packed), sum(map(len, blocks)))
+    rest = b"".join((lengths, packed, *blocks, files.digests, files.sides))
     return struct.pack("<BI", _FORMAT, zlib.crc32(rest)) + rest
+
+
+def _writable(rows: tuple[FileRow, ...]) -> tuple[FileRow, ...]:
+    """Leave out files whose name or URL cannot stand in a block; all of a page are looked at together."""
+    whole = "".join([row.filename + row.url for row in rows])
+    if not any(mark in whole for mark in _UNWRITABLE):
+        return rows
+    return tuple(row for row in rows if not any(mark in row.filename + row.url for mark in _UNWRITABLE))
+
+
+def _side_mark(row: FileRow, digest: bytes | None) -> int:
+    if not row.sidecar:
+        return SIDE_NONE
+    return SIDE_HASHED if digest else (_SIDE_ODD if row.sidecar_hashes else SIDE_BARE)
 
 
 def decode_page(body: bytes, project: NormalizedName, index: str) -> ProjectPage:
@@ -96,29 +172,41 @@ def decode_page(body: bytes, project: NormalizedName, index: str) -> ProjectPage
     count: int = head["n"]
     if count == 0:
         return ProjectPage(project, (), index, tuple(head["s"]))
-    if len(columns) != count * 8 or sum(head["b"]) != rest or len(body) != start + rest + 32 * count:
+    marks = columns[count * 8 :]
+    digests = 2 if SIDE_HASHED in marks else 1
+    if len(marks) != count or sum(head["b"]) != rest or len(body) != start + rest + 32 * count * digests:
         raise ValueError("a page of another length")
     table = FileTable(
         versions=tuple(map(_version, head["v"])),
         kinds=tuple((tags, python) for tags, python in head["k"]),
         version_of=_numbers(columns[: count * 4]),
-        kind_of=_numbers(columns[count * 4 :]),
+        kind_of=_numbers(columns[count * 4 : count * 8]),
         only_pinned=frozenset(map(int, head["y"])),
     )
-    reader = _FileReader(body, start, head, table, project, index)
+    reader = _FileReader(body, start, head, marks, table, project, index)
     return ProjectPage(project, TabledFiles(table, reader.file), index, tuple(head["s"]))
 
 
 class _FileReader:
     """Makes the files of one page."""
 
-    __slots__ = ("_blocks", "_body", "_digests", "_head", "_index", "_odd", "_prefix", "_project", "_starts", "_table")
+    __slots__ = (
+        "_blocks", "_body", "_digests", "_head", "_index", "_marks", "_odd", "_prefix", "_project", "_starts", "_table",
+    )  # fmt: skip
 
     def __init__(
-        self, body: bytes, start: int, head: dict[str, Any], table: FileTable, project: NormalizedName, index: str
+        self,
+        body: bytes,
+        start: int,
+        head: dict[str, Any],
+        marks: bytes,
+        table: FileTable,
+        project: NormalizedName,
+        index: str,
     ) -> None:
         self._body = body
         self._head = head
+        self._marks = marks
         self._table = table
         self._project = project
         self._index = index
@@ -137,6 +225,8 @@ class _FileReader:
         name, size = names[place], sizes[place]
         digest = self._digests + 32 * row
         tags, python = self._table.kinds[self._table.kind_of[row]]
+        mark = self._marks[row]
+        side = digest + 32 * len(self._marks)
         file = DistributionFile(
             project=self._project,
             version=self._table.versions[self._table.version_of[row]],
@@ -148,6 +238,8 @@ class _FileReader:
             size=int(size) if size else None,
             requires_python=python,
             upload_time=times[place] or None,
+            sidecar=mark != SIDE_NONE,
+            sidecar_hashes=(("sha256", self._body[side : side + 32].hex()),) if mark == SIDE_HASHED else (),
         )
         return file if row not in self._odd else self._with_rare(file, str(row))
 
@@ -160,8 +252,7 @@ class _FileReader:
             url=head["w"].get(row) or file.url,
             hashes=_pairs(head["x"][row]) if row in head["x"] else file.hashes,
             yanked=head["y"].get(row),
-            sidecar=row in head["m"],
-            sidecar_hashes=_pairs(head["m"].get(row, ())),
+            sidecar_hashes=_pairs(head["m"][row]) if row in head["m"] else file.sidecar_hashes,
         )
 
     def _unpacked(self, number: int) -> list[list[str]]:
@@ -171,14 +262,8 @@ class _FileReader:
         return columns
 
 
-def _packed_block(rows: list[FileRow] | tuple[FileRow, ...], prefix: str) -> bytes:
-    columns = [
-        [row.filename for row in rows],
-        [row.url[len(prefix) : -len(row.filename)] if row.url.endswith(row.filename) else "" for row in rows],
-        ["" if row.size is None else str(row.size) for row in rows],
-        [(row.upload_time or "").replace("\n", "").replace("\0", "") for row in rows],
-    ]
-    text = "\0".join("\n".join(column) for column in columns)
+def _packed_block(columns: Iterable[list[str]], at: int) -> bytes:
+    text = "\0".join(["\n".join(column[at : at + _BLOCK]) for column in columns])
     return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
 
 

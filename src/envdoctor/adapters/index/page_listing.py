@@ -17,42 +17,66 @@ from packaging.version import Version
 
 from envdoctor.model.index_url import bare_url, url_fault
 
-__all__ = ["ACCEPT", "FileRow", "Listing", "NotAListing", "is_distribution", "read_links", "read_listing", "version_in"]
+__all__ = [
+    "ACCEPT",
+    "LARGEST",
+    "MOMENT",
+    "FileRow",
+    "Listing",
+    "NotAListing",
+    "is_distribution",
+    "read_links",
+    "read_listing",
+    "version_in",
+]
 
 _SDIST_ENDINGS = (".tar.gz", ".zip", ".tgz", ".tar.bz2", ".tar.xz")
+_ENDINGS = (".whl", *_SDIST_ENDINGS)
+_ON_NETWORK = ("https://", "http://")
 _SIMPLE = re.compile(r"[0-9]+(?:\.[0-9]+)*$")
 
 
 def is_distribution(filename: str) -> bool:
     """Return True for a wheel or a source archive; False for eggs, installers, signatures."""
-    return filename.endswith((".whl", *_SDIST_ENDINGS))
+    return filename.endswith(_ENDINGS)
 
 
-def version_in(filename: str, project: NormalizedName, known: dict[str, str | None]) -> str | None:
+def version_in(
+    filename: str, project: NormalizedName, known: dict[str, str | None], own: dict[str, bool] | None = None
+) -> str | None:
     """Return the normalised version of a file, None where the name is not this project's or is not PEP 440.
 
-    ``known`` remembers versions already normalised; a page repeats each of them many times.
+    ``known`` remembers versions already normalised, ``own`` which stems are the project's; a page repeats each of them
+    many times.
     """
     if filename.endswith(".whl"):
         parts = filename[:-4].split("-")
-        if len(parts) not in (5, 6) or canonicalize_name(parts[0]) != project:
+        if len(parts) not in (5, 6) or not _is_own(parts[0], project, {} if own is None else own):
             return None
-        return _normalised(parts[1].replace("_", "-") if "_" in parts[1] else parts[1], known)
+        text = parts[1]
+        return known[text] if text in known else _normalised(text, known, text.replace("_", "-"))
     stem = next((filename[: -len(end)] for end in _SDIST_ENDINGS if filename.endswith(end)), None)
     if stem is None:
         return None
     cut = stem.find("-")
     while cut > 0:
-        if canonicalize_name(stem[:cut]) == project:
+        if _is_own(stem[:cut], project, {} if own is None else own):
             return _normalised(stem[cut + 1 :], known)
         cut = stem.find("-", cut + 1)
     return None
 
 
-def _normalised(text: str, known: dict[str, str | None]) -> str | None:
+def _is_own(stem: str, project: NormalizedName, own: dict[str, bool]) -> bool:
+    found = own.get(stem)
+    if found is None:
+        found = own[stem] = canonicalize_name(stem) == project
+    return found
+
+
+def _normalised(text: str, known: dict[str, str | None], read: str | None = None) -> str | None:
     if text not in known:
         try:
-            known[text] = str(Version(text))
+            known[text] = str(Version(text if read is None else read))
         except ValueError:
             known[text] = None
     return known[text]
@@ -60,9 +84,9 @@ def _normalised(text: str, known: dict[str, str | None]) -> str | None:
 
 ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 _ODD = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
-_LARGEST = 2**53
+LARGEST = 2**53
 """Bytes of a file beyond which its size is a mistake; JSON numbers above are not exact either."""
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 _ALGORITHMS = frozenset({"sha256", "sha384", "sha512", "sha3_256", "blake2b", "blake2s", "sha224", "sha1", "md5"})
 
 
@@ -100,31 +124,43 @@ def read_listing(content: bytes, content_type: str, url: str, project: Normalize
 def read_links(rows: list[FileRow], project: NormalizedName, url: str) -> Listing:
     """Keep the rows that are this project's, with their versions; relative and foreign URLs settled."""
     known: dict[str, str | None] = {}
+    own: dict[str, bool] = {}
     local = url.startswith("file:")
+    simple = _all_simple(rows)
     kept: list[FileRow] = []
     skipped: list[str] = []
     nowhere: str | None = None
     for row in rows:
-        if not is_distribution(row.filename):
+        filename, address = row[0], row[1]
+        if not filename.endswith(_ENDINGS):
             continue
-        version = version_in(row.filename, project, known)
-        target = _target(row.url, url) if version is not None else ""
+        version = version_in(filename, project, known, own)
+        if version is None:
+            target = ""
+        else:
+            target = address if simple and address.startswith(_ON_NETWORK) else _target(address, url)
         # A page on the network must not make us read files of this machine.
-        if version is None or not (target.startswith(("https://", "http://")) or (local and target[:5] == "file:")):
-            skipped.append(row.filename)
-            nowhere = nowhere or (row.url if version is not None else None)
+        if version is None or not (target.startswith(_ON_NETWORK) or (local and target[:5] == "file:")):
+            skipped.append(filename)
+            nowhere = nowhere or (address if version is not None else None)
             continue
-        kept.append(row._replace(url=target, version=version))
+        kept.append(FileRow(filename, target, *row[2:9], version))
     if nowhere is not None and not kept:
         raise NotAListing(f"it lists files at addresses that cannot be asked (`{bare_url(nowhere)[:80]}`)")
     return Listing(tuple(kept), tuple(skipped))
+
+
+def _all_simple(rows: list[FileRow]) -> bool:
+    """Return whether no address has what may be wrong in one: pages have thousands of addresses, told together."""
+    text = "".join([row[1] for row in rows])
+    return text.isascii() and text.isprintable() and "[" not in text and "\\" not in text
 
 
 def _target(address: str, base: str) -> str:
     """Return the URL that an address of a page means, an empty text where it means none."""
     if not _plain(address):
         return ""
-    if address.startswith(("https://", "http://")):
+    if address.startswith(_ON_NETWORK):
         # Only what can be wrong is looked at closer: pages have thousands of addresses.
         return address if "[" not in address and "\\" not in address else _parsed(address)
     try:
@@ -165,40 +201,41 @@ def _json_rows(content: bytes) -> Iterator[FileRow]:
     if api.partition(".")[0] != "1":
         raise NotAListing(f"it speaks version {api} of the simple API, which is not known here")
     for number, entry in enumerate(page["files"]):
-        yield _json_row(entry, f"files[{number}]")
+        yield _json_row(entry, number)
 
 
-def _json_row(entry: object, key: str) -> FileRow:
+def _json_row(entry: object, number: int) -> FileRow:
     """Read one file. What its identity rests on must be of the right kind; the rest is left out where it is not."""
     if not isinstance(entry, dict):
-        raise NotAListing(f"`{key}` of its JSON answer is not a table")
-    for part in ("filename", "url"):
-        if not isinstance(entry.get(part), str):
-            raise NotAListing(f"`{key}.{part}` of its JSON answer is not a text")
-    size, yanked, python = entry.get("size"), entry.get("yanked"), entry.get("requires-python")
-    uploaded = entry.get("upload-time")
-    side = entry.get("core-metadata", entry.get("dist-info-metadata"))
-    whole = isinstance(size, int) and not isinstance(size, bool) and 0 <= size < _LARGEST
+        raise NotAListing(f"`files[{number}]` of its JSON answer is not a table")
+    get = entry.get
+    filename, url = get("filename"), get("url")
+    if not (isinstance(filename, str) and isinstance(url, str)):
+        part = "url" if isinstance(filename, str) else "filename"
+        raise NotAListing(f"`files[{number}].{part}` of its JSON answer is not a text")
+    size, yanked, python, uploaded = get("size"), get("yanked"), get("requires-python"), get("upload-time")
+    side = get("core-metadata", get("dist-info-metadata"))
+    # By position: pages have thousands of files.
     return FileRow(
-        filename=entry["filename"].rpartition("/")[2],
-        url=entry["url"].partition("#")[0],
-        hashes=_digests(entry.get("hashes"), f"{key}.hashes"),
-        size=size if whole else None,
-        requires_python=python if isinstance(python, str) and python.strip() else None,
-        yanked=yanked if isinstance(yanked, str) else ("" if yanked else None),
-        upload_time=uploaded if isinstance(uploaded, str) and _MOMENT.match(uploaded) else None,
-        sidecar=bool(side),
-        sidecar_hashes=_digests(side, f"{key}.core-metadata") if isinstance(side, dict) else (),
+        filename.rpartition("/")[2],
+        url.partition("#")[0],
+        _digests(get("hashes"), number, "hashes"),
+        size if isinstance(size, int) and not isinstance(size, bool) and 0 <= size < LARGEST else None,
+        python if isinstance(python, str) and python.strip() else None,
+        yanked if isinstance(yanked, str) else ("" if yanked else None),
+        uploaded if isinstance(uploaded, str) and MOMENT.match(uploaded) else None,
+        bool(side),
+        _digests(side, number, "core-metadata") if isinstance(side, dict) else (),
     )
 
 
-def _digests(table: object, key: str) -> tuple[tuple[str, str], ...]:
+def _digests(table: object, number: int, part: str) -> tuple[tuple[str, str], ...]:
     """Return the hashes of a table; without them nothing could be checked, so a broken one is no detail."""
     if table is None:
         return ()
-    if not isinstance(table, dict) or not all(isinstance(digest, str) for digest in table.values()):
-        raise NotAListing(f"`{key}` of its JSON answer is not a table of texts")
-    return tuple((name.lower(), digest.lower()) for name, digest in table.items() if name in _ALGORITHMS)
+    if not isinstance(table, dict) or not {*map(type, table.values())} <= {str}:
+        raise NotAListing(f"`files[{number}].{part}` of its JSON answer is not a table of texts")
+    return tuple([(name.lower(), digest.lower()) for name, digest in table.items() if name in _ALGORITHMS])
 
 
 class _Links(HTMLParser):

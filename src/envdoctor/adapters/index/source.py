@@ -28,6 +28,7 @@ from envdoctor.adapters.index.page_listing import (
     read_listing,
 )
 from envdoctor.adapters.index.transport import Reply, Transport, TransportError
+from envdoctor.adapters.index.usual_page import encode_usual
 from envdoctor.model.candidate import ProjectPage
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
@@ -108,11 +109,16 @@ class PageSource:
                 self.cache.touch_page(self.key(name), time.time())
                 return page
             reply = ask(self, f"{self.url}{name}/", {"Accept": ACCEPT}) if reply.status == 304 else reply
-        listing = self._listing(reply, name)
-        body = encode_page(listing)
+        body = self._usual(reply, name) or encode_page(self._listing(reply, name))
         etag, modified = reply.headers.get("etag"), reply.headers.get("last-modified")
         self.cache.put_page(self.key(name), CachedPage(time.time(), 200, etag, modified, digest, body))
         return decode_page(body, name, self.name)
+
+    @staticmethod
+    def _usual(reply: Reply, name: NormalizedName) -> bytes | None:
+        if reply.status != 200 or reply.cut or "json" not in reply.headers.get("content-type", ""):
+            return None
+        return encode_usual(reply.content, name)
 
     def _listing(self, reply: Reply, name: NormalizedName) -> Listing:
         if reply.status != 200 or reply.cut:

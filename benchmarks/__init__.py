@@ -1,0 +1,1 @@
+"""Measures envdoctor beside uv, pip and nab: ``python -m benchmarks``."""
