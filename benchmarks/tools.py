@@ -114,7 +114,8 @@ def _envdoctor(what: Input, index: str, cache: Path, _tools: Path, work: Path) -
     folder.mkdir(exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
-    (folder / "requirements.txt").write_text((work / "requirements.txt").read_text(encoding="utf-8"), encoding="utf-8")
+    lines = (work / "requirements.txt").read_text(encoding="utf-8")
+    (folder / "requirements.txt").write_text(f"--only-binary :all:\n{lines}", encoding="utf-8")
     machine = what.machine
     profile = folder / "bench.toml"
     profile.write_text(

@@ -166,6 +166,7 @@ class _PinsAlone(AbstractProvider[_Asked, _Node, _Node]):
         self.pins = {package.name: package for package in promise.resolution.packages}
         self._promise = promise
         self._bounds: dict[NormalizedName, list[Requirement]] = {}
+        self._answered: set[_Node] = set()
         for requirement in promise.requirements:
             if requirement.kind is not RequirementKind.REQUIRE:
                 self._bounds.setdefault(requirement.name, []).append(requirement)
@@ -173,7 +174,20 @@ class _PinsAlone(AbstractProvider[_Asked, _Node, _Node]):
     def asked_by_people(self) -> list[_Asked]:
         """Return the requirements that something must answer."""
         asked = (item for item in self._promise.requirements if item.kind is RequirementKind.REQUIRE)
-        return [node for item in asked if item.name not in self._promise.absent for node in self._nodes(item)]
+        return self._news(node for item in asked if item.name not in self._promise.absent for node in self._nodes(item))
+
+    def _news(self, asked: Iterable[_Asked]) -> list[_Asked]:
+        """Return what says anything new: nothing is taken back here, so a node that is asked for stays asked for.
+
+        resolvelib looks at everything that was asked for in every round: of hundreds of packages, most of it would be
+        that the same pin answers once more.
+        """
+        found = []
+        for item in asked:
+            if not item.holds or item.node not in self._answered:
+                found.append(item)
+                self._answered.add(item.node)
+        return found
 
     def broken_bounds(self) -> list[Requirement]:
         """Return the bounds that the pins do not keep."""
@@ -240,4 +254,4 @@ class _PinsAlone(AbstractProvider[_Asked, _Node, _Node]):
         itself = Requirement(name, DistributionOrigin(name, str(package.version)))
         asked = [itself] if extra else []
         asked.extend(self._promise.asked_by(package, (extra,) if extra else ()))
-        return [node for item in asked for node in self._nodes(item)]
+        return self._news(node for item in asked for node in self._nodes(item))
