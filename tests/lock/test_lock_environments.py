@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from lock_index import LoopbackIndex
 
+from envdoctor.adapters.project import read_project
 from envdoctor.cli.main import main
+from envdoctor.profile import load_profile
 from envdoctor.render.json_document import report_schema
+from envdoctor.verbs.check_request import CheckRequest
+from envdoctor.verbs.profile_environments import environment_of, per_environment
+from envdoctor.verbs.target_choice import TargetChoice, pick_target
 
 PROFILE = """
 schema = 1
@@ -179,3 +185,37 @@ def test_a_version_is_explained_in_each_environment_that_has_it(
     (stack / "voice.txt").write_text("torch==1.0\nspeaker\n", encoding="utf-8")
     assert main(["explain", str(stack), "voice:C1", *arguments]) == 0
     assert "voice:C1" in capsys.readouterr().out
+
+
+def test_each_environment_has_its_own_backend_and_python(capsys: pytest.CaptureFixture[str], stack: Path) -> None:
+    text = PROFILE.replace('backend = "cpu"', 'backend = "directml"').replace("==3.11.*", ">=3.11,<3.13")
+    text = text.replace("[environments.song]\n", '[smoke]\nsettings = ["cudnn-off"]\n[environments.song]\n')
+    text = text.replace("[environments.voice]\n", '[environments.voice]\nbackend = "cpu"\npython = "==3.11.*"\n')
+    (stack / "two.toml").write_text(text, encoding="utf-8")
+    _, document = report(capsys, stack)
+    parts = {part["name"]: part for part in document["environments"]}  # type: ignore[attr-defined]
+    targets = {name: (part["target"]["backend"], part["target"]["python"]) for name, part in parts.items()}
+    assert targets == {"song": ("directml", "3.12"), "voice": ("cpu", "3.11")}
+    code, _, _ = run(capsys, "lock", stack)
+    assert code == 0
+    for name, backend in (("song", "directml"), ("voice", "cpu")):
+        assert f'backend = "{backend}"' in (stack / f"pylock.two-{name}.toml").read_text()
+    profile = load_profile(str(stack / "two.toml"))
+    song, voice = (environment_of(profile, Path(f".venv-{name}")) for name in ("song", "voice"))
+    assert (song.target.backend.value, song.smoke.settings) == ("directml", ("cudnn-off",))
+    assert (voice.target.backend.value, voice.smoke.settings) == ("cpu", ())
+    assert environment_of(profile, Path(".venv")) is profile
+
+
+def test_what_is_known_of_a_card_is_not_said_of_the_environment_beside_it(tmp_path: Path, index: LoopbackIndex) -> None:
+    profile = load_profile("diffrhythm2-directml-cpu")
+    target, pythons = pick_target(TargetChoice(), profile, None)
+    (tmp_path / "requirements.txt").write_text("torch==2.7\n", encoding="utf-8")
+    project = read_project(tmp_path)
+    request = CheckRequest(target, date(2026, 11, 28), pythons, project=project, profile=profile)
+    card, beside = per_environment(request)
+    assert (card.target.backend.value, beside.target.backend.value) == ("directml", "cpu")
+    assert {item.requirement.name for item in card.profile.requires} - {  # type: ignore[union-attr]
+        item.requirement.name
+        for item in beside.profile.requires  # type: ignore[union-attr]
+    } == {"torch-directml"}

@@ -32,6 +32,7 @@ PROMISED = {
     "xtts-zluda",
     "rvc-zluda",
     "diffrhythm2-directml",
+    "diffrhythm2-directml-cpu",
     "diffrhythm2-rocm",
     "diffrhythm2-wsl2",
     "comfyui-rocm-windows",
@@ -255,7 +256,12 @@ def test_variants_of_a_stack_match_equally_and_the_systems_own_comes_first() -> 
 
     assert matches[0].profile.name == "diffrhythm2-directml"
     assert len({match.score for match in matches}) == 1
-    assert [match.profile.name for match in matches[1:]] == ["diffrhythm2-cpu", "diffrhythm2-rocm", "diffrhythm2-wsl2"]
+    assert [match.profile.name for match in matches[1:]] == [
+        "diffrhythm2-directml-cpu",
+        "diffrhythm2-cpu",
+        "diffrhythm2-rocm",
+        "diffrhythm2-wsl2",
+    ]
 
 
 @pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the upstream requirement files are not beside this checkout")

@@ -233,6 +233,8 @@ class EnvironmentSpec:
 
     name: str
     python: SpecifierSet | None = None
+    backend: Backend | None = None
+    """What runs its tensors, where that is not the profile's."""
     requirements: tuple[str, ...] = ()
     packages: tuple[NormalizedName, ...] = ()
     because: str = ""

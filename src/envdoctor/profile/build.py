@@ -215,6 +215,7 @@ def _environment(name: str, table: dict[str, Any]) -> model.EnvironmentSpec:
     return model.EnvironmentSpec(
         name=name,
         python=SpecifierSet(table["python"]) if "python" in table else None,
+        backend=Backend(table["backend"]) if "backend" in table else None,
         requirements=tuple(table.get("requirements", ())),
         packages=_names(table.get("packages", ())),
         because=table.get("because", ""),

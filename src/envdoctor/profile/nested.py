@@ -38,6 +38,9 @@ def rooted(profile: Profile, folder: str) -> Profile:
         place=folder,
         requirement_files=tuple(f"{folder}/{name}" for name in profile.requirement_files),
         patches=tuple(_patch(patch, folder) for patch in profile.patches),
+        environments=tuple(
+            replace(spec, requirements=_below(spec.requirements, folder)) for spec in profile.environments
+        ),
         placements=tuple(_placement(rule, folder) for rule in profile.placements),
         environment={
             name: value.replace("{project}", f"{{project}}/{folder}") for name, value in profile.environment.items()

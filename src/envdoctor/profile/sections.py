@@ -195,6 +195,7 @@ _PLACEMENT = Table(
 _ENVIRONMENTS = Table(
     {
         "python": Key("CPython versions of this environment", format=f.SPECIFIER),
+        "backend": Key("What runs the tensors here, where it is not the profile's", choices=_BACKENDS),
         "requirements": Key("Files of the project that it reads", Shape.TEXT_LIST, format=f.PATH),
         "packages": Key("Packages that belong here alone", Shape.TEXT_LIST, format=f.PACKAGE),
         "because": _BECAUSE,

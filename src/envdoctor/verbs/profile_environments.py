@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from packaging.utils import NormalizedName
 
@@ -14,9 +15,11 @@ from envdoctor.model.profile import EnvironmentSpec, Profile
 from envdoctor.model.project import Project
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.target import Target
 from envdoctor.verbs.check_request import CheckRequest
 
-__all__ = ["per_environment", "together"]
+__all__ = ["environment_of", "per_environment", "together"]
 
 
 def per_environment(request: CheckRequest) -> list[CheckRequest]:
@@ -33,7 +36,6 @@ def per_environment(request: CheckRequest) -> list[CheckRequest]:
 def _restricted(request: CheckRequest, profile: Profile, spec: EnvironmentSpec) -> CheckRequest:
     elsewhere = {name for other in profile.environments if other is not spec for name in other.packages}
     elsewhere -= set(spec.packages)
-    kept = tuple(item for item in profile.requires if item.requirement.name not in elsewhere)
     choices = request.python_choices
     if spec.python is not None:
         wanted = choices or (request.target.python,)
@@ -42,24 +44,59 @@ def _restricted(request: CheckRequest, profile: Profile, spec: EnvironmentSpec) 
     return replace(
         request,
         part=spec.name,
-        project=_taken(request.project, spec, elsewhere) if request.project is not None else None,
-        profile=replace(profile, requires=kept),
+        project=_taken(request.project, spec, elsewhere, profile.place) if request.project is not None else None,
+        profile=_profile_of(profile, spec, elsewhere),
         python_choices=choices,
-        target=replace(request.target, python=choices[0]) if choices else request.target,
+        target=_target_of(request.target, spec, choices),
         locked=None,
     )
 
 
-def _taken(project: Project, spec: EnvironmentSpec, elsewhere: Collection[NormalizedName]) -> Project:
-    """Return the project with the requirements that an environment takes: of its files, and on its packages."""
+def environment_of(profile: Profile, environment: Path | None) -> Profile:
+    """Return the profile as it is in an environment that a fix has made for one of several; else as it is."""
+    name = environment.name if environment is not None else ""
+    spec = next((item for item in profile.environments if name.endswith(f"-{item.name}")), None)
+    return _profile_of(profile, spec, ()) if spec is not None else profile
+
+
+def _profile_of(profile: Profile, spec: EnvironmentSpec, elsewhere: Collection[NormalizedName]) -> Profile:
+    """Return the profile with what holds in one environment: what is said of another backend does not."""
+    profile = replace(profile, requires=tuple(i for i in profile.requires if i.requirement.name not in elsewhere))
+    if spec.backend is None or spec.backend is profile.target.backend:
+        return profile
+    return replace(
+        profile,
+        target=replace(profile.target, backend=spec.backend),
+        smoke=replace(profile.smoke, settings=()),
+        # Where a component goes when kernels fail is said of the profile's own device, and sources are patched once.
+        placements=tuple(rule for rule in profile.placements if rule.always),
+    )
+
+
+def _target_of(target: Target, spec: EnvironmentSpec, choices: Sequence[tuple[int, int]]) -> Target:
+    if spec.backend is not None:
+        target = replace(target, backend=spec.backend)
+    return replace(target, python=choices[0]) if choices else target
+
+
+def _taken(project: Project, spec: EnvironmentSpec, elsewhere: Collection[NormalizedName], place: str) -> Project:
+    """Return the project with the requirements that an environment takes: of its files, and on its packages.
+
+    ``place``: the stack's checkout inside this project; what the outer one asks for, every environment takes.
+    """
     everything = not spec.requirements and not spec.packages
     kept = tuple(
         item
         for item in project.requirements
         if item.name not in elsewhere
-        and (everything or getattr(item.origin, "path", None) in spec.requirements or item.name in spec.packages)
+        and (everything or _of(item, spec.requirements, place) or item.name in spec.packages)
     )
     return replace(project, requirements=kept)
+
+
+def _of(item: Requirement, files: Sequence[str], place: str) -> bool:
+    path = getattr(item.origin, "path", None)
+    return path in files or bool(place and path is not None and not path.startswith(f"{place}/"))
 
 
 def together(reports: Sequence[Report]) -> Report:

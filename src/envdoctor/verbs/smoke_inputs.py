@@ -17,6 +17,7 @@ from envdoctor.model.target import Backend, Target
 from envdoctor.ports import Progress, Tell, UsageError
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs import smoke as verb
+from envdoctor.verbs.profile_environments import environment_of
 from envdoctor.verbs.project_inputs import TargetChoice
 from envdoctor.verbs.ranks import read_rank
 from envdoctor.verbs.smoke import SmokeRunner, UnknownKernel, chosen_kernels
@@ -50,6 +51,7 @@ def smoke(
 ) -> Report:
     """Return the report of kernels that ran in the interpreter that was meant. Raises UsageError."""
     chosen = project_inputs.pick_profile(profile, project_inputs.load_settings(Path()), Path())
+    chosen = environment_of(chosen, env) if chosen is not None else None
     names = choose_kernels(chosen, kernels)
     wanted_backend = choose_backend(backend)
     interpreter = find_interpreter(env, python)
