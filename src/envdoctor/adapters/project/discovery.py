@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from envdoctor.adapters.project.draft import ProjectFileError
@@ -103,6 +104,16 @@ def _last_resort(
 
 def is_own_lock(path: Path) -> bool:
     """Return whether `envdoctor lock` has written a lock: it is held against the project in another way."""
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return _is_own(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=64)
+def _is_own(path: Path, _dated: int, _size: int) -> bool:
+    # A lock of many packages takes longer to parse than the rest of the project, and is come by several times.
     tool = glance(path).get("tool")
     return isinstance(tool, dict) and "envdoctor" in tool
 
