@@ -292,3 +292,15 @@ def test_the_venv_of_a_symlinked_folder_is_itself(venv, diagnose, clean, tmp_pat
     environment = read_environment(Path(link), environ=clean)
     assert len(environment.site_packages) == 1
     assert diagnose(environment) == []
+
+
+def test_another_environment_that_is_active_is_a_note_but_not_envdoctors_own(diagnose):
+    def environment(active: str, python: str, doctor: str = "/home/u/doctor") -> InstalledEnvironment:
+        around = Isolation({"VIRTUAL_ENV": active}, {"python": python}, doctor=doctor)
+        return InstalledEnvironment((), root="/home/u/b", kind=EnvironmentKind.VENV, isolation=around)
+
+    (finding,) = diagnose(environment("/home/u/a", "/home/u/a/bin/python"), "ISO005")
+    assert finding.severity is Severity.INFO
+    assert "Another environment is active: `python` here is `/home/u/a/bin/python`" in finding.message
+    assert diagnose(environment("/home/u/a", "/home/u/a/bin/python", doctor="/home/u/a"), "ISO005") == []
+    assert diagnose(environment("/home/u/b", "/home/u/b/bin/python"), "ISO005") == []

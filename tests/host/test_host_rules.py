@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -9,7 +10,7 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rulebook import rule
 from envdoctor.model.binary import Binary, BinaryFormat, BinaryInventory
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
-from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.resolution import Resolution, ResolvedPackage
@@ -118,3 +119,18 @@ def test_host003_disk_and_memory():
     assert find("HOST003", Examination(target=LINUX, resolution=resolution, facts=roomy)) == []
     small = Examination(target=LINUX, resolution=resolution, facts=facts(host__memory_bytes=1 << 30))
     assert [item.subject for item in find("HOST003", small)] == ["memory"]
+
+
+@pytest.mark.parametrize(
+    ("wsl", "root", "told"),
+    [
+        (True, "/mnt/c/Users/u/p/.venv", 1),
+        (True, "/home/u/p/.venv", 0),
+        (True, "/mnt/data/p/.venv", 0),
+        (False, "/mnt/c/p/.venv", 0),
+    ],
+)
+def test_an_environment_on_a_disk_of_windows_under_wsl(wsl: bool, root: str, told: int) -> None:
+    environment = InstalledEnvironment((), root=root, kind=EnvironmentKind.VENV)
+    examination = Examination(environment=environment, facts=facts(host__wsl=wsl))
+    assert len(find("HOST005", examination)) == told

@@ -95,6 +95,8 @@ class Isolation:
     """pip's settings that move installs elsewhere: file or variable, key, value."""
     path_modules: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The modules that lie in each folder of PYTHONPATH without being installed there."""
+    doctor: str = ""
+    """The prefix of the interpreter that envdoctor itself runs in."""
 
 
 class CondaPackage(NamedTuple):

@@ -211,7 +211,13 @@ def _isolation(layout: Layout, told: Interpreter, variables: Mapping[str, str]) 
         # What may come from another machine is not judged by this one's variables.
         return None
     settings = pip_settings(variables, told.prefix or str(layout.root), told.platform or sys.platform)
-    return Isolation(relevant_variables(variables), path_programs(variables), settings, path_modules(variables))
+    return Isolation(
+        relevant_variables(variables),
+        path_programs(variables),
+        settings,
+        path_modules(variables),
+        doctor=sys.prefix,
+    )
 
 
 def _markers(facts: Mapping[str, Any]) -> dict[str, str]:

@@ -58,6 +58,12 @@ _AMD_ON_WINDOWS = (
 )
 
 
+_OF_INTEL = (
+    "take torch 2.6 or later, torchvision and torchaudio from the xpu index of PyTorch "
+    "(https://download.pytorch.org/whl/xpu) for an Intel card, and have the program ask for `xpu`"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Cards:
     """The machine's cards, by what runs on them."""
@@ -172,6 +178,8 @@ def _evidence(examination: Examination, torch: PackageView) -> tuple[Evidence, .
 def _advice(examination: Examination, card: str) -> str:
     target = examination.target
     if not card:
+        if _cards(examination).intel and not (_cards(examination).nvidia or _cards(examination).amd):
+            return _OF_INTEL
         if target is not None and _cards(examination).amd and target.os.value == "windows":
             return _AMD_ON_WINDOWS
         return "install the torch, torchaudio and torchvision that are built for the card, all from one index"

@@ -2,7 +2,8 @@
 
 ## What it does
 Where the environment is the active one (`VIRTUAL_ENV`, `CONDA_PREFIX`), looks which `python` and `pip` PATH finds
-first; in any case, which Python the environment's own `pip` script starts.
+first; in any case, which Python the environment's own `pip` script starts. Where another environment is active, and
+not the one that envdoctor runs in, that is a note.
 
 ## Why it is bad
 `pip install` fills another environment, and `import` still fails in this one. An environment whose folder was moved
@@ -21,13 +22,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import is_active, is_inside, isolation_finding
-from envdoctor.model.environment import ProblemKind
+from envdoctor.diagnose.surroundings import is_active, is_inside, isolation_finding, path
+from envdoctor.model.environment import EnvironmentKind, ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.model.environment import InstalledEnvironment, Isolation
 
 _RULE = ("ISO005", "foreign-pip-on-path")
 
@@ -47,7 +49,10 @@ def find(examination: Examination) -> Iterator[Finding]:
                 (Evidence(problem.detail, problem.subject),),
                 "Use `python -m pip`; an environment that was moved or copied is best made anew",
             )
-    if environment.isolation is None or not is_active(environment):
+    if environment.isolation is None:
+        return
+    if not is_active(environment):
+        yield from _another_active(environment, environment.isolation)
         return
     for name in ("python", "pip"):
         program = environment.isolation.path_programs.get(name)
@@ -62,6 +67,24 @@ def find(examination: Examination) -> Iterator[Finding]:
                 (Evidence(f"{name} on PATH: {program}", "PATH"), Evidence(f"environment: {environment.root}")),
                 f"Use `{environment.executable or 'python'} -m pip`, or activate the environment again",
             )
+
+
+def _another_active(environment: InstalledEnvironment, isolation: Isolation) -> Iterator[Finding]:
+    """Yield a note where the shell has another environment active, and not for envdoctor's own sake."""
+    active = isolation.variables.get("VIRTUAL_ENV", "")
+    program = isolation.path_programs.get("python", "")
+    if environment.kind is not EnvironmentKind.VENV or not active or path(active) == path(isolation.doctor):
+        return
+    if path(active) not in path(program).parents:
+        return
+    yield isolation_finding(
+        _RULE,
+        Severity.INFO,
+        "python",
+        f"Another environment is active: `python` here is `{program}`, not this environment's",
+        (Evidence(f"VIRTUAL_ENV: {active}", "environment variable"), Evidence(f"environment: {environment.root}")),
+        f"Use `{environment.executable or 'python'}`, or activate this environment",
+    )
 
 
 RULE = Rule(
