@@ -21,6 +21,9 @@ from envdoctor.model.requirement import GroupKind, Requirement, both_markers
 
 __all__ = ["read_setup_py"]
 
+_LONGEST = 120
+"""Characters of an expression that are quoted."""
+
 
 def read_setup_py(draft: Draft, path: Path, circumstances: Circumstances, wanted: Wanted) -> None:
     """Read the arguments of ``setup()`` into the draft. Raises ProjectFileError for code that does not parse."""
@@ -32,8 +35,13 @@ def read_setup_py(draft: Draft, path: Path, circumstances: Circumstances, wanted
         return
     draft.asks_for_none = True
     arguments = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-    if any(keyword.arg is None for keyword in call.keywords):
-        _dynamic(draft, file, call.lineno, circumstances, "arguments of `setup()`")
+    for keyword in call.keywords:
+        spread = _spread(keyword.value, module) if keyword.arg is None else {}
+        if spread is None:
+            _dynamic(
+                draft, file, call.lineno, circumstances, "arguments of `setup()`", f"**{ast.unparse(keyword.value)}"
+            )
+        arguments = {**(spread or {}), **arguments}
     name = _string(arguments.get("name"), module)
     if draft.name is None and name:
         draft.name = name
@@ -44,6 +52,16 @@ def read_setup_py(draft: Draft, path: Path, circumstances: Circumstances, wanted
         _read(draft, file, module, arguments["install_requires"], circumstances)
     if "extras_require" in arguments:
         _extras(draft, file, module, arguments["extras_require"], circumstances, wanted)
+
+
+def _spread(node: ast.expr, module: Module) -> dict[str, ast.expr] | None:
+    """Return the arguments of ``setup(**config)`` where a literal dictionary holds them, None where code makes it."""
+    if isinstance(node, ast.Name):
+        uncertain = node.id in module.conditional or node.id in module.added
+        found = {} if uncertain else module.items_of(node.id)
+        single = {key: items[0][0] for key, items in found.items() if len(items) == 1 and not items[0][1]}
+        return single if single and len(single) == len(found) else None
+    return dict(dict_items(node)) or None
 
 
 def _parse(file: TextFile) -> ast.Module:
@@ -68,8 +86,10 @@ def _read(draft: Draft, file: TextFile, module: Module, node: ast.expr, circumst
     try:
         evaluate(node, module, values)
     except Dynamic as error:
-        _dynamic(draft, file, error.line, circumstances, "requirements")
+        _dynamic(draft, file, error.line, circumstances, "requirements", error.expression)
         return
+    for change in values.left_open:
+        _dynamic(draft, file, change.line, circumstances, "requirements", change.expression)
     for text, line, marker in values.texts:
         origin = FileOrigin(file.shown, line, circumstances.included_from)
         if without_comment(text).strip():
@@ -89,13 +109,16 @@ def _extras(
     if not named:
         named = {key: [(value, "")] for key, value in dict_items(node)}
     if not named and (wanted.choice.extras or wanted.choice.either):
-        _dynamic(draft, file, node.lineno, circumstances, "extras")
+        _dynamic(draft, file, node.lineno, circumstances, "extras", ast.unparse(node))
     for group in groups_of(draft, GroupKind.EXTRA, named, wanted):
         for value, _ in named[group.name]:
             _read(draft, file, module, value, replace(circumstances, group=group))
 
 
-def _dynamic(draft: Draft, file: TextFile, line: int | None, circumstances: Circumstances, what: str) -> None:
+def _dynamic(
+    draft: Draft, file: TextFile, line: int | None, circumstances: Circumstances, what: str, expression: str
+) -> None:
     origin = FileOrigin(file.shown, line, circumstances.included_from)
-    message = f"some {what} of `{file.shown}` are computed: only running it would tell them"
+    shown = " ".join(expression.split())[:_LONGEST].replace("`", "'")
+    message = f"some {what} of `{file.shown}` are computed by `{shown}`: only running it would tell them"
     draft.problem(ReadingProblemKind.DYNAMIC, origin, message)

@@ -31,6 +31,15 @@ class Dynamic(Exception):
     def __init__(self, node: ast.AST) -> None:
         super().__init__()
         self.line: int | None = getattr(node, "lineno", None)
+        self.expression = ast.unparse(node)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A statement that adds to a list, under a condition or in a loop that cannot be followed."""
+
+    expression: str
+    line: int
 
 
 @dataclass(slots=True)
@@ -39,6 +48,8 @@ class Values:
 
     texts: list[tuple[str, int, str]] = field(default_factory=list)
     files: list[tuple[str, int]] = field(default_factory=list)
+    left_open: list[Change] = field(default_factory=list)
+    """What is added to them where only running the file would tell."""
 
 
 @dataclass(slots=True)
@@ -51,11 +62,14 @@ class Module:
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     conditional: set[str] = field(default_factory=set)
     """Names that a condition changes which cannot be put as a marker."""
+    added: dict[str, list[Change]] = field(default_factory=dict)
+    """What such a condition, or a loop, adds to a name: what it held before stays certain."""
 
     def single(self, name: str) -> ast.expr | None:
         """Return the one expression that a name stands for everywhere."""
         items = self.names.get(name, [])
-        return items[0][0] if len(items) == 1 and not items[0][1] and name not in self.conditional else None
+        certain = name not in self.conditional and name not in self.added
+        return items[0][0] if len(items) == 1 and not items[0][1] and certain else None
 
     def plain(self) -> dict[str, ast.expr]:
         """Return the names that stand for one expression, as tests of the machine are followed."""
@@ -135,7 +149,9 @@ def _collect_change(statement: ast.stmt, module: Module, marker: str | None) -> 
         return
     known = module.names.get(name, [])
     overwrites = not adds and any(not other for _, other in known)
-    if known and (marker is None or (marker and overwrites)):
+    if known and marker is None and adds:
+        module.added.setdefault(name, []).append(Change(ast.unparse(statement), statement.lineno))
+    elif known and (marker is None or (marker and overwrites)):
         module.conditional.add(name)
     elif adds or (marker and known):
         module.names.setdefault(name, []).append((value, marker or ""))
@@ -175,6 +191,8 @@ def evaluate(node: ast.expr, module: Module, values: Values, marker: str = "", d
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         values.texts += [(line, node.lineno + at, marker) for at, line in enumerate(node.value.split("\n"))]
         return
+    if isinstance(node, ast.Name) and node.id not in module.conditional:
+        values.left_open += [one for one in module.added.get(node.id, ()) if one not in values.left_open]
     for part, condition in _parts(node, module):
         both = _joined(marker, condition)
         if both is None:

@@ -1,0 +1,68 @@
+"""What a setup.py computes: what is certain counts, and the expression that only running it would tell is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from envdoctor.model.project import ReadingProblemKind
+
+HEAD = "import os\nfrom setuptools import setup\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expression"),
+    [
+        (
+            "LIST = ['six']\nif not os.getenv('SKIP'):\n    LIST.extend(['idna'])\nsetup(install_requires=LIST)\n",
+            "LIST.extend(['idna'])",
+        ),
+        (
+            "LIST = ['six']\nif os.environ.get('GPU'):\n    LIST += ['idna']\nsetup(install_requires=LIST)\n",
+            "LIST += ['idna']",
+        ),
+        (
+            "LIST = ['six']\nfor name in os.listdir():\n    LIST.append(name)\nsetup(install_requires=LIST)\n",
+            "LIST.append(name)",
+        ),
+    ],
+)
+def test_what_is_certain_counts_and_what_is_added_is_named(read_files, text, expression):
+    project = read_files({"setup.py": HEAD + text})
+    assert [line.name for line in project.requirements] == ["six"]
+    (problem,) = project.problems
+    assert problem.kind is ReadingProblemKind.DYNAMIC
+    assert (
+        problem.message
+        == f"some requirements of `setup.py` are computed by `{expression}`: only running it would tell them"
+    )
+    assert project.unread
+
+
+@pytest.mark.parametrize(
+    ("text", "expression"),
+    [
+        ("setup(install_requires=needed())\n", "needed()"),
+        ("LIST = ['six']\nif os.getenv('A'):\n    LIST = ['idna']\nsetup(install_requires=LIST)\n", "LIST"),
+        ("setup(name='x', **config())\n", "**config()"),
+    ],
+)
+def test_what_is_not_certain_at_all_is_named(read_files, text, expression):
+    project = read_files({"setup.py": HEAD + text})
+    assert not project.requirements
+    assert [each.message.split("`")[-2] for each in project.problems] == [expression]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "config = {'name': 'x', 'install_requires': ['six']}\nsetup(**config)\n",
+        "config = dict(name='x', install_requires=['six'])\nsetup(version='1', **config)\n",
+        "config = {'name': 'x'}\nconfig['install_requires'] = ['six']\nsetup(**config)\n",
+        "setup(**{'name': 'x', 'install_requires': ['six']})\n",
+    ],
+)
+def test_arguments_in_a_literal_dictionary_are_read(read_files, text):
+    project = read_files({"setup.py": HEAD + text})
+    assert [line.name for line in project.requirements] == ["six"]
+    assert not project.problems
+    assert project.name == "x"
