@@ -186,7 +186,7 @@ def _meaning(item: Any) -> str:
     default = getattr(default, "value", default)
     if default not in (None, False, True, (), []) and item.show_default is not False and not item.is_flag:
         text += f" Default: `{default}`."
-    if item.multiple:
+    if item.multiple and "epeat" not in text:
         text += " May be given several times."
     if item.envvar:
         text += f" Variable: `{item.envvar}`."

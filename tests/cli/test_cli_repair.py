@@ -66,6 +66,8 @@ def test_what_is_written_resolves_and_undo_takes_it_back(capsys: pytest.CaptureF
     assert "repair R1: change requirements.txt" in listed
     assert run(capsys, "undo", "--project", str(example))[0] == 0
     assert content(example) == before
+    assert not (example / ".envdoctor").exists()
+    assert run(capsys, "undo", "--project", str(example))[0] == 2
 
 
 def test_what_was_changed_since_is_put_aside(capsys: pytest.CaptureFixture[str], example: Path) -> None:

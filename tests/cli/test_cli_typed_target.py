@@ -62,6 +62,8 @@ def test_a_board_tells_the_processor() -> None:
         ({"macos": "sonoma"}, "--macos: `sonoma` is no release; write it as 14.0"),
         ({"os": WINDOWS, "glibc": "2.28"}, "--glibc: the target is windows"),
         ({"os": LINUX, "macos": "14"}, "--macos: the target is linux"),
+        ({"os": OperatingSystem.MACOS, "gpu": "RTX 5080"}, "--gpu: `RTX 5080` is an NVIDIA card, and no macOS"),
+        ({"os": OperatingSystem.MACOS, "gpu": "sm_90"}, "--gpu: `sm_90` is an NVIDIA card, and no macOS"),
     ],
 )
 def test_what_nobody_can_judge_for_is_refused(typed: dict[str, Any], message: str) -> None:

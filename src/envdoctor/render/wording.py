@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.kernel import KernelStatus
 
 if TYPE_CHECKING:
     from envdoctor.model.conflict import Conflict
@@ -71,7 +72,8 @@ def headline(report: Report) -> str:
     parts += [count(number, names[severity]) for severity, number in tally.items() if number]
     failed = sum(result.failed for result in report.kernels)
     if failed:
-        parts.append(f"{failed} of {count(len(report.kernels), 'kernel')} failed")
+        missing = any(_lacks_torch(result) for result in report.kernels)
+        parts.append("torch is not there" if missing else f"{failed} of {count(len(report.kernels), 'kernel')} failed")
     if not judged(report):
         return _facts_headline(report.facts)
     return ", ".join(parts) or ("nothing found" if report.complete else "nothing found in what could be looked at")
@@ -86,6 +88,10 @@ def judged(report: Report) -> bool:
 def _facts_headline(facts: Sequence[Fact]) -> str:
     unknown = sum(fact.state is FactState.UNKNOWN for fact in facts)
     return count(len(facts), "fact") + (f", {unknown} unknown" if unknown else "")
+
+
+def _lacks_torch(result: KernelResult) -> bool:
+    return result.kernel == "import-torch" and result.status is KernelStatus.UNSUPPORTED
 
 
 def python_text(report: Report) -> str:

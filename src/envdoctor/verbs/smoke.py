@@ -191,7 +191,10 @@ def _remedy(result: KernelResult, rules: Sequence[PlacementRule], placement: Seq
         return Remedy(f"run {listed}; `envdoctor fix` sets this", Applicability.SAFE)
     if result.kernel == "import-torch":
         if result.status is KernelStatus.UNSUPPORTED:
-            return Remedy("name the environment that the program runs in with `--env`, or install torch into this one")
+            return Remedy(
+                "name the environment that the program runs in with `--env`, or install torch into this one: `python "
+                "-m pip install torch`, for a card with the `--index-url` that PyTorch names for its build"
+            )
         return Remedy("`envdoctor check --env DIR` looks for what keeps torch from importing")
     return None
 

@@ -104,6 +104,11 @@ def _with_details(target: Target, choice: TargetChoice) -> Target:
     if not facts:
         return target
     card = {fact.name.rpartition(".")[2]: str(fact.value) for fact in facts}
+    if target.os is OperatingSystem.MACOS and card.get("vendor") == "nvidia":
+        raise UsageError(
+            f"--gpu: `{choice.gpu}` is an NVIDIA card, and no macOS that Python packages are made for drives one; "
+            "`--target-os` chooses linux or windows"
+        )
     if target.backend is Backend.UNKNOWN:
         target = replace(target, backend=_backend(Facts(facts), target))
     return replace(target, gpu_architecture=card.get("architecture"))

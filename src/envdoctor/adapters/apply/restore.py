@@ -43,7 +43,30 @@ def take_back(environment: Path, ids: Iterable[str], project: Path | None = None
     for record in chosen:
         with shielded():
             done.append((record.id, roll_back(environment, record, project)))
+    _forget_repairs(environment)
     return done
+
+
+def _forget_repairs(project: Path) -> None:
+    """Remove the journals of a project's repairs once all are taken back: nothing of them stays in the folder."""
+    own = own_folder(project)
+    records = list_journals(project) if own.is_dir() else []
+    if not records or not all(record.state == "undone" and _is_repair(record) for record in records):
+        return
+    if not {child.name for child in own.iterdir()} <= {"journal", "lock", "made", ".gitignore"}:
+        return
+    with suppress(OSError):
+        for record in records:
+            shutil.rmtree(record.folder)
+        (own / "journal").rmdir()
+        (own / ".gitignore").unlink(missing_ok=True)
+
+
+def _is_repair(record: JournalRecord) -> bool:
+    changed = record.of_kind("file-before")
+    return (
+        bool(changed) and all(event["step"] == "repair" for event in changed) and not record.of_kind("packages-begin")
+    )
 
 
 def _check_all(environment: Path, records: Iterable[JournalRecord], project: Path | None) -> None:

@@ -59,6 +59,7 @@ def _target(link: Path) -> str:
 
 _PYTHON_DIRECTORY = re.compile(r"(?:python|pypy)(\d)\.(\d+)t?$")
 _VERSION = re.compile(r"(\d+)\.(\d+)")
+_INTERPRETER = re.compile(r"(?:python|pypy|graalpy)[\d.]*(?:[a-z]*)(?:-\w+)*(?:\.exe)?$")
 _MARKS = (".dist-info", ".egg-info", ".egg-link")
 _EXECUTABLES = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe", "bin/pypy3")
 
@@ -96,6 +97,11 @@ class Layout:
             return None
         system_site = self.pyvenv.get("include-system-site-packages", "").lower() == "true"
         return Venv(self.pyvenv.get("home", ""), system_site)
+
+
+def may_be_python(path: Path) -> bool:
+    """Return whether a program, or what a link leads to, is called as interpreters are."""
+    return any(_INTERPRETER.match(name.lower()) for name in (path.name, Path(os.path.realpath(path)).name))
 
 
 def find_layout(path: Path) -> Layout:

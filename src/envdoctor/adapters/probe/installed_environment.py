@@ -20,7 +20,13 @@ from envdoctor.adapters.probe.environment_isolation import (
     pip_settings,
     relevant_variables,
 )
-from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, Layout, base_problems, find_layout
+from envdoctor.adapters.probe.environment_layout import (
+    EnvironmentNotFound,
+    Layout,
+    base_problems,
+    find_layout,
+    may_be_python,
+)
 from envdoctor.adapters.probe.environment_scan import (
     Scan,
     platform_of_tags,
@@ -71,6 +77,8 @@ def read_environment(
     own = _merge(scans.values()).distributions
     early = look_over(own) if not files else None
     answer = asking.wait()
+    if answer.facts is None and os.path.isfile(path) and not may_be_python(Path(path)):
+        raise EnvironmentNotFound(str(path), "is not a Python interpreter")
     layout = _behind_shim(layout, answer)
     folders = _folders(layout, answer)
     for folder, counts_pth in folders.items():
