@@ -182,6 +182,9 @@ _WHOLE = f"{_HALF}Installing collected packages: torch\nSuccessfully installed t
     [
         "I tried to start the program this morning and nothing came up. Any idea?",
         "Somebody wrote that it says Successfully installed at the end, but mine does not.",
+        "The window stays white and nothing is played after the start.",
+        "Why does the program need so long on a fresh machine?",
+        "I installed torch 2.7 and get no sound.\n\npip install torch==2.7",
         _HALF,
         f"{_WHOLE}{_HALF}",
         "Resolving dependencies...\n",
@@ -204,6 +207,9 @@ def test_a_log_without_an_outcome_is_unknown_and_says_what_to_paste(log):
         "Audited 12 packages in 3ms\n",
         "....\n12 passed in 3.1s\n",
         "Installing dependencies from lock file\n\nNo dependencies to install or update\n",
+        "INFO:44k:Train Epoch: 3 [62%]\nINFO:44k:Saving model\n",
+        "added 812 packages in 14s\nnpm WARN deprecated rimraf@3.0.2: no longer supported\n",
+        "Installation\n\n1. pip install -r requirements.txt\n2. FFmpeg must be on PATH.\n",
         "Solving environment: done\n\n# All requested packages already installed.\n",
     ],
 )

@@ -180,10 +180,10 @@ _NO_OUTCOME = """A log shows neither a failure nor an end that went well.
 
 ## What it does
 
-Looks, where no failure is found in a log, for a line that says how it ended: `Successfully installed`, `Uvicorn running
-on`. Where none stands behind the last thing that was begun (`Collecting`, `Building wheel`), the log was cut, or it is
-prose. Where nothing else is looked at, the verdict is `unknown` (exit code 3); beside a project or an
-environment it is a note.
+Looks, where no failure is found in a log, for how it ended. An install that was begun (`Collecting`, `Building wheel`)
+and of which no end is shown (`Successfully installed`) was cut; a text in which no line is a program's, or in which a
+person speaks, is prose. Where nothing else is looked at, the verdict is `unknown` (exit code 3); beside a project or an
+environment it is a note. What a program printed while it went on is no such log.
 
 ## Why is this bad
 

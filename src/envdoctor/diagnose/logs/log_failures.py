@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
 
-__all__ = ["LogFailure", "failures_of", "went_well"]
+__all__ = ["LogFailure", "failures_of", "tells_nothing"]
 
 _NEAR = 12
 """Lines; what stands so near belongs to the same failure."""
@@ -149,6 +149,16 @@ _BEGINS = re.compile(
     r"|Resolving dependencies|Solving environment|Updating dependencies|Looking in indexes|Processing|Obtaining|Cloning"
     r"|Collecting package metadata|Fetching) ?"
 )
+_OF_A_PROGRAM = re.compile(
+    r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\b|\d%|\|.*\||[=~]=|\[[\w:. -]+\]|\w\.\w+:\d+"
+    r"|\b(?:pip3?|uv|conda) install\b|\bpython3? -|^\s*[$>#] ?\S"
+    r"|[\w-]+[-_ ]v?\d+\.\d+|\w+=\S|^\s*[+|*-]{3,}|/\w+/\w+|\b[A-Z]:\\"
+)
+_OF_A_PERSON = re.compile(
+    r"\b(?:I'm|I've|[Mm]y|[Ww]e|[Oo]ur|[Hh]elp me|[Pp]lease help)\b|[a-z] [a-z]+ [a-z]+[^=&/]*\?$"
+    r"|\bI (?:am|have|get|got|see|saw|try|tried|can|cannot|can't|do|don't|installed|want|need|run|ran|use|used)\b"
+)
+"""Words about a program, which are not its own."""
 _OF_A_FRAME = ('File "', "[Previous line repeated")
 _IN_CODE = re.compile(r"File \"|Traceback \(most recent|\^{2,}|~{2,}\^|raise \w|-->|\.\.\.$|at .+\(.+:\d+\)|Cell In")
 _WORDS = re.compile(r"\b[a-z]{2,}\b")
@@ -194,11 +204,17 @@ def failures_of(text: str) -> tuple[LogFailure, ...]:
     return tuple(_together([item for item in told if item.number > well])[-_MOST:])
 
 
-def went_well(text: str) -> bool:
-    """Return whether a log shows to its end that what it is of succeeded: after that nothing new begins."""
+def tells_nothing(text: str) -> bool:
+    """Return whether a log without a failure shows no outcome: a cut install, or a person's words in a log's place.
+
+    What a program printed to its end, or what it went on printing, is an outcome, and so is an install that succeeded.
+    """
     lines = lines_of_log(text)
     begun = max((line.number for line in lines if _BEGINS.match(line.text)), default=0)
-    return any(line.number > begun and _ENDED_WELL.match(line.text) for line in lines)
+    if any(line.number > begun and _ENDED_WELL.match(line.text) for line in lines):
+        return False
+    said = [line.text for line in lines]
+    return bool(begun) or any(map(_OF_A_PERSON.search, said)) or not any(map(_OF_A_PROGRAM.search, said))
 
 
 def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:

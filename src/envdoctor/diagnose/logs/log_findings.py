@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
-from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of, went_well
+from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of, tells_nothing
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
 from envdoctor.diagnose.logs.pip_output import failures_of_pip
 from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_in
@@ -99,7 +99,7 @@ def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Ite
     places += [(line.number, line.number) for line, _ in output.unmet]
     failures = failures_of(text)
     yield from _unexplained(failures, places, worse=_is_bad([*advised, *own]))
-    if not (advised or own or failures or went_well(text)):
+    if not (advised or own or failures) and tells_nothing(text):
         yield _without_outcome(is_all=examination.environment is None and examination.project is None)
 
 
@@ -212,7 +212,7 @@ def _without_outcome(*, is_all: bool) -> Finding:
         severity=Severity.WARNING if is_all else Severity.INFO,
         subject="log",
         subject_kind=SubjectKind.LOG,
-        message="the log shows neither a failure nor an end that went well, so it tells nothing",
+        message="the log shows neither a failure nor an end that went well: it was cut, or it is no program's output",
         remedy=Remedy(
             "paste all that the command printed, from the line with the command to its last one; words about a failure "
             "tell less than the traceback or the installer's own lines. What `pip freeze` lists goes to `--installed`"
