@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from importlib.resources import files
 from pathlib import Path
@@ -157,3 +158,29 @@ def test_a_draft_has_the_index_of_the_card_and_the_repair_of_the_project(
     assert [item.name for item in profile.indexes] == ["pytorch-cu126"]
     assert {str(item.requirement.name) for item in profile.overrides} == {"torch", "beta"}
     assert "# Missing, and known to a person alone:" in text
+
+
+def test_a_file_behind_an_address_is_fetched_once_and_held_to_its_digest(
+    index: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = ADVISORY.format(code="ADV900").encode()
+    index.files["ours.toml"] = text
+    digest = hashlib.sha256(text).hexdigest()
+
+    def name(address: str) -> None:
+        settings = '[project]\nname = "p"\nversion = "1"\ndependencies = ["alpha"]\n'
+        settings += f'[tool.envdoctor]\nadvisories = ["{address}"]\n'
+        (project / "pyproject.toml").write_text(settings, encoding="utf-8")
+
+    name(f"{index.root}/files/ours.toml#sha256={'0' * 64}")
+    assert main(["check", str(project)]) == 2
+    assert "is not what its sha256 says" in capsys.readouterr().err
+    name(f"{index.root}/files/ours.toml#sha256={digest}")
+    assert main(["check", str(project), "--offline"]) == 2
+    assert "--offline forbids it" in capsys.readouterr().err
+    assert "ADV900" in {item["rule"] for item in findings(capsys, str(project))}
+    del index.files["ours.toml"]
+    assert "ADV900" in {item["rule"] for item in findings(capsys, str(project))}
+    name("http://elsewhere.example/ours.toml")
+    assert main(["check", str(project)]) == 2
+    assert "is not of the form https://" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """Advisories and profiles of others: files and folders that pyproject.toml or a variable names.
 
-They are read and checked, and nothing of them is executed: a profile's patches and steps still wait for `fix`.
+A file may also be named by its address and its sha256. They are read and checked, and nothing of them is executed: a
+profile's patches and steps still wait for `fix`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _MOST_FILES = 500
 
 def further_advisories(settings: Settings, project: Path) -> tuple[Advisory, ...]:
     """Return the advisories of the files and folders that are named. Raises UsageError with every fault of them."""
-    files = list(_files(settings.advisories, _ADVISORIES, project, "advisories"))
+    files = list(_files(settings, _ADVISORIES, project, "advisories"))
     if not files:
         return ()
     from envdoctor.diagnose.advisories.book import InvalidAdvisories, read_further
@@ -38,7 +39,7 @@ def further_advisories(settings: Settings, project: Path) -> tuple[Advisory, ...
 
 def further_profile(name: str, settings: Settings, project: Path) -> str | None:
     """Return the file of a profile of that name among those that are named, None where none is called so."""
-    found = (file for file in _files(settings.profiles, _PROFILES, project, "profiles") if file.stem == name)
+    found = (file for file in _files(settings, _PROFILES, project, "profiles") if file.stem == name)
     return next((str(file) for file in found), None)
 
 
@@ -55,7 +56,7 @@ def profile_called(name: str) -> Profile:
 
 def further_profiles(settings: Settings, project: Path) -> tuple[Profile, ...]:
     """Return the profiles of the files and folders that are named. Raises UsageError for one that is broken."""
-    files = _files(settings.profiles, _PROFILES, project, "profiles")
+    files = _files(settings, _PROFILES, project, "profiles")
     return tuple(found for file in files if (found := _usable(file)) is not None)
 
 
@@ -71,10 +72,16 @@ def _usable(file: Path) -> Profile | None:
         raise UsageError(*str(error).splitlines()) from error
 
 
-def _files(named: tuple[str, ...], variable: str, project: Path, key: str) -> Iterator[Path]:
+def _files(settings: Settings, variable: str, project: Path, key: str) -> Iterator[Path]:
     """Yield the TOML files of what is named, relative to the project's pyproject.toml. Raises UsageError."""
+    named = settings.profiles if key == "profiles" else settings.advisories
     root = project if project.is_dir() else project.parent
-    places = [(root / each, f"pyproject.toml: `tool.envdoctor.{key}`") for each in named]
+    here = f"pyproject.toml: `tool.envdoctor.{key}`"
+    for address in (each for each in named if "://" in each):
+        from envdoctor.adapters.index.named_files import named_file
+
+        yield named_file(address, here, offline=settings.offline)
+    places = [(root / each, here) for each in named if "://" not in each]
     places += [(Path(each), variable) for each in os.environ.get(variable, "").split(os.pathsep) if each]
     for place, who in places:
         if place.is_dir():

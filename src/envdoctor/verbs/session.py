@@ -90,7 +90,7 @@ def open_session(
     typed = target_choice
     facts = facts_for(target_choice, with_card(patient.facts if patient else Facts(), target_choice.gpu))
     patient = replace(patient, facts=facts) if patient is not None else None
-    settings = project_inputs.load_settings(project)
+    settings = replace(project_inputs.load_settings(project), offline=index_choice.offline)
     chosen = project_inputs.placed(project_inputs.pick_profile(profile, settings, project), project, tell)
     torch: TorchChoice | None = None
     if chosen is None:

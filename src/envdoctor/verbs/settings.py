@@ -38,6 +38,8 @@ class Settings:
     """Further files and folders of profiles, relative to pyproject.toml."""
     advisories: tuple[str, ...] = ()
     """Further files and folders of advisories."""
+    offline: bool = False
+    """As typed: no address that they name is asked."""
 
 
 def parse_settings(table: Table) -> Settings:

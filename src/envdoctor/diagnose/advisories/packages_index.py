@@ -229,4 +229,6 @@ INDEX: tuple[Row, ...] = (
     ("ADV243", "directml.toml", ((),), ()),
     ("ADV244", "directml.toml", ((),), ()),
     ("ADV245", "symptoms.toml", ((),), ()),
+    ("ADV246", "rocm.toml", (("rocm", "rocm-sdk-core"),), ()),
+    ("ADV247", "rocm.toml", ((),), ()),
 )
