@@ -104,6 +104,7 @@ def test_a_profile_of_a_folder_is_taken_by_its_name(
     folder = tmp_path / "profiles"
     folder.mkdir()
     (folder / "ours.toml").write_text(PROFILE, encoding="utf-8")
+    (folder / "ours.cases.toml").write_text('[[case]]\nname = "x"\nrequirements = ["alpha"]\n', encoding="utf-8")
     monkeypatch.setenv("ENVDOCTOR_PROFILES", str(folder))
     assert main(["lock", str(project), "--profile", "ours"]) == 0
     assert 'version = "1.0"' in (project / "pylock.ours.toml").read_text(encoding="utf-8")

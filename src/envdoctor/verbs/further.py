@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,8 @@ def _files(settings: Settings, variable: str, project: Path, key: str) -> Iterat
     places += [(Path(each), variable) for each in os.environ.get(variable, "").split(os.pathsep) if each]
     for place, who in places:
         if place.is_dir():
-            yield from sorted(place.glob("*.toml"))[:_MOST_FILES]
+            files = (file for file in sorted(place.glob("*.toml")) if not file.name.endswith(".cases.toml"))
+            yield from islice(files, _MOST_FILES)
         elif place.is_file():
             yield place
         else:
