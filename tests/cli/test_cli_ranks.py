@@ -16,8 +16,9 @@ TORCHRUN = {"RANK": "5", "LOCAL_RANK": "1", "WORLD_SIZE": "8", "SLURM_PROCID": "
 LISTING = "numpy==2.0.0\n"
 
 
-def kernel(device: str, rate: float, status: str = "passed") -> dict[str, Any]:
-    return {"kernel": "gemm", "device": device, "status": status, "rate": rate, "rate_unit": "TFLOP/s"}
+def kernel(device: str, rate: float, name: str = "gemm", steady_ms: float = 3.0) -> dict[str, Any]:
+    timed = {"rate": rate, "rate_unit": "TFLOP/s", "steady_ms": steady_ms}
+    return {"kernel": name, "device": device, "status": "passed", **timed}
 
 
 REPORT: dict[str, Any] = {
@@ -44,10 +45,11 @@ def fleet(tmp_path: Path) -> Path:
     for rank in range(4):
         report = copy.deepcopy(REPORT)
         report["rank"] = {"host": "n1", "rank": rank, "local_rank": rank, "size": 4, "launcher": "srun"}
-        report["kernels"] = [kernel(f"cuda:{rank}", 700.0 + rank)]
+        # Of the other, the launch was timed: no rate to compare.
+        report["kernels"] = [kernel(f"cuda:{rank}", 700.0 + rank), kernel(f"cuda:{rank}", 1.0 + rank, "stft", 0.1)]
         if rank == 2:
             report["facts"][0]["value"], report["facts"][1]["value"] = "570.0", "5.15"
-            report["kernels"] = [kernel("cuda:2", 350.0)]
+            report["kernels"] = [kernel("cuda:2", 350.0), *report["kernels"][1:]]
             report["findings"] = [{"rule": "HOST001", "name": "x", "subject": "driver", "severity": "error"}]
             report["verdict"] = "broken"
         (tmp_path / f"n1-{rank}.json").write_text(json.dumps(report), encoding="utf-8")

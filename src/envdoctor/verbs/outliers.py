@@ -16,6 +16,8 @@ __all__ = ["find_outliers", "read_reports"]
 
 SLOWER = 0.8
 """A rate below this part of the median of all is told; runs of one card differ by a few hundredths."""
+SHORTEST_MS = 0.5
+"""Calls shorter than this are the launch, not the work: their rates differ from run to run."""
 _FEWEST_REPORTS = 2
 _RARE = frozenset({"finding", "conflict"})
 """Sections that a report without any has looked at all the same; where another is missing, nothing of it was."""
@@ -59,7 +61,9 @@ def find_outliers(reports: Mapping[str, Report]) -> tuple[Outlier, ...]:
 def _rates(report: Report) -> Iterator[tuple[str, float, str]]:
     for item in rows_of(report, "kernels"):
         rate = item.get("rate")
-        if isinstance(rate, int | float) and item["status"] == "passed":
+        steady = item.get("steady_ms")
+        long_enough = not isinstance(steady, int | float) or steady >= SHORTEST_MS
+        if isinstance(rate, int | float) and item["status"] == "passed" and long_enough:
             yield kernel_name(item), float(rate), str(item.get("rate_unit") or "")
 
 
