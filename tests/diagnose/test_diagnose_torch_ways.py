@@ -50,6 +50,9 @@ def test_ways_of_a_radeon_on_windows_stand_in_their_order() -> None:
     assert [way.backend.value for way in choice.ways] == ["rocm", "directml", "zluda", "cpu"]
     assert choice.ways[0].requires == ("torch[device-gfx1032]",)
     assert "ROCmLibs" in choice.ways[2].because
+    older = chosen(Card("amd", "gfx1032", "RX 6600"), WINDOWS, torch="==2.7.1")
+    assert "torch has to move: the project asks for torch==2.7.1, and this way has torch>=2.12" in older.ways[0].because
+    assert "torch has to move" not in older.ways[2].because
 
 
 def test_a_way_that_the_python_or_card_rules_out_says_so() -> None:
