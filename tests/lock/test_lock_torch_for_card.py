@@ -10,7 +10,11 @@ import pytest
 from lock_index import LoopbackIndex
 
 from envdoctor.cli.main import main
+from envdoctor.model.fact import Fact, Facts, FactState
+from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.toml_tables import read_toml
+
+WINDOWS = Target(OperatingSystem.WINDOWS, Arch.X86_64, (3, 12))
 
 
 @pytest.fixture
@@ -109,3 +113,15 @@ def test_a_profile_on_amds_index_takes_the_kernels_of_the_card_that_is_named(
     report = json.loads(capsys.readouterr().out)
     (told,) = [item for item in report["findings"] if item["rule"] == "RES209"]
     assert "comes without kernels" in told["message"]
+
+
+def test_where_the_profile_is_for_this_system_the_card_is_measured(
+    index: LoopbackIndex, amd: LoopbackIndex, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = {"vendor": "amd", "architecture": "gfx1100"}
+    measured = Facts(Fact(f"gpu[0].{key}", FactState.KNOWN, value, "test") for key, value in card.items())
+    monkeypatch.setattr("envdoctor.adapters.probe.host_facts.probe_host", lambda **_: measured)
+    monkeypatch.setattr("envdoctor.verbs.torch_choice.host_target", lambda: WINDOWS)
+    assert main(["lock", str(project), "--profile", "comfyui-rocm-windows", "--target-python", "3.12"]) == 0
+    lock = read_toml((project / "pylock.comfyui-rocm-windows.toml").read_text("utf-8"))
+    assert "amd-torch-device-gfx1100" in {item["name"] for item in lock["packages"]}

@@ -25,8 +25,10 @@ from envdoctor.shipped import data_file, torch_labels
 if TYPE_CHECKING:
     from envdoctor.model.target import Target
 
-__all__ = ["Card", "TorchWay", "ways_of"]
+__all__ = ["BY_EXTRA", "Card", "TorchWay", "ways_of"]
 
+BY_EXTRA = "amd-rocm-multi-arch"
+"""AMD's index, as the table calls it, whose torch has a card's kernels by an extra."""
 _PATCHES = range(4)
 _IN_WSL = ("gfx110", "gfx115", "gfx120")
 _FLOORS = {13: "580", 12: "525", 11: "450"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,8 @@ from packaging.requirements import Requirement as Pep508
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.torch_choice import TorchChoice, choose_torch
-from envdoctor.model.fact import Facts
+from envdoctor.diagnose.torch_ways import BY_EXTRA
+from envdoctor.model.fact import Fact, Facts
 from envdoctor.model.origin import CommandLineOrigin
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import TargetBackend
@@ -39,9 +41,13 @@ def facts_for(choice: TargetChoice, facts: Facts) -> Facts:
     elsewhere = choice.os not in (None, host_target().os)
     if not choice.automatic or facts.matching("gpu[") or elsewhere:
         return facts
+    return Facts([*facts, *_measured()])
+
+
+def _measured() -> Iterator[Fact]:
     from envdoctor.adapters.probe.host_facts import probe_host
 
-    return Facts([*facts, *(fact for fact in probe_host(disk_at=".") if fact.name.startswith(_OF_CARDS))])
+    return (fact for fact in probe_host(disk_at=".") if fact.name.startswith(_OF_CARDS))
 
 
 def choose_backend(
@@ -57,10 +63,16 @@ def choose_backend(
 
 
 def way_of_profile(profile: Profile, facts: Facts, target: Target, project: Project) -> TorchWay | None:
-    """Return the way of the known card through an index that a profile binds; None where there is none."""
-    bound = {index.name for index in profile.indexes}
+    """Return the way of the card through the index of a profile that has kernels by an extra; None for all others.
+
+    The card is that of the facts, else, where the profile is for this system, this machine's.
+    """
+    if not any(index.name == BY_EXTRA for index in profile.indexes):
+        return None
+    if not facts.matching("gpu[") and target.os is host_target().os:
+        facts = Facts([*facts, *_measured()])
     ways = choose_torch(facts, target, project).ways
-    return next((way for way in ways if way.index is not None and way.index.name in bound and not way.against), None)
+    return next((way for way in ways if way.index is not None and way.index.name == BY_EXTRA and not way.against), None)
 
 
 def with_way(project: Project, way: TorchWay) -> Project:

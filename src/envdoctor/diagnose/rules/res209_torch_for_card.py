@@ -30,16 +30,13 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import choose_torch
+from envdoctor.diagnose.torch_ways import BY_EXTRA
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend, OperatingSystem
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.diagnose.torch_ways import TorchWay
-
-
-_BY_EXTRA = "amd-rocm-multi-arch"
-"""AMD's index, as `torch-ways.toml` calls it, whose torch has a card's kernels by an extra."""
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -64,7 +61,7 @@ def _asks_for_torch(examination: Examination) -> bool:
 def _without_kernels(examination: Examination) -> Finding | None:
     """Return that torch of AMD's index comes without any card's kernels: those are distributions of their own."""
     packages = examination.resolution.packages if examination.resolution is not None else ()
-    torch = next((item for item in packages if item.name == "torch" and item.file.index == _BY_EXTRA), None)
+    torch = next((item for item in packages if item.name == "torch" and item.file.index == BY_EXTRA), None)
     if torch is None or torch.file.stand_in or any(item.name.startswith("amd-torch-device-") for item in packages):
         return None
     return Finding(
@@ -73,7 +70,7 @@ def _without_kernels(examination: Examination) -> Finding | None:
         Severity.WARNING,
         "torch",
         f"`torch` {torch.version} of AMD's index comes without kernels: each card's are an extra, and no card is named",
-        (Evidence(torch.file.filename, f"index {_BY_EXTRA}"),),
+        (Evidence(torch.file.filename, f"index {BY_EXTRA}"),),
         Remedy('name the card: `--gpu "RX 7900 XT"` or `--facts FILE` adds `torch[device-gfx1100]`'),
     )
 
