@@ -72,9 +72,9 @@ def _cache_errors() -> tuple[type[Exception], ...]:
 
 
 def _wheel_errors() -> tuple[type[Exception], ...]:
-    from envdoctor.adapters.apply.downloads import BadArchive
+    from envdoctor.adapters.apply.downloads import WrongFile
 
-    return (BadArchive,)
+    return (WrongFile,)
 
 
 def _read_wheel(path: Path) -> object:

@@ -62,11 +62,12 @@ def _with_requirements(path: Path) -> object:
 def _own_files() -> Iterator[Reader]:
     from envdoctor.adapters.apply.journal import read_journal
     from envdoctor.adapters.apply.records import read_record
-    from envdoctor.diagnose.advisories.book import InvalidAdvisories, read_advisories
+    from envdoctor.diagnose.advisories.book import InvalidAdvisories, read_advisories, read_further
     from envdoctor.lock.pylock_reader import LockError, parse_lock
     from envdoctor.profile.load import parse_profile, validate
     from envdoctor.profile.validation import ProfileError
     from envdoctor.verbs.compare import between_reports, read_report
+    from envdoctor.verbs.profile_cases import read_cases
     from envdoctor.verbs.project_inputs import load_settings
 
     profiles = tuple(path.read_bytes() for path in sorted((ROOT / "profiles").glob("*.toml")))
@@ -91,6 +92,10 @@ def _own_files() -> Iterator[Reader]:
 
     parse = as_text(lambda text: parse_profile(text, "own.toml"))
     yield Reader("profile", parse, profiles, (ProfileError,))
+    yield Reader("cases", as_file(read_cases, "own.cases.toml"), seeds("cases"), (UsageError,))
+    others = as_file(lambda path: read_further([path]), "own.toml")
+    theirs = tuple(text.replace(b'code = "ADV0', b'code = "ADV9') for text in advisories)
+    yield Reader("advisories of others", others, theirs, (InvalidAdvisories,))
     yield Reader("profile file", as_file(lambda path: validate([str(path)]), "own.toml"), profiles)
     book = as_file(lambda path: read_advisories(path.parent), "book", "own.toml")
     yield Reader("advisories", book, advisories, (InvalidAdvisories,))

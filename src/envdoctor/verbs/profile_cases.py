@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from envdoctor.verbs.check_request import Diagnosed
 
-__all__ = ["Case", "run_cases"]
+__all__ = ["Case", "read_cases", "run_cases"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Case:
 
 def run_cases(profile: Path, index: IndexChoice = IndexChoice()) -> dict[str, tuple[str, ...]]:  # noqa: B008 - immutable
     """Return what is wrong in each case by its name; nothing where it came out as written. Raises UsageError."""
-    cases = _read(profile.with_name(f"{profile.stem}.cases.toml"))
+    cases = read_cases(profile.with_name(f"{profile.stem}.cases.toml"))
     return {case.name: tuple(_wrong(case, profile, index)) for case in cases}
 
 
@@ -79,7 +79,8 @@ def _amiss(case: Case, result: Diagnosed) -> Iterator[str]:
         yield from (f"{code} is told: {item.message}" for item in result.findings if item.rule == code)
 
 
-def _read(path: Path) -> tuple[Case, ...]:
+def read_cases(path: Path) -> tuple[Case, ...]:
+    """Return the cases of a file. Raises UsageError with every fault of it."""
     try:
         document = Document(path.read_text(encoding="utf-8"), path.name)
     except FileNotFoundError:
