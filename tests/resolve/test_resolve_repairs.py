@@ -112,6 +112,14 @@ def test_a_search_for_one_that_works_ends_where_nothing_does() -> None:
     assert found.repairs[0].cautions[0].startswith("known to fail")
 
 
+def test_a_build_that_only_the_older_release_needs_counts_against_the_repair() -> None:
+    table = _strict("0.7.2")
+    table["descript-audiotools"]["0.7.1"] = ["native"]
+    table["native"] = {"1": {"wheel": False, "sdist": True}}
+    found = _diagnose(table, "descript-audiotools==0.7.2", "protobuf>=4", build_risk=_builds)
+    assert [_pins(repair) for repair in found.repairs][:2] == [["protobuf==6.33.0"], ["descript-audiotools==0.7.1"]]
+
+
 def _strict(version: str) -> dict[str, Any]:
     """Return a distribution that asks for less of `protobuf` than works, and one beside it that needs what works."""
     return {

@@ -32,11 +32,13 @@ def blamed(graph: DependencyGraph, offers: Sequence[Offer]) -> list[Offer]:
     shared = _shared_by_all(offers)
     found = []
     for offer in offers:
-        builds = [package for package in offer.hard_builds() if _has_wheel(graph, package.name)]
-        moved = _dragged(graph, offer) if offer.failures or builds else frozenset()
+        hard = tuple(offer.hard_builds())
+        builds = [package for package in hard if _has_wheel(graph, package.name)]
+        moved = _dragged(graph, offer) if offer.failures or hard else frozenset()
         at_fault = tuple(failure for failure in offer.failures if not moved.isdisjoint(failure.packages))
         avoidable = tuple(f for f in offer.failures if f in at_fault or _key(f) not in shared)
         builds = [package for package in builds if package.name in moved]
+        builds += [package for package in hard if package not in builds and _is_brought(package, moved, offers)]
         found.append(replace(offer, at_fault=at_fault, avoidable=avoidable, builds=tuple(builds)))
     return [replace(offer, behind=bool(offer.avoidable) or _too_old(offer)) for offer in found]
 
@@ -54,6 +56,13 @@ def _key(failure: Finding) -> tuple[str, str]:
 
 def _too_old(offer: Offer) -> bool:
     return offer.repair is not None and another_series(offer.repair.overrides, offer.resolution)
+
+
+def _is_brought(package: ResolvedPackage, moved: frozenset[NormalizedName], offers: Sequence[Offer]) -> bool:
+    """Return whether only what a repair moves asks for a package, and another repair does without it."""
+    asked = bool(package.wanted_by) and all(_maker(demand) in moved for demand in package.wanted_by)
+    others = (other.resolution for other in offers if not other.leaves_out)
+    return asked and any(other.get(package.name) is None for other in others)
 
 
 def _has_wheel(graph: DependencyGraph, name: NormalizedName) -> bool:
