@@ -170,6 +170,17 @@ def test_conda_files_that_cannot_be_read_say_where(read_files, text, line, words
     assert raised.value.line == line
 
 
+@pytest.mark.parametrize(
+    "line", ["jpeg=9e=hcfcfb64_3", "m2w64-libwinpthread-git=5.0.0.4634.697f757=2", "openssl=1.1.1w"]
+)
+def test_versions_that_conda_alone_has_are_left_to_conda(read_files, line):
+    project = read_files({"environment.yml": f"dependencies:\n  - {line}\n  - numpy=1.26\n"})
+    (problem,) = project.problems
+    assert problem.kind is ReadingProblemKind.UNSUPPORTED
+    assert "is left to conda" in problem.message
+    assert found(project) == [("numpy==1.26.*", 3)]
+
+
 def test_conda_entries_of_other_kinds_are_problems_of_their_line(read_files):
     text = "dependencies:\n  - numpy\n  - \n  - [a, b]\n  - !!python/object:os.system x\n  - !mine six\n  - pip: six\n"
     project = read_files({"environment.yml": text})

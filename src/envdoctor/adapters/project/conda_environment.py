@@ -50,20 +50,21 @@ _BRACKET_VERSION = re.compile(r"version\s*=\s*['\"]?([^'\"\]]+)['\"]?")
 def read_conda_specification(draft: Draft, text: str, origin: FileOrigin, circumstances: Circumstances) -> None:
     """Read one entry: ``channel::name=1.2=build``, ``name >=1,<2``, ``python=3.10``."""
     match = _SPECIFICATION.match(text.strip()) if len(text) <= _LONGEST else None
+    name = match["name"].lower() if match else ""
+    if name and name not in _NAMES and _ONLY_CONDA.match(name):
+        # Whatever its version: conda's, such as `jpeg=9e`, are often none of Python's.
+        message = f"`{name}` is a package of conda's channels, not of a Python index; it is left to conda"
+        draft.problem(ReadingProblemKind.UNSUPPORTED, origin, message, text)
+        return
     specifier = _specifier(match["version"], match["brackets"]) if match else None
-    if match is None or specifier is None:
+    if specifier is None:
         message = f"`{text[:200]}` is not a package specification of conda that can be read"
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, text)
         return
-    name = match["name"].lower()
     if name == "python":
         draft.set_environment_python(specifier, origin)
         return
     if name == "pip":
-        return
-    if name not in _NAMES and _ONLY_CONDA.match(name):
-        message = f"`{name}` is a package of conda's channels, not of a Python index; it is left to conda"
-        draft.problem(ReadingProblemKind.UNSUPPORTED, origin, message, text)
         return
     requirement = Requirement(canonicalize_name(_NAMES.get(name, name)), origin, specifier, text=text, conda=True)
     draft.add(requirement, circumstances)
