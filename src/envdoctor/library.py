@@ -212,6 +212,7 @@ def lock(
     repair: int | None = None,
     no_repair: bool = False,
     upgrade: bool | Sequence[str] = (),
+    substitute: Sequence[str] = (),
     target_os: System | None = None,
     target_arch: Architecture | None = None,
     target_python: str | None = None,
@@ -255,6 +256,7 @@ def lock(
             patient=None if facts is None else open_patient(PatientChoice(facts=Path(facts))),
             lock_folder=_path(output_dir),
             upgrade=frozenset(("*",) if upgrade is True else upgrade or ()),
+            substitute=tuple(substitute),
             groups=_groups(extra, group, only_group, all_groups=all_groups),
         )
         with session:

@@ -165,7 +165,8 @@ def test_the_words_that_types_know_are_those_of_the_options(name: str) -> None:
 VERBS = [
     ("diagnose", check_command.app, {"format", "output", "color", "fail_on", "show_waived", "quiet", "verbose"}
      | {"python", "verify", "no_imports", "import_timeout"}, {"imports", "progress"}),
-    ("lock", lock_command.app, {"format", "output", "color", "quiet", "verbose", "check"}, {"write", "progress"}),
+    ("lock", lock_command.app, {"format", "output", "color", "quiet", "verbose", "check", "join"},
+     {"write", "progress"}),
     ("smoke", smoke_command.app, {"format", "output", "color", "fail_on", "quiet", "verbose", "no_bisect", "listed"},
      {"bisect", "progress"}),
 ]  # fmt: skip

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,11 +13,9 @@ from envdoctor.cli.output import write_page, write_report
 from envdoctor.cli.progress import open_progress
 from envdoctor.cli.streams import write_out
 from envdoctor.ports import UsageError
+from envdoctor.verbs.next_command import with_whole_commands
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
-
-if TYPE_CHECKING:
-    from envdoctor.model.report import Explained
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -62,7 +59,7 @@ def explain(
 ) -> None:
     """Say why a package has its version and who wanted another, or why requirements cannot be installed together."""
     from envdoctor.render.explanation_text import explanation_lines
-    from envdoctor.verbs.explain import explain_topic
+    from envdoctor.verbs.explain import explain_topic, unknown_topic
     from envdoctor.verbs.profile_environments import together
 
     project, topic = _told_apart(words or [])
@@ -79,7 +76,7 @@ def explain(
         answers = {part: explain_topic(parts[part], text) for part, text in asked.items()}
     known = {part: answer for part, answer in answers.items() if not answer.unknown_topic}
     if not known:
-        raise UsageError(_unknown(topic or "", next(iter(answers.values()))))
+        raise UsageError(unknown_topic(topic or "", next(iter(answers.values()))))
     told = [answer.report for answer in known.values() if answer.explanation is None]
     if format is opt.PageFormat.JSON and len(told) < len(known):
         from envdoctor.render.explanation_json import explanation_json
@@ -87,15 +84,13 @@ def explain(
         write_out(explanation_json(known))
         return
     if told:
-        report = together(told)
         write_report(
-            report,
+            with_whole_commands(together(told), session.typed),
             format=opt.Format(format.value),
             output=None,
             fail_on=opt.FailOn.NEVER,
             color=color,
-            # Of one conflict everything is told: the chains, every reason and version.
-            verbose=verbose or topic is not None,
+            verbose=verbose,
             project=project,
         )
     lines = [
@@ -120,12 +115,3 @@ def _told_apart(words: list[str]) -> tuple[Path, str | None]:
     if not words:
         return Path(), None
     return (Path(words[0]), None) if Path(words[0]).exists() else (Path(), words[0])
-
-
-def _unknown(topic: str, explained: Explained) -> str:
-    resolution = explained.report.resolution
-    names = [package.name for package in resolution.packages] if resolution else []
-    ids = [conflict.id for conflict in explained.report.conflicts]
-    close = difflib.get_close_matches(topic.lower(), [*names, *ids], n=3)
-    hint = f"; did you mean {' or '.join(f'`{name}`' for name in close)}?" if close else ""
-    return f"`{topic}` is neither a package of the resolution nor a conflict{hint}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from envdoctor.adapters.written_files import write_file
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import teller
 from envdoctor.cli.progress import open_progress
@@ -94,7 +95,7 @@ def fix(
     quiet: opt.QuietOption = False,
     verbose: opt.VerboseOption = False,
 ) -> None:
-    """Apply the prescription as a transaction that `undo` takes back."""
+    """Make or treat the environment, all or nothing; `undo` takes it back."""
     from envdoctor.verbs.treatment import Treatment, TreatmentOptions
 
     session = open_session(
@@ -169,10 +170,7 @@ def _ask() -> None:
 
 def _show(text: str, output: Path | None, *, to_stdout: bool) -> None:
     if output is not None:
-        try:
-            output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"cannot write `{output}`: {error.strerror or error}") from error
+        write_file(output, text)
     elif to_stdout:
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -131,10 +131,12 @@ ProfileOption = Annotated[
     ),
 ]
 TargetOsOption = Annotated[
-    OperatingSystem | None, typer.Option("--target-os", case_sensitive=False, help="Operating system to judge for.")
+    OperatingSystem | None,
+    typer.Option("--target-os", metavar="OS", case_sensitive=False, help="Judge for windows, linux or macos."),
 ]
 TargetArchOption = Annotated[
-    TargetArch | None, typer.Option("--target-arch", case_sensitive=False, help="Architecture to judge for.")
+    TargetArch | None,
+    typer.Option("--target-arch", metavar="ARCH", case_sensitive=False, help="Judge for x86_64 or aarch64 (arm64)."),
 ]
 TargetPythonOption = Annotated[
     str | None,
@@ -149,8 +151,10 @@ BackendOption = Annotated[
     TargetBackend | None,
     typer.Option(
         "--target-backend",
+        metavar="NAME",
         case_sensitive=False,
-        help="What runs the tensors, where no profile says; `auto`: the best that the card has.",
+        help="What runs the tensors, where no profile says: cuda, rocm, zluda, directml, mps, xpu, coreml or cpu; "
+        "`auto`: the best that the card has.",
     ),
 ]
 GpuOption = Annotated[
@@ -226,7 +230,16 @@ ExcludeNewerOption = Annotated[
     str | None,
     typer.Option("--exclude-newer", metavar="DATE", help="Leave out files uploaded after this date (ISO 8601, UTC)."),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", "-f", case_sensitive=False, help="How to write the report.")]
+FormatOption = Annotated[
+    Format,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        case_sensitive=False,
+        help="How to write the report: human, json, sarif, junit, github, markdown or html.",
+    ),
+]
 PageFormatOption = Annotated[PageFormat, typer.Option("--format", "-f", case_sensitive=False, help="Text, or JSON.")]
 ColorOption = Annotated[
     Color,

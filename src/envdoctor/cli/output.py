@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.adapters.terminal import follows_links, speaks_unicode, wants_colour
 from envdoctor.adapters.written_files import write_file
 from envdoctor.cli.options import Color, FailOn, Format
 from envdoctor.cli.streams import write_out
@@ -25,7 +26,6 @@ __all__ = ["reading_options", "write_document", "write_listing", "write_page", "
 
 
 _WIDTH_OF_FILES = 100
-_FOLLOWS_NO_LINKS = ("dumb", "linux", "unknown")
 
 
 def write_report(
@@ -93,9 +93,9 @@ def reading_options(color: Color, *, to_file: bool = False) -> RenderOptions:
 
     if to_file:
         return RenderOptions(width=_WIDTH_OF_FILES)
-    colour = _wants_colour(color)
+    colour = wants_colour(color.value)
     width = shutil.get_terminal_size((80, 24)).columns
-    return RenderOptions(colour=colour, links=colour and _follows_links(), width=width, unicode=_speaks_unicode())
+    return RenderOptions(colour=colour, links=colour and follows_links(), width=width, unicode=speaks_unicode())
 
 
 def write_listing(rows: Sequence[tuple[str, ...]], color: Color) -> None:
@@ -142,38 +142,3 @@ def _shown(folder: Path | None) -> str:
         # The current folder is gone, or the project is on another drive.
         shown = folder
     return "" if shown == Path() else f"{shown.as_posix().rstrip('/')}/"
-
-
-def _wants_colour(color: Color) -> bool:
-    """Return whether colours are shown: on a terminal, unless ``NO_COLOR`` is set; elsewhere where ``FORCE_COLOR`` is.
-
-    Source: https://no-color.org and https://force-color.org; a variable that is set to nothing counts as not set, and
-    what is typed outweighs both.
-    """
-    if color is not Color.AUTO:
-        return color is Color.ALWAYS
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
-        return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _follows_links() -> bool:
-    """Return whether the terminal takes links (OSC 8): most show the text alone where they do not know them.
-
-    ``FORCE_HYPERLINK`` decides where it is set, as for other programs.
-    """
-    forced = os.environ.get("FORCE_HYPERLINK")
-    if forced:
-        return forced != "0"
-    if not sys.stdout.isatty() or os.environ.get("TERM", "").partition("-")[0] in _FOLLOWS_NO_LINKS:
-        return False
-    if os.name == "nt":
-        return "WT_SESSION" in os.environ or "TERM_PROGRAM" in os.environ
-    return os.environ.get("TERM_PROGRAM") != "Apple_Terminal"
-
-
-def _speaks_unicode() -> bool:
-    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
-    return encoding.startswith("utf")

@@ -9,16 +9,16 @@ if TYPE_CHECKING:
 __all__ = ["VERBS", "first_screen"]
 
 VERBS = {
-    "check": "Find conflicts, missing wheels and known failures for a target",
-    "lock": "Write the resolution as a PEP 751 lock, with its overrides",
-    "explain": "Say why a package has its version, or why a conflict is one",
-    "repair": "Show a repair as a diff of your files, and write it",
-    "fix": "Apply the prescription as a transaction that `undo` takes back",
-    "undo": "Take the last fix back, or a chosen one and all after it",
-    "run": "Start a command inside the environment, with its variables",
-    "host": "Show what this machine is, each fact with its source",
-    "compare": "Say what differs between two reports or environments",
-    "smoke": "Run GPU kernels in an environment and compare with a reference",
+    "check": "Find conflicts, missing wheels, known failures",
+    "lock": "Write a PEP 751 lock, with its overrides",
+    "explain": "Explain a package's version, or a conflict",
+    "repair": "Show a repair as a diff of your files; write it",
+    "fix": "Treat the environment; `undo` takes it back",
+    "undo": "Take the last fix back, or a chosen one",
+    "run": "Start a command inside the environment",
+    "host": "Show what this machine is, with the sources",
+    "compare": "Compare two reports or two environments",
+    "smoke": "Run GPU kernels and compare their answers",
     "profiles": "List, show, validate and create profiles",
     "rule": "Show a rule's documentation",
 }

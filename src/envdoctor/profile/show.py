@@ -162,9 +162,9 @@ def _placement(rule: PlacementRule) -> str:
     return f"{rule.component} on {rule.otherwise}, {when}"
 
 
-def listed(profiles: Iterable[Profile]) -> list[tuple[str, str]]:
-    """Return the rows of a list of profiles: name, and summary with the machine."""
+def listed(profiles: Iterable[Profile]) -> list[tuple[str, str, str]]:
+    """Return the rows of a list of profiles: name, machine and summary."""
     return [
-        (item.name, f"{item.summary} ({item.target.os.value} {item.target.arch.value}, {item.target.backend.value})")
+        (item.name, f"{item.target.os.value} {item.target.arch.value}, {item.target.backend.value}", item.summary)
         for item in profiles
     ]

@@ -21,6 +21,7 @@ __all__ = [
     "RepairLine",
     "bystanders",
     "chain",
+    "explanation_of",
     "override_text",
     "placed",
     "rejection_lines",
@@ -105,6 +106,27 @@ def chain(conflict: Conflict, side: ClashSide) -> list[str]:
     if origin.coupling:
         return [top, *names[1:], f"the binaries of {origin} need {side.requirement}{others}"]
     return [top, *names[1:], f"{origin} depends on {side.requirement}{others}"]
+
+
+def explanation_of(conflict: Conflict) -> Iterator[str]:
+    """Yield what ``explain`` says of a conflict beyond ``check``: whose versions were tried, and what may go."""
+    clash = conflict.clash
+    for side in clash.sides:
+        if len(side.versions_considered) > 1 and isinstance(side.requirement.origin, DistributionOrigin):
+            tried = ", ".join(side.versions_considered)
+            yield f"versions of {side.requirement.origin.name} that were tried, none of which fits: {tried}"
+    bounds = list(dict.fromkeys(str(side.requirement.specifier) for side in clash.sides if side.requirement.specifier))
+    # Other versions of what demands may demand something else, and only one demand is quoted.
+    if len(bounds) > 1 and not bystanders(conflict) and all(len(s.versions_considered) < 2 for s in clash.sides):
+        yield f"no version of {clash.package} that this target can have meets {joined(bounds)}"
+    if conflict.python:
+        yield f"on Python {conflict.python} they can be installed together"
+    if len(conflict.core) > 1:
+        yield "any one of these lines may go; the others can then be installed:"
+        for item in conflict.core:
+            left = [side.requirement for side in clash.sides if chain(conflict, side)[0] != str(item)]
+            told = list(dict.fromkeys(f"{clash.package}{one.specifier}" for one in left if one.specifier))
+            yield f"- without {placed(item)}{f', {joined(told)} is asked for' if told else ''}"
 
 
 def rejection_lines(clash: Clash) -> list[str]:

@@ -51,7 +51,7 @@ def _repair(repair: Repair | None, profile: str | None, check: str, *, from_lock
     source = " (the one chosen before)" if from_lock else ""
     if repair.from_profile and not from_lock:
         source = " (the profile's)" if profile else " (the one that the lock has)"
-    yield f"locked with repair {repair.id}{source}, which sets aside what was asked for:"
+    yield f"the lock takes repair {repair.id}{source}, which sets aside what was asked for:"
     yield from set_aside(repair, f"; `{check} --verbose` lists them")
     yield from (f"  caution: {caution}" for caution in repair.cautions)
 

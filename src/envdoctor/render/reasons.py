@@ -132,10 +132,27 @@ def refusal_text(refusal: Refusal) -> str:
 
 
 def refusals_text(refusals: Sequence[Refusal]) -> str:
-    """Return the first of several as one sentence, and how many more there are."""
-    texts = [refusal_text(refusal) for refusal in refusals]
+    """Return the first of several as one sentence, and how many more there are.
+
+    What a person must correct comes first; what is not known for one and the same reason is said once.
+    """
+    wrong = [refusal_text(refusal) for refusal in refusals if refusal.wrong]
+    reasons: dict[str, list[Refusal]] = {}
+    for refusal in refusals:
+        if not refusal.wrong:
+            why = "" if refusal.unknown is None or not refusal.subject else _refusal(refusal, refusal.unknown)
+            reasons.setdefault(why or refusal_text(refusal), []).append(refusal)
+    texts = [*wrong, *(_together(why, group) for why, group in reasons.items())]
     more = [f"and {len(texts) - _SHOWN} more, see `envdoctor check`"] if len(texts) > _SHOWN else []
     return "; ".join([*texts[:_SHOWN], *more])
+
+
+def _together(why: str, group: Sequence[Refusal]) -> str:
+    if len(group) == 1:
+        return refusal_text(group[0])
+    names = ", ".join(f"`{refusal.subject}`" for refusal in group[:_SHOWN])
+    more = f" and {len(group) - _SHOWN} more" if len(group) > _SHOWN else ""
+    return f"{names}{more} cannot be locked: {why}"
 
 
 def _refusal(refusal: Refusal, unknown: Unknown) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
@@ -22,7 +23,7 @@ from envdoctor.resolve.explanation import explain
 from envdoctor.verbs.check import diagnose_project, report_of
 from envdoctor.verbs.check_request import CheckRequest
 
-__all__ = ["explain_topic"]
+__all__ = ["explain_topic", "unknown_topic"]
 
 
 @runtime_checkable
@@ -61,6 +62,16 @@ def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
         tuple(_not_of_its_index(request, explanation.package)),
         _reason(repair, explanation.package),
     )
+
+
+def unknown_topic(topic: str, explained: Explained) -> str:
+    """Return that a topic is none, with names that are close to it."""
+    resolution = explained.report.resolution
+    names = [package.name for package in resolution.packages] if resolution else []
+    ids = [conflict.id for conflict in explained.report.conflicts]
+    close = difflib.get_close_matches(topic.lower(), [*names, *ids], n=3)
+    hint = f"; did you mean {' or '.join(f'`{name}`' for name in close)}?" if close else ""
+    return f"`{topic}` is neither a package of the resolution nor a conflict{hint}"
 
 
 def _reason(repair: Repair | None, package: ResolvedPackage) -> str:

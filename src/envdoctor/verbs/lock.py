@@ -150,7 +150,7 @@ def _file_names(request: CheckRequest) -> tuple[str, str, str]:
 def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None, Repair | None, Refusal | None]:
     if choice.none:
         if diagnosis.conflicts:
-            message = "the requirements cannot be installed together as they stand, and `--no-repair` allows no other"
+            message = f"{_clashing(diagnosis)} cannot be installed together, and `--no-repair` allows no other"
             return None, None, Refusal(RefusalKind.CONFLICT, message=message)
         return diagnosis.resolution, None, None
     if choice.repair is not None:
@@ -163,8 +163,18 @@ def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None
     resolution = diagnosis.resolution
     if resolution is None:
         message = "no repair was found after which the requirements resolve"
+        if diagnosis.conflicts:
+            message = f"{_clashing(diagnosis)} cannot be installed together, and no repair was found"
         return None, None, Refusal(RefusalKind.CONFLICT, message=message)
     return resolution, repair_in_use(diagnosis), None
+
+
+def _clashing(diagnosis: Diagnosis) -> str:
+    """Return the lines of the first conflict, and how many conflicts there are besides."""
+    members = [f"`{item}` ({item.origin})" for item in diagnosis.conflicts[0].core]
+    more = len(diagnosis.conflicts) - 1
+    listed = f"{', '.join(members[:-1])} and {members[-1]}" if len(members) > 1 else members[0]
+    return f"{listed}{f' (and {more} more conflicts)' if more > 1 else ' (and 1 more conflict)' if more else ''}"
 
 
 def lock_all(requests: Sequence[CheckRequest], choice: LockChoice, index_urls: Mapping[str, str]) -> LockOutcome:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from envdoctor.render.conflict_wording import (
     bystanders,
     chain,
+    explanation_of,
     override_text,
     placed,
     rejection_lines,
@@ -33,7 +34,7 @@ _SHOWN_REASONS = 3
 
 def write_conflicts(page: Page, report: Report) -> None:
     """Write a block for each conflict: its members with their places, and the chains down to the clash."""
-    whole = len(report.conflicts) if page.verbose else _SHOWN_WHOLE
+    whole = len(report.conflicts) if _is_told_whole(page, report) else _SHOWN_WHOLE
     for conflict in report.conflicts[:whole]:
         _write_conflict(page, report, conflict)
     folded = report.conflicts[whole:]
@@ -66,15 +67,22 @@ def _write_conflict(page: Page, report: Report, conflict: Conflict) -> None:
     others = bystanders(conflict)
     if others and not alone:
         page.line(f"and {joined(others)} {'leaves' if len(others) == 1 else 'leave'} no other version", first="  ")
-    _write_availability(page, conflict.clash)
+    _write_availability(page, conflict.clash, whole=_is_told_whole(page, report))
+    if report.command == "explain":
+        for text in explanation_of(conflict):
+            page.line(text, first="  ", rest="    ")
     advice = remedy_text(report, conflict)
     if advice:
         page.line(("try", "good"), f": {advice}", first="  ", rest="    ")
 
 
-def _write_availability(page: Page, clash: Clash) -> None:
+def _is_told_whole(page: Page, report: Report) -> bool:
+    return page.verbose or report.command == "explain"
+
+
+def _write_availability(page: Page, clash: Clash, *, whole: bool) -> None:
     reasons = rejection_lines(clash)
-    shown = len(reasons) if page.verbose else _SHOWN_REASONS
+    shown = len(reasons) if whole else _SHOWN_REASONS
     for reason in reasons[:shown]:
         page.line(reason, first="  - ")
     if len(reasons) > shown:
@@ -91,7 +99,7 @@ def write_repairs(page: Page, report: Report) -> None:
     page.blank()
     page.line(("smallest repairs", "strong"))
     in_use = report.repairs_in_use
-    shown = len(report.repairs) if page.verbose else _SHOWN_REPAIRS
+    shown = len(report.repairs) if _is_told_whole(page, report) else _SHOWN_REPAIRS
     chosen = [item for item in report.repairs[shown:] if item.id in in_use or item.from_profile]
     listed = [*report.repairs[:shown], *chosen]
     for repair in listed:
@@ -116,7 +124,8 @@ def _write_repair(page: Page, report: Report, repair: Repair, *, in_use: bool) -
             page.line(f"sets aside {aside}", first="      ", rest="        ")
         if written.because:
             because = f"because {written.because}"
-            page.line((because if page.verbose else page.cut(because, page.width - 6), "dim"), first="      ")
+            whole = _is_told_whole(page, report)
+            page.line((because if whole else page.cut(because, page.width - 6), "dim"), first="      ")
     if repair.changes:
         moved = ", ".join(f"{item.name} {item.before} -> {item.after}" for item in repair.changes)
         page.line(f"result: {moved}", first="    ", rest="      ")
