@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["FOLDER", "INPUTS", "STATIC", "Input", "Machine", "requirements_of", "static_versions"]
+__all__ = ["CONFLICTS", "INPUTS", "REQUIREMENTS", "Input", "Machine", "requirements_of", "static_versions"]
 
 FOLDER = Path(__file__).parent / "inputs"
 STATIC = FOLDER / "static-metadata.txt"
@@ -57,9 +57,9 @@ class Input:
     machine: Machine
     file: str
     kind: str
-    """``stack``, ``conflict`` or ``large``."""
-    overrides: tuple[str, ...] = ()
-    """For the tools that know them; torch-directml is bound to another torchaudio than it names."""
+    """``stack``, ``conflict``, ``large``, or ``growth``."""
+    most: int | None = None
+    """How many of the file's lines count; None: all of them."""
 
 
 INPUTS = (
@@ -78,9 +78,15 @@ INPUTS = (
 """RVC and Kokoro are the same as they are and satisfiable: their own files hold together on their machines."""
 
 
-def requirements_of(file: str) -> list[str]:
-    """Return the lines of one of our files."""
-    return (FOLDER / file).read_text(encoding="utf-8").splitlines()
+REQUIREMENTS = tuple(Input(f"requirements-{n}", _LINUX, "growth.txt", "growth", n) for n in (8, 16, 32, 64))
+"""Twice as many requirements each time."""
+CONFLICTS = tuple(Input(f"conflicts-{n}", _LINUX, "sixteen-conflicts.txt", "conflict", 2 * n) for n in (1, 2, 4, 8, 16))
+"""Two lines to a conflict."""
+
+
+def requirements_of(what: Input) -> list[str]:
+    """Return the lines of an input."""
+    return (FOLDER / what.file).read_text(encoding="utf-8").splitlines()[: what.most]
 
 
 def static_versions() -> dict[str, set[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -69,18 +69,25 @@ class Bench:
         return self.once(tool, what, cache)
 
 
-def rows_of(bench: Bench, inputs: Iterable[Input], tools: Iterable[str], rounds: int, seen: Path) -> list[Row]:
+def rows_of(
+    bench: Bench,
+    inputs: Iterable[Input],
+    tools: Iterable[str],
+    rounds: int,
+    seen: Path,
+    modes: Sequence[str] = ("cold", "warm"),
+) -> list[Row]:
     """Run everything, the tools in turn; pip once, for it is the slowest by far. Every run goes to ``seen`` as well."""
     found: list[Row] = []
     tools = tuple(tools)
     with seen.open("a", encoding="utf-8") as lines:
         for what in inputs:
-            for mode in ("cold", "warm"):
+            for mode in modes:
                 rows = {tool: Row(what.name, tool, mode, Costs(), {}) for tool in tools}
                 for turn in range(rounds):
                     for tool, row in rows.items():
                         if (turn and tool == "pip") or row.costs.stopped:
-                            continue
+                            continue  # what met the time limit once is not waited for again
                         cost, pins = (bench.cold if mode == "cold" else bench.warm)(tool, what)
                         row.costs.append(cost)
                         row.pins.update(pins)

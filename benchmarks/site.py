@@ -119,7 +119,7 @@ def freeze(root: Path, port: int) -> dict[str, int]:
     """Make the static tree of what was recorded; return how much it is."""
     site = root / "site"
     shutil.rmtree(site / "simple", ignore_errors=True)
-    told = {"pages": 0, "page bytes": 0, "files listed": 0, "metadata files": 0}
+    told = {"pages": 0, "bytes of JSON": 0, "files listed": 0, "metadata files": 0}
     for file in sorted((root / "raw").glob("*.json")):
         raw = file.read_bytes()
         if not raw:
@@ -127,7 +127,7 @@ def freeze(root: Path, port: int) -> dict[str, int]:
         page = page_of(raw, f"http://127.0.0.1:{port}/files/", site / "files")
         body = json.dumps(page, separators=(",", ":")).encode()
         told["pages"] += 1
-        told["page bytes"] += len(body)
+        told["bytes of JSON"] += len(body)
         told["files listed"] += len(page["files"])
         _put(site / "simple" / file.stem / "index.json", body)
     for sidecar in (site / "files").rglob("*.metadata"):

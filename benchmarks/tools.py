@@ -53,7 +53,7 @@ def call_of(tool: str, what: Input, index: str, cache: Path, tools: Path, work: 
     work.mkdir(parents=True, exist_ok=True)
     for old in work.glob("out.*"):
         old.unlink()
-    lines = requirements_of(what.file)
+    lines = requirements_of(what)
     (work / "requirements.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return {"uv": _uv, "nab": _nab, "pip": _pip, "envdoctor": _envdoctor}[tool](what, index, cache, tools, work)
 
@@ -80,7 +80,7 @@ def _nab(what: Input, index: str, cache: Path, tools: Path, work: Path) -> Call:
 name = "benchmark"
 version = "0"
 requires-python = ">={python},<{after}"
-dependencies = {json.dumps(requirements_of(what.file))}
+dependencies = {json.dumps(requirements_of(what))}
 [tool.nab]
 dist-policy = "wheel-only"
 [tool.nab.environment]

@@ -1,6 +1,6 @@
 """Time what must stay quick at sizes that people have, in this process, beside the aim of each.
 
-    python benchmarks/bench_sizes.py [--rounds N]
+    python -m benchmarks.sizes [--rounds N]
 
 The least of several rounds counts, so that a busy machine disturbs little. Exits with 1 where an aim is missed.
 """
