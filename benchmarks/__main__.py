@@ -31,7 +31,7 @@ REMARKS = "## What is not met, and why"
 def record(root: Path, chosen: Sequence[Input], tools: Sequence[str], scripts: Path) -> None:
     """Let every tool resolve everything through the recorder, so that what it asks for is there later."""
     with recording(root) as index:
-        bench = Bench(root, scripts, index, limit=600)
+        bench = Bench(root, scripts, index, 600, 600)
         for what in chosen:
             for tool in tools:
                 cost, pins = bench.cold(tool, what)
@@ -40,12 +40,12 @@ def record(root: Path, chosen: Sequence[Input], tools: Sequence[str], scripts: P
 
 def measure(root: Path, scripts: Path, index: str, options: argparse.Namespace) -> None:
     """Run everything and write the results; only some inputs are shown and not written."""
-    bench = Bench(root, scripts, index, options.limit)
+    bench = Bench(root, scripts, index, options.limit, options.pip_limit)
     tools = options.tools.split(",")
     seen = root / "runs.jsonl"
     seen.unlink(missing_ok=True)
     rows = rows_of(bench, _chosen(INPUTS, options.only), tools, options.rounds, seen)
-    quick = [tool for tool in tools if tool != "pip"]
+    quick = [tool for tool in tools if tool in ("uv", "envdoctor")]
     growing = _chosen((*REQUIREMENTS, *CONFLICTS), options.only)
     rows += rows_of(bench, growing, quick, options.rounds, seen, ("warm",))
     if options.only:
@@ -78,6 +78,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], metavar="INPUT")
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a run is stopped")
+    parser.add_argument("--pip-limit", type=float, default=30.0, help="the same for pip, which runs once")
     parser.add_argument("--port", type=int, default=8900)
     parser.add_argument("--nginx", default="nginx", help="the server, where it is not on the path")
     options = parser.parse_args()

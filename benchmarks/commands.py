@@ -15,7 +15,7 @@ __all__ = ["SIZES", "Timed", "environments", "hook", "starts"]
 
 Timed = dict[str, Costs]
 """Runs by what was run."""
-SIZES = (50, 100, 250, 500, 1000)
+SIZES = (50, 250, 1000)
 """Distributions in an environment."""
 _OURS = (sys.executable, "-m", "envdoctor")
 _VERBS = ("check", "explain", "lock", "repair", "fix", "undo", "run", "smoke", "host", "compare", "profiles", "rule")

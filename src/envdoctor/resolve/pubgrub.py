@@ -48,9 +48,17 @@ class PubGrub:
     def __init__(self, rounds: int = 100_000) -> None:
         self._rounds = rounds
         self._lessons: weakref.WeakKeyDictionary[DependencyGraph, Lessons] = weakref.WeakKeyDictionary()
+        self._answers: weakref.WeakKeyDictionary[DependencyGraph, dict[object, Outcome]] = weakref.WeakKeyDictionary()
 
     def solve(self, demands: Sequence[Demand], view: View, prefer: Mapping[str, int] | None = None) -> Outcome:
-        """Find a consistent choice; see ``Solver``."""
+        """Find a consistent choice; see ``Solver``. What was asked before is answered as it was."""
+        answers = self._answers.setdefault(view.graph, {})
+        asked = (tuple(demands), frozenset(view.relaxed.items()), frozenset((prefer or {}).items()))
+        if asked not in answers:
+            answers[asked] = self._solved(demands, view, prefer)
+        return answers[asked]
+
+    def _solved(self, demands: Sequence[Demand], view: View, prefer: Mapping[str, int] | None) -> Outcome:
         lessons = self._lessons.setdefault(view.graph, Lessons())
         provider = _Provider(view, prefer or {}, demands, lessons.under(view.relaxed))
         learned = _Learned()
