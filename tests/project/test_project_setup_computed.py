@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from envdoctor.model.project import ReadingProblemKind
 
@@ -66,3 +67,27 @@ def test_arguments_in_a_literal_dictionary_are_read(read_files, text):
     assert [line.name for line in project.requirements] == ["six"]
     assert not project.problems
     assert project.name == "x"
+
+
+@pytest.mark.parametrize(
+    ("expression", "asked"),
+    [
+        ('["six==" + V]', "six==1.2"),
+        ('[f"six>={V},<{W}"]', "six>=1.2,<2"),
+        ('["six=={}".format(V)]', "six==1.2"),
+        ('"six==" + V', "six==1.2"),
+    ],
+)
+def test_a_text_of_plain_names_is_put_together(read_files, expression, asked):
+    project = read_files({"setup.py": f"{HEAD}V = '1.2'\nW = '2'\nsetup(install_requires={expression})\n"})
+    assert [(line.name, line.specifier) for line in project.requirements] == [("six", SpecifierSet(asked[3:]))]
+    assert not project.problems
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ['"six==" + version()', 'f"six=={version()}"', '"six=={}".format(V)', '"six=={0}".format("1")', '"s%s" % V'],
+)
+def test_a_text_that_code_makes_is_no_invalid_requirement(read_files, expression):
+    project = read_files({"setup.py": f"{HEAD}V = version()\nsetup(install_requires=['idna', {expression}])\n"})
+    assert [each.kind for each in project.problems] == [ReadingProblemKind.DYNAMIC]

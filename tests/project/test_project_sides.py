@@ -297,3 +297,15 @@ def test_extras_of_a_member_of_the_workspace_are_named(read_files):
     assert [(one.path, one.reason, one.detail) for one in project.left_out] == [
         ("part/core", LeftOut.MEMBER, "extra `gpu`, group `dev`")
     ]
+
+
+def test_what_lies_beside_the_files_that_are_named_in_their_place_is_named(read_files):
+    names = ("requirements.txt", "demo-requirements.txt", "environment.yml", "part/requirements.txt", "constraints.txt")
+    files = {name: "name: x\n" if name.endswith("yml") else "six\n" for name in names}
+    own = {"constraints.mine.txt": "# Constraints of profile mine\n", "pylock.toml": "[tool.envdoctor]\n"}
+    project = read_files({**files, **own, "named.txt": "idna\n"}, files=["named.txt"])
+    assert [line.name for line in project.requirements] == ["idna"]
+    assert {one.path: one.reason for one in project.left_out} == {
+        **dict.fromkeys(names, LeftOut.OTHERS_NAMED),
+        "part/requirements.txt": LeftOut.NESTED,
+    }

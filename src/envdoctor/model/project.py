@@ -162,6 +162,7 @@ class Group:
 class LeftOut(enum.Enum):
     """Why a file that lies there was not read; the value says it to a reader."""
 
+    OTHERS_NAMED = "other files are named in its place"
     ANOTHER_SYSTEM = "a script for another system"
     SCRIPT = "a script beside a list that says what is needed"
     BRANCH = "in a branch of the script that excludes the one that is read"

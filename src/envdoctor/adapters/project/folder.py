@@ -15,7 +15,7 @@ from envdoctor.adapters.project.pyproject import read_pyproject
 from envdoctor.model.project import FileLeftOut, LeftOut
 from envdoctor.model.requirement import GroupKind, GroupName
 
-__all__ = ["read_directory"]
+__all__ = ["name_others", "read_directory"]
 
 _CONSTRAINTS = re.compile(r"constraints?([-_][^.]*)?\.txt")
 _OUR_HEAD = b"# Constraints of profile "
@@ -47,6 +47,20 @@ def read_directory(draft: Draft, shown: str) -> None:
     _name_the_rest(draft, found)
     for folder in denied_below(draft.root):
         draft.deny(folder)
+
+
+def name_others(draft: Draft, shown: str) -> None:
+    """Name what lies in the directory beside the files that settings or a profile name in its place."""
+    try:
+        found = look_into(draft.root, shown, draft.environment)
+    except ProjectFileError:
+        return
+    others = (*found.standard.values(), *found.conda, *found.lists, *found.constraints, *found.locks)
+    for path in others:
+        own = is_own_lock(path) if path in found.locks else _written_by_lock(path)
+        if draft.shown(path) not in draft.files and not own:
+            draft.left_out.append(FileLeftOut(draft.shown(path), LeftOut.OTHERS_NAMED))
+    _name_the_rest(draft, found)
 
 
 def _named(found: Found, *names: str) -> tuple[Path, ...]:

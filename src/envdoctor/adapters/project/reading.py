@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
 from envdoctor.adapters.project.file_names import Form, form_of
-from envdoctor.adapters.project.folder import read_directory
+from envdoctor.adapters.project.folder import name_others, read_directory
 from envdoctor.adapters.project.forms import read_one, read_setuptools
 from envdoctor.adapters.project.group_choice import Wanted
 from envdoctor.adapters.project.in_force import (
@@ -79,6 +79,7 @@ def read_project(
         _check_claim(draft, single)
     elif files:
         _read_named(draft, files)
+        name_others(draft, str(path))
     else:
         read_directory(draft, str(path))
     for name in more:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -191,6 +191,12 @@ def evaluate(node: ast.expr, module: Module, values: Values, marker: str = "", d
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         values.texts += [(line, node.lineno + at, marker) for at, line in enumerate(node.value.split("\n"))]
         return
+    if _is_put_together(node):
+        text = _text_of(node, module)
+        if text is None:
+            raise Dynamic(node)
+        values.texts += [(line, node.lineno, marker) for line in text.split("\n")]
+        return
     if isinstance(node, ast.Name) and node.id not in module.conditional:
         values.left_open += [one for one in module.added.get(node.id, ()) if one not in values.left_open]
     for part, condition in _parts(node, module):
@@ -201,6 +207,45 @@ def evaluate(node: ast.expr, module: Module, values: Values, marker: str = "", d
             _from_file(node, module, values, both)
         else:
             evaluate(part, module, values, both, depth + 1)
+
+
+def _is_put_together(node: ast.expr) -> bool:
+    """Return whether an expression is one text made of several: ``"torch==" + VERSION``, an f-string, ``format``."""
+    if isinstance(node, ast.BinOp):
+        return any(_is_text(side) for side in (node.left, node.right))
+    is_format = isinstance(node, ast.Call) and called(node) == "format" and isinstance(node.func, ast.Attribute)
+    return isinstance(node, ast.JoinedStr) or (is_format and _is_text(node.func.value))  # type: ignore[attr-defined]
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _text_of(node: ast.expr | None, module: Module, depth: int = 0) -> str | None:
+    """Return the one text that an expression stands for everywhere, None where only running it would tell."""
+    if depth > _DEEPEST or node is None:
+        return None
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.Name):
+        return _text_of(module.single(node.id), module, depth + 1)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _together(_text_of(side, module, depth + 1) for side in (node.left, node.right))
+    if isinstance(node, ast.JoinedStr):
+        return _together(_text_of(part, module, depth + 1) for part in node.values)
+    if isinstance(node, ast.FormattedValue) and node.conversion == -1 and node.format_spec is None:
+        return _text_of(node.value, module, depth + 1)
+    if isinstance(node, ast.Call) and called(node) == "format" and isinstance(node.func, ast.Attribute):
+        pattern = _text_of(node.func.value, module, depth + 1)
+        values = [_text_of(value, module, depth + 1) for value in node.args]
+        if pattern is not None and not node.keywords and pattern.count("{}") == len(values) == pattern.count("{"):
+            return _together(part for pair in zip(pattern.split("{}"), [*values, ""], strict=True) for part in pair)
+    return None
+
+
+def _together(parts: Iterable[str | None]) -> str | None:
+    found = list(parts)
+    return None if None in found else "".join(part or "" for part in found)
 
 
 def _parts(node: ast.expr, module: Module) -> list[tuple[ast.expr, str | None]]:
