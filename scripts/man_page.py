@@ -48,7 +48,7 @@ def _lines() -> Iterator[str]:
 
     yield f'.TH ENVDOCTOR 1 "" "envdoctor {__version__}" "User Commands"'
     yield ".SH NAME"
-    yield "envdoctor \\- environment doctor and dependency resolver for projects whose GPU is not the one their authors had"
+    yield "envdoctor \\- doctor of environments and requirements for projects whose GPU is not the one their authors had"
     yield ".SH SYNOPSIS"
     yield ".B envdoctor"
     yield "VERB [OPTIONS] [ARGUMENTS]"
