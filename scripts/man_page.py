@@ -1,16 +1,12 @@
-"""Write man/envdoctor.1 from the code: `python scripts/man_page.py`; `--check` fails where it is not current."""
+"""The man page, written from the code by `scripts/reference.py`."""
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).resolve().parents[1] / "man" / "envdoctor.1"
 EXIT_CODES = (
     ("0", "nothing that fails"),
     ("1", "findings at or above --fail-on, requirements that cannot be installed together, or a kernel that failed"),
@@ -18,21 +14,6 @@ EXIT_CODES = (
     ("3", "not everything could be looked at: the verdict is not known"),
     ("4", "a fault of envdoctor itself"),
 )
-
-
-def main() -> int:
-    """Write the page, or with ``--check`` return 1 where it is not current."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where the page is not current")
-    text = page()
-    current = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else None
-    if parser.parse_args().check:
-        if current != text:
-            sys.stderr.write("man/envdoctor.1 is not current; run `python scripts/man_page.py`\n")
-        return int(current != text)
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(text, encoding="utf-8", newline="\n")
-    return 0
 
 
 def page() -> str:
@@ -48,7 +29,7 @@ def _lines() -> Iterator[str]:
 
     yield f'.TH ENVDOCTOR 1 "" "envdoctor {__version__}" "User Commands"'
     yield ".SH NAME"
-    yield "envdoctor \\- doctor of environments and requirements for projects whose GPU is not the one their authors had"
+    yield "envdoctor \\- finds what is wrong with requirements and environments, for the card that is there"
     yield ".SH SYNOPSIS"
     yield ".B envdoctor"
     yield "VERB [OPTIONS] [ARGUMENTS]"
@@ -85,7 +66,3 @@ def _text(words: str) -> str:
     """Return text in which groff finds no command: no leading dot or quote, backslashes and hyphens as they are."""
     line = " ".join(words.split()).replace("\\", "\\e").replace("-", "\\-").replace("`", "")
     return re.sub(r"^([.'])", r"\\&\1", line)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

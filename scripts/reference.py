@@ -1,4 +1,4 @@
-"""Write docs/reference from the code: `python scripts/reference.py`; `--check` fails where a page is not current."""
+"""Write docs/reference and the man page from the code: `python scripts/reference.py`; `--check` fails where a page is not current."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import man_page
 from reference_markdown import anchor, schema_page, table
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "reference"
+MAN = ROOT / "man" / "envdoctor.1"
 HEADER = "<!-- Written by scripts/reference.py; change the code and run it again. -->\n\n"
 Json = Mapping[str, Any]
 
@@ -58,6 +60,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a page is not current")
     check = parser.parse_args().check
+    man = man_page.page()
+    if not check and _current(MAN) != man:
+        MAN.parent.mkdir(exist_ok=True)
+        MAN.write_text(man, encoding="utf-8", newline="\n")
+    elif _current(MAN) != man:
+        sys.stderr.write("man/envdoctor.1 is not current; run `python scripts/reference.py`\n")
+        return 1
     stale = [name for name, text in pages().items() if _current(PAGES / name) != text]
     extra = sorted({path.name for path in PAGES.glob("*.md")} - set(pages()))
     if check:
