@@ -1,4 +1,7 @@
-"""Write docs/reference and the man page from the code: `python scripts/reference.py`; `--check` fails where a page is not current."""
+"""Write docs/reference and the man page from the code: `python scripts/reference.py`.
+
+`--check` writes nothing and fails where a page is not current.
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def test_docs_reference_check_notices_a_page_that_is_not_current(tmp_path: Path)
     # The script finds its root from its own path, so it has to lie there itself.
     (tmp_path / "scripts").unlink()
     (tmp_path / "scripts").mkdir()
-    for script in ("reference.py", "reference_markdown.py"):
+    for script in ("reference.py", "reference_markdown.py", "man_page.py"):
         (tmp_path / "scripts" / script).write_text((ROOT / "scripts" / script).read_text(encoding="utf-8"))
     assert reference(tmp_path, "--check").returncode == 1
     assert reference(tmp_path).returncode == 0
