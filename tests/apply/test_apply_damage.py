@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from apply_archives import Served, as_index, serve
 from apply_commands import STACK, Fix
 from apply_world import tree_state
 
-from envdoctor.adapters.apply.journal import Journal, read_journal
+from envdoctor.adapters.apply import holding, restore
+from envdoctor.adapters.apply.journal import Journal, list_journals, read_journal
 from envdoctor.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("quiet_machine")
@@ -125,3 +128,44 @@ def test_ctrl_c_after_the_last_step_says_that_the_fix_is_in_force(
     )
     assert main(["undo", "--env", str(environment)]) == 0
     assert not environment.exists()
+
+
+def test_ctrl_c_while_the_environment_is_given_back_is_answered_too(
+    fix: Fix, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leave = holding._leave_no_trace
+
+    def interrupted(environment: Path) -> None:
+        signal.raise_signal(signal.SIGINT)
+        leave(environment)
+
+    monkeypatch.setattr(holding, "_leave_no_trace", interrupted)
+    assert fix("--yes") == 130
+    environment = project / ".venv"
+    assert f"the fix of `{environment}` is in force all the same" in capsys.readouterr().err.splitlines()[-1]
+    assert read_journal(list_journals(environment)[0].folder).state == "done"
+
+
+def test_ctrl_c_while_a_cut_short_fix_is_taken_back_begins_nothing_after_it(
+    fix: Fix, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def cut(*_: object) -> None:
+        raise SystemExit(9)
+
+    environment = project / ".venv"
+    with monkeypatch.context() as patch:
+        patch.setattr("envdoctor.adapters.apply.executor.roll_back", cut)
+        patch.setattr("envdoctor.adapters.apply.executor._Treatment.finish", cut)
+        with pytest.raises(SystemExit):
+            fix("--yes")
+    assert list_journals(environment)[0].state == "open"
+    back = restore.roll_back
+
+    def interrupted(*given: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return back(*given)
+
+    monkeypatch.setattr(restore, "roll_back", interrupted)
+    assert fix("--yes") == 130
+    assert not environment.exists()
+    assert "in force" not in capsys.readouterr().err

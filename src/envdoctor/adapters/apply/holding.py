@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from envdoctor.adapters.apply.durable import deferred, shielded
+from envdoctor.adapters.apply.durable import deferred
 from envdoctor.adapters.apply.journal import fault_of_own, own_folder
 from envdoctor.adapters.apply.lock_file import locked
 from envdoctor.adapters.apply.replacing import KEEPS_OPEN_FILES
@@ -42,7 +42,8 @@ def hold_environment(environment: Path, *, wait_s: float, say: Callable[[str], N
 
     def leave() -> None:
         if descriptor is not None:
-            with shielded():
+            # A Ctrl-C in this last moment is answered after it, and not passed over: what was done is said then.
+            with deferred():
                 _leave_no_trace(environment)
 
     with ExitStack() as stack:
