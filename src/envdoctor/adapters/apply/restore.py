@@ -13,7 +13,7 @@ from typing import Any
 
 from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.backups import Backups, MissingBackup
-from envdoctor.adapters.apply.durable import deferred, digest_of, partial_of
+from envdoctor.adapters.apply.durable import deferred, digest_of, partial_of, shielded
 from envdoctor.adapters.apply.holding import folders_made
 from envdoctor.adapters.apply.journal import Journal, JournalRecord, list_journals, own_folder
 from envdoctor.adapters.apply.reach import check_reach
@@ -37,13 +37,13 @@ def recover(environment: Path, project: Path | None = None) -> list[tuple[str, R
 
 
 def take_back(environment: Path, ids: Iterable[str], project: Path | None = None) -> list[tuple[str, Restored]]:
-    """Take back fixes in the order given. Raises OSError; Ctrl-C is answered after the one that is in work."""
+    """Take back fixes in the order given. Raises OSError."""
     done = []
     records = {record.id: record for record in list_journals(environment)}
     chosen = [records[name] for name in ids if name in records]
     _check_all(environment, chosen, project)
     for record in chosen:
-        with deferred():
+        with shielded():
             done.append((record.id, roll_back(environment, record, project)))
     _forget_repairs(environment)
     return done
