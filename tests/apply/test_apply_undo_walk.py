@@ -17,12 +17,10 @@ from typing import NamedTuple
 import pytest
 from apply_archives import Served, serve
 from apply_world import EVERYTHING, World, make_world
-from test_apply_walk import STRIDE, differences, drive
-
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are what this is about")
+from test_apply_walk import KILLED, STRIDE, WINDOWS, differences, drive
 
 WAYS = {
-    "power cut": ("ENVDOCTOR_CRASH_AT", -9),
+    "power cut": ("ENVDOCTOR_CRASH_AT", KILLED),
     "full disk": ("ENVDOCTOR_FULL_AT", 1),
 }
 """By what stops it: the variable that plants it, and the exit code."""
@@ -66,7 +64,7 @@ def undo(world: World, **faults: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=120,
         # A shell that starts in the background ignores Ctrl-C, and so would its children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=None if WINDOWS else lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 

@@ -290,3 +290,17 @@ def test_a_place_is_not_wrapped_within_its_path() -> None:
     lines = render(told, "human", options=RenderOptions(width=80)).splitlines()
     for item in core:
         assert f"      {long}:4" in lines[lines.index(f"    {item}") + 1 :]
+
+
+def test_letters_that_an_output_has_stay_as_they_are() -> None:
+    """A path that is shown must be the one that is there, also in a pipe of a Windows that speaks cp1252 or cp936."""
+    named = replace(REPORTS["nasty"], next_command=r"envdoctor check C:\größe\中")
+    shown = {
+        encoding: render(named, "human", options=RenderOptions(unicode=False, encoding=encoding)).splitlines()[-1]
+        for encoding in ("ascii", "cp1252", "cp936")
+    }
+    assert shown == {
+        "ascii": r"next: envdoctor check C:\gr\xf6\xdfe\\u4e2d",
+        "cp1252": r"next: envdoctor check C:\größe\\u4e2d",
+        "cp936": r"next: envdoctor check C:\gr\xf6\xdfe\中",
+    }

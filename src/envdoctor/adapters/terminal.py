@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["follows_links", "speaks_unicode", "wants_colour"]
+__all__ = ["follows_links", "output_encoding", "wants_colour"]
 
 _FOLLOWS_NO_LINKS = ("dumb", "linux", "unknown")
 
@@ -22,7 +22,7 @@ def wants_colour(asked: str) -> bool:
         return False
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and _takes_escape_codes()
 
 
 def follows_links() -> bool:
@@ -40,7 +40,21 @@ def follows_links() -> bool:
     return os.environ.get("TERM_PROGRAM") != "Apple_Terminal"
 
 
-def speaks_unicode() -> bool:
-    """Return whether standard output takes every character."""
-    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
-    return encoding.startswith("utf")
+def output_encoding() -> str:
+    """Return the encoding of standard output, in lower case; ``ascii`` where it has none."""
+    return (getattr(sys.stdout, "encoding", None) or "ascii").lower()
+
+
+def _takes_escape_codes() -> bool:
+    """Return whether standard output, a terminal, takes colours as escape codes; on Windows they are switched on."""
+    if sys.platform != "win32":
+        return True
+    import ctypes
+    from ctypes import wintypes
+
+    kernel, mode = ctypes.WinDLL("kernel32"), wintypes.DWORD()
+    kernel.GetStdHandle.restype = wintypes.HANDLE
+    handle = wintypes.HANDLE(kernel.GetStdHandle(-11))  # STD_OUTPUT_HANDLE
+    if not kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+        return True  # Not a console but a terminal all the same, as MSYS and Cygwin have them.
+    return bool(kernel.SetConsoleMode(handle, mode.value | 0x4))  # ENABLE_VIRTUAL_TERMINAL_PROCESSING

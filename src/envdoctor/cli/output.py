@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.adapters.terminal import follows_links, speaks_unicode, wants_colour
+from envdoctor.adapters.terminal import follows_links, output_encoding, wants_colour
 from envdoctor.adapters.written_files import write_file
 from envdoctor.cli.options import Color, FailOn, Format
 from envdoctor.cli.streams import write_out
@@ -95,7 +95,9 @@ def reading_options(color: Color, *, to_file: bool = False) -> RenderOptions:
         return RenderOptions(width=_WIDTH_OF_FILES)
     colour = wants_colour(color.value)
     width = shutil.get_terminal_size((80, 24)).columns
-    return RenderOptions(colour=colour, links=colour and follows_links(), width=width, unicode=speaks_unicode())
+    encoding = output_encoding()
+    unicode = encoding.startswith("utf")
+    return RenderOptions(colour, width, links=colour and follows_links(), unicode=unicode, encoding=encoding)
 
 
 def write_listing(rows: Sequence[tuple[str, ...]], color: Color) -> None:

@@ -56,6 +56,8 @@ class RenderOptions:
     """What ``human`` writes before such a path, so that it leads there from where the reader stands."""
     unicode: bool = True
     """False: ASCII alone."""
+    encoding: str = "ascii"
+    """Where ``unicode`` is false, letters that this encoding has stay as they are (``human`` alone)."""
     verbose: bool = False
     """Unfold what is folded."""
     show_waived: bool = False

@@ -64,12 +64,12 @@ class Page:
     def __init__(self, options: RenderOptions) -> None:
         self.width = max(_MIN_WIDTH, min(options.width, _MAX_WIDTH))
         self.verbose = options.verbose
-        self._unicode = options.unicode
+        self._encoding = "utf-8" if options.unicode else options.encoding
         self._folder = options.folder if options.links else None
         self._prefix = options.folder_shown
         self._links = options.links
         # rich draws boxes and guides as the encoding of its file can show them.
-        self._file = io.TextIOWrapper(io.BytesIO(), "utf-8" if options.unicode else "ascii", "replace", newline="\n")
+        self._file = io.TextIOWrapper(io.BytesIO(), self._encoding, "replace", newline="\n")
         self._console = Console(
             file=self._file,
             width=self.width,
@@ -199,9 +199,9 @@ class Page:
         return f"{kept.rstrip(',;:')} ..."
 
     def _plain(self, text: str) -> str:
-        if self._unicode or text.isascii():
+        if self._encoding == "utf-8" or text.isascii():
             return text
-        return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
+        return text.translate(_ASCII).encode(self._encoding, "backslashreplace").decode(self._encoding)
 
     def _table(self, names: Sequence[str], rows: Sequence[Sequence[Span]]) -> Table:
         table = Table(*names, box=SIMPLE_HEAD, header_style="dim", border_style="dim", show_edge=False, pad_edge=False)
