@@ -62,7 +62,7 @@ def undo(world: World, **faults: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, **faults},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         # A shell that starts in the background ignores Ctrl-C, and so would its children.
         preexec_fn=None if WINDOWS else lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )

@@ -52,7 +52,7 @@ def drive(
         capture_output=True,
         check=False,
         start_new_session=True,
-        timeout=120,
+        timeout=600,
     )
     last = done.stdout.decode().strip().splitlines()[-1:] or ["{}"]
     if done.returncode not in (0, 1, KILLED, INTERRUPTED):
