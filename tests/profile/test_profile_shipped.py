@@ -130,7 +130,7 @@ def test_it_can_be_read_by_a_person(profile: Profile) -> None:
     for override in profile.overrides:
         assert override.because in text
     for caution in profile.cautions:
-        assert caution in text
+        assert caution.text in text
 
 
 @every_profile

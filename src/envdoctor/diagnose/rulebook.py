@@ -27,6 +27,8 @@ _GATES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("res1", ("project", "conflicts", "resolution", "rejections", "unknowns", "by_lock")),
     ("res202", ("resolution", "environment")),
     ("res208", ("resolution", "facts", "profile")),
+    ("res211", ("profile",)),
+    ("res212", ("profile",)),
     ("res2", ("resolution",)),
     ("log", ("not_read",)),
     ("gpu0", ()),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BoundIndex",
+    "Caution",
     "Coupling",
     "CouplingRule",
     "EnvironmentSpec",
@@ -241,6 +242,27 @@ class EnvironmentSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Caution:
+    """What a careful person is told before taking the profile; without a condition it always applies."""
+
+    text: str
+    evidence: str = ""
+    when: str | None = None
+    """A condition on what is resolved or installed, such as ``torch>=2.6``."""
+    python: SpecifierSet | None = None
+    file: str | None = None
+    """A glob: only where the project has such a file."""
+    os: OperatingSystem | None = None
+    several_cards: bool = False
+    """Only where more than one card is known."""
+
+    @property
+    def has_condition(self) -> bool:
+        """Whether it is for some projects, targets or machines alone."""
+        return any((self.when, self.python, self.file, self.os, self.several_cards))
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """One stack on one kind of target."""
 
@@ -268,7 +290,7 @@ class Profile:
     smoke: SmokeSpec = SmokeSpec()
     placements: tuple[PlacementRule, ...] = ()
     environments: tuple[EnvironmentSpec, ...] = ()
-    cautions: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
     """What this profile cannot do, said plainly."""
     place: str = ""
     """Where its checkout lies inside another project, relative to that one's root; its paths are from there."""

@@ -82,7 +82,7 @@ def build_profile(merged: Merged, source: str) -> model.Profile:
         smoke=model.SmokeSpec(*(tuple(smoke.get(key, ())) for key in ("kernels", "workloads", "settings"))),
         placements=tuple(_placement(entry) for entry in merged.entries("placement")),
         environments=tuple(_environment(name, table) for name, table in merged.table("environments").items()),
-        cautions=tuple(entry.table["text"] for entry in merged.entries("caution")),
+        cautions=tuple(_caution(entry.table) for entry in merged.entries("caution")),
         abstract=about.get("abstract", False),
     )
 
@@ -208,6 +208,18 @@ def _placement(entry: Entry) -> model.PlacementRule:
         because=table.get("because", ""),
         evidence=table.get("evidence", ""),
         origin=_origin(entry),
+    )
+
+
+def _caution(table: dict[str, Any]) -> model.Caution:
+    return model.Caution(
+        table["text"],
+        evidence=table.get("evidence", ""),
+        when=table.get("when"),
+        python=SpecifierSet(table["python"]) if "python" in table else None,
+        file=table.get("file"),
+        os=OperatingSystem(table["os"]) if "os" in table else None,
+        several_cards=table.get("several-cards", False),
     )
 
 

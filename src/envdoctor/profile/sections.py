@@ -201,7 +201,17 @@ _ENVIRONMENTS = Table(
         "because": _BECAUSE,
     }
 )
-_CAUTION = Table({"text": Key("What this profile cannot do", required=True, format=f.TEXT), "evidence": _EVIDENCE})
+_CAUTION = Table(
+    {
+        "text": Key("What this profile cannot do", required=True, format=f.TEXT),
+        "evidence": _EVIDENCE,
+        "when": Key("Only where what is resolved or installed meets this, such as `torch>=2.6`", format=f.CONDITION),
+        "python": Key("Only on these CPython versions", format=f.SPECIFIER),
+        "file": Key("Only where the project has such a file (glob)", format=f.PATH),
+        "os": Key("Only on this operating system", choices=tuple(os.value for os in OperatingSystem)),
+        "several-cards": Key("Only where more than one card is known", Shape.BOOLEAN),
+    }
+)
 
 _ARRAYS = {
     "requires": Section(SectionKind.ARRAY, "Requirements that the profile adds", _REQUIRES, "requirement"),

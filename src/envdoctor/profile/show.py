@@ -75,7 +75,7 @@ def _sections(profile: Profile) -> Iterator[tuple[str, Iterator[str]]]:
     )
     yield "Proves with", _smoke(profile)
     yield "Places", _entries(profile, profile.placements, _placement)
-    yield "Cannot", iter(profile.cautions)
+    yield "Cannot", (caution.text for caution in profile.cautions)
 
 
 def _entries(profile: Profile, items: Iterable[_T], said: Callable[[_T], str]) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from envdoctor.diagnose.card_vendors import card_against
 from envdoctor.model.fact import Fact, Facts, FactState
-from envdoctor.model.target import Backend
 from envdoctor.ports import UsageError
 from envdoctor.shipped import architecture_of_card
 
@@ -47,19 +47,3 @@ def with_card(facts: Facts, gpu: str | None) -> Facts:
         return facts
     others = (fact for fact in facts if not fact.name.startswith("gpu"))
     return Facts([*others, *typed, Fact("gpu.count", FactState.KNOWN, 1, "--gpu")])
-
-
-_VENDORS = {
-    Backend.CUDA: ("nvidia",), Backend.ZLUDA: ("amd",), Backend.ROCM: ("amd",), Backend.XPU: ("intel",),
-    Backend.DIRECTML: ("amd", "intel", "nvidia"),
-}  # fmt: skip
-
-
-def card_against(backend: Backend, facts: Facts) -> str:
-    """Return why no card of a machine is one for a backend; empty where one is, or where none is known."""
-    cards = [fact for fact in facts.matching("gpu[") if fact.name.endswith("].vendor") and fact.value]
-    wanted = _VENDORS.get(backend)
-    if wanted is None or not cards or any(fact.value in wanted for fact in cards):
-        return ""
-    named = (facts.value(fact.name.replace("].vendor", "].name")) or str(fact.value).upper() for fact in cards)
-    return f"and the card is {' and '.join(dict.fromkeys(map(str, named)))}"

@@ -18,6 +18,7 @@ from envdoctor.planning.patch_selection import Selection, expand_variables, sele
 from envdoctor.planning.plan_maker import PlanInput, make_plan
 from envdoctor.planning.variables import refused_variables
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
+from envdoctor.profile.cautions import applying
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.fix_lock import FixLock, distribution_file, lock_for_fix
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
@@ -115,7 +116,7 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
                 *_other_files(locked, check.locked),
             ),
             skipped=chosen.skipped,
-            notes=(*locked.notes, *chosen.notes, *offers_of_substitutes(locked.files)),
+            notes=(*locked.notes, *chosen.notes, *offers_of_substitutes(locked.files), *_cautions(check, locked)),
             repair=locked.outcome.repair,
             known_errors=tuple(item for item in locked.outcome.report.open_findings if item.severity is Severity.ERROR),
             label=request.label,
@@ -123,6 +124,22 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
     )
     overrides = locked.outcome.overrides + tuple(item.override() for item in exclusions)
     return Prepared(locked.outcome.report, plan, locked.files, locked.outcome.files, overrides)
+
+
+def _cautions(check: CheckRequest, locked: FixLock) -> Iterator[str]:
+    """Yield what a careful person is told of the profile before it is applied here."""
+    if check.profile is None:
+        return
+    target = locked.outcome.report.target or check.target
+    versions = {str(file.name): file.version for file in locked.files} | {"python": f"{target.python_version}.0"}
+    cards = sum(fact.name.endswith("].name") for fact in check.facts.matching("gpu["))
+    sources = check.sources
+
+    def has_file(glob: str) -> bool:
+        return sources is not None and next(iter(sources.glob(glob)), None) is not None
+
+    for caution in applying(check.profile, target, versions, cards, has_file):
+        yield f"caution: {caution.text}"
 
 
 def _installer(

@@ -1,7 +1,8 @@
 """What the profile leaves out is installed.
 
 ## What it does
-Looks for the distributions that the profile excludes among those that are installed.
+Looks for the distributions that the profile excludes among those that are installed, and for what they brought along
+and nothing else asks for: that stays when they go.
 
 ## Why it is bad
 The profile says why it leaves them out: their kernels abort on this backend, they own the files of another
@@ -17,7 +18,11 @@ Uninstall it, or let `envdoctor fix` bring the environment to what the profile s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
@@ -57,6 +62,8 @@ def _finding(
     evidence = [Evidence(f"{found.name} {found.version}", found.metadata_path or "installed")]
     if exclusion.evidence:
         evidence.append(Evidence(exclusion.evidence, str(exclusion.origin or f"profile {profile.name}")))
+    if left := _left_behind(found, environment):
+        evidence.append(Evidence(f"it came with {', '.join(left)}, which nothing else here asks for and which stay"))
     return Finding(
         rule=RULE.code,
         name=RULE.name,
@@ -67,6 +74,24 @@ def _finding(
         evidence=tuple(evidence),
         remedy=_remedy(environment, found),
     )
+
+
+def _left_behind(found: InstalledDistribution, environment: InstalledEnvironment) -> list[str]:
+    """Return what the excluded distribution asks for and nothing else does, as far as metadata tells."""
+    mine = _asked(found)
+    others = {name for item in environment.distributions if item.name != found.name for name in _asked(item)}
+    locked = {package.name for package in environment.lock.document.packages} if environment.lock is not None else set()
+    return sorted(name for name in mine - others - locked if environment.get(name) is not None)
+
+
+def _asked(item: InstalledDistribution) -> set[str]:
+    names: set[str] = set()
+    for text in item.requires_dist:
+        with suppress(InvalidRequirement):
+            requirement = Requirement(text)
+            if "extra" not in str(requirement.marker or ""):
+                names.add(canonicalize_name(requirement.name))
+    return names
 
 
 RULE = Rule(

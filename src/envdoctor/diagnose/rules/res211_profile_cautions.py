@@ -1,0 +1,76 @@
+"""What a careful person is told before taking a profile.
+
+## What it does
+Says the profile's cautions that apply here. A caution may be for one operating system, for a version of a package or of
+Python, for a file that the project has, or for a machine with several cards; one without a condition always applies.
+
+## Why it is bad
+A profile mends what it can. What it cannot, or what was never run on its hardware, must be known before it is taken.
+
+## Example
+XTTS-WebUI's script for RVC builds its environment with the Python that runs it, and fairseq does not import on 3.11.
+
+## What to do
+Read them. `envdoctor profiles show NAME` says all of them, whether they apply or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.rule import Rule
+from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
+from envdoctor.profile.cautions import applying
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+
+def find(examination: Examination) -> Iterator[Finding]:
+    """Yield one finding with all cautions that apply."""
+    profile, sources = examination.profile, examination.sources
+    if profile is None:
+        return
+    cards = sum(fact.name.endswith("].name") for fact in examination.facts.matching("gpu["))
+    said = tuple(
+        applying(
+            profile,
+            examination.target,
+            _versions(examination),
+            cards,
+            lambda glob: sources is not None and next(iter(sources.glob(glob)), None) is not None,
+        )
+    )
+    if said:
+        # What is said of this project, this target or this machine comes before what always holds.
+        ordered = sorted(said, key=lambda item: not item.has_condition)
+        more = f", and {len(ordered) - 1} more" if len(ordered) > 1 else ""
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=Severity.INFO,
+            subject=profile.name,
+            message=f"{ordered[0].text}{more}",
+            evidence=tuple(Evidence(item.text, f"profile {profile.name}") for item in ordered),
+        )
+
+
+def _versions(examination: Examination) -> dict[str, str]:
+    environment, resolution = examination.environment, examination.resolution
+    found = {item.name: item.version for item in (environment.distributions if environment else ())}
+    found |= {item.name: str(item.version) for item in (resolution.packages if resolution else ())}
+    return found | ({"python": f"{examination.target.python_version}.0"} if examination.target else {})
+
+
+RULE = Rule(
+    code="RES211",
+    name="profile-cautions",
+    severity=Severity.INFO,
+    about=SubjectKind.PROJECT,
+    summary="What a careful person is told before taking a profile",
+    find=find,
+    documentation=__doc__,
+    needs=frozenset({"profile"}),
+)

@@ -1,0 +1,50 @@
+"""Which of a profile's cautions apply to a project, a target and a machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from envdoctor.model.profile import Caution, Profile
+from envdoctor.model.target import OperatingSystem, Target
+
+__all__ = ["applying"]
+
+
+def applying(
+    profile: Profile, target: Target | None, versions: Mapping[str, str], cards: int, has_file: Callable[[str], bool]
+) -> Iterator[Caution]:
+    """Yield the cautions that apply, in the profile's order.
+
+    ``versions``: by name, of what is resolved or installed; ``cards``: how many are known; ``has_file``: whether the
+    project has a file that a glob names.
+    """
+    system = target.os if target is not None else profile.target.os
+    for caution in profile.cautions:
+        if _holds(caution, system, versions, cards) and (caution.file is None or has_file(_placed(caution, profile))):
+            yield caution
+
+
+def _placed(caution: Caution, profile: Profile) -> str:
+    return f"{profile.place}/{caution.file}" if profile.place else str(caution.file)
+
+
+def _holds(caution: Caution, system: OperatingSystem, versions: Mapping[str, str], cards: int) -> bool:
+    if caution.os is not None and caution.os is not system:
+        return False
+    if caution.several_cards and cards < 2:
+        return False
+    if caution.python is not None:
+        version = versions.get("python")
+        return version is not None and caution.python.contains(version, prereleases=True)
+    return caution.when is None or _meets(caution.when, versions)
+
+
+def _meets(condition: str, versions: Mapping[str, str]) -> bool:
+    wanted = Requirement(condition)
+    version = versions.get(canonicalize_name(wanted.name))
+    known = version is not None and re.match(r"\d", version) is not None
+    return known and wanted.specifier.contains(version or "", prereleases=True)
