@@ -84,7 +84,7 @@ def venv(made_venv: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def venv_site(venv: Path) -> Site:
     """The site-packages folder of ``venv``."""
-    return Site(next(venv.glob("lib/python*/site-packages")))
+    return Site(next(iter([*venv.glob("lib/python*/site-packages"), *venv.glob("Lib/site-packages")])))
 
 
 Diagnose = Callable[..., list[Finding]]

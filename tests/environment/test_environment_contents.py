@@ -44,8 +44,8 @@ def test_a_change_that_keeps_the_size_is_found(
 ) -> None:
     install(tmp_path, algorithm=algorithm)
     assert verify(tmp_path, capsys)[1] == []
-    (tmp_path / "foo/core.py").write_text(TEXT * 8 + "x = 2\n")
-    (tmp_path / "foo/data/a,b.txt").write_text("y = 1\n")
+    (tmp_path / "foo/core.py").write_bytes(f"{TEXT * 8}x = 2\n".encode())
+    (tmp_path / "foo/data/a,b.txt").write_bytes(b"y = 1\n")
     assert verify(tmp_path, capsys, "--no-imports")[1] == []
     _, (finding,), said = verify(tmp_path, capsys)
     assert (finding["severity"], finding["subject"]) == ("warning", "foo")
@@ -68,7 +68,7 @@ def test_who_changes_files_after_they_were_recorded_is_passed_over_and_named(
     tmp_path: Path, installer: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install(tmp_path, installer=installer)
-    (tmp_path / "foo/core.py").write_text(TEXT * 8 + "x = 2\n")
+    (tmp_path / "foo/core.py").write_bytes(f"{TEXT * 8}x = 2\n".encode())
     _, found, said = verify(tmp_path, capsys)
     assert found == []
     assert "no hashes that hold are recorded for foo" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,8 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 
-EDITABLE = '{"dir_info": {"editable": true}, "url": "file:///gone/project"}'
+GONE = "C:/gone/project" if os.name == "nt" else "/gone/project"
+EDITABLE = f'{{"dir_info": {{"editable": true}}, "url": "file:///{GONE.removeprefix("/")}"}}'
 
 
 def distribution(site: Path, name: str, *, requires: str = "", installer: str = "pip") -> Path:
@@ -28,7 +30,7 @@ def distribution(site: Path, name: str, *, requires: str = "", installer: str = 
         (site / path).parent.mkdir(exist_ok=True)
         (site / path).write_bytes(text.encode())
     rows = [f"{path},,{len(text)}\n" for path, text in files.items()]
-    (info / "RECORD").write_text("".join(rows) + f"{info.name}/METADATA,,\n{info.name}/RECORD,,\n")
+    (info / "RECORD").write_text("".join(rows) + f"{info.name}/METADATA,,\n{info.name}/RECORD,,\n", newline="\n")
     return info
 
 
@@ -38,6 +40,11 @@ def findings(site: Path) -> list[Finding]:
 
 def _nul(site: Path, _info: Path) -> None:
     (site / "foo/__init__.py").write_bytes(b"\0" * 6)
+
+
+def _nul_by_an_installer_of_windows(site: Path, info: Path) -> None:
+    (site / "foo/__init__.py").write_bytes(b"\0" * 6)
+    (info / "RECORD").write_bytes((info / "RECORD").read_bytes().replace(b"\n", b"\r\n"))
 
 
 def _emptied(site: Path, _info: Path) -> None:
@@ -61,19 +68,20 @@ def _checkout_gone(_site: Path, info: Path) -> None:
 
 
 def _path_line_gone(site: Path, info: Path) -> None:
-    (info / "direct_url.json").write_text(EDITABLE.replace("/gone/project", site.as_posix()))
-    (site / "foo.pth").write_text("/gone/project/src\n")
-    (info / "RECORD").write_text("foo.pth,,18\n")
+    (info / "direct_url.json").write_text(EDITABLE.replace(GONE, site.as_posix()))
+    (site / "foo.pth").write_bytes(f"{GONE}/src\n".encode())
+    (info / "RECORD").write_text(f"foo.pth,,{len(GONE) + 5}\n")
 
 
 DAMAGES = {
     _nul: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
+    _nul_by_an_installer_of_windows: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
     _emptied: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
     _library_gone: ("ENV006", Severity.ERROR, "1 missing"),
     _no_record: ("ENV008", Severity.WARNING, "there is no RECORD in it"),
     _record_of_nuls: ("ENV008", Severity.WARNING, "its RECORD names no file"),
-    _checkout_gone: ("ENV008", Severity.ERROR, "`/gone/project` is not there"),
-    _path_line_gone: ("ENV008", Severity.ERROR, "`/gone/project/src`, which `foo.pth` names, is not there"),
+    _checkout_gone: ("ENV008", Severity.ERROR, f"`{GONE}` is not there"),
+    _path_line_gone: ("ENV008", Severity.ERROR, f"`{GONE}/src`, which `foo.pth` names, is not there"),
 }
 
 
@@ -97,7 +105,9 @@ def test_who_keeps_lists_elsewhere_needs_none_here(tmp_path: Path, installer: st
 def test_an_editable_install_whose_sources_are_there_is_sound(tmp_path: Path) -> None:
     info = distribution(tmp_path / "site", "foo")
     (tmp_path / "pro ject").mkdir()
-    (info / "direct_url.json").write_text(EDITABLE.replace("file:///gone/project", (tmp_path / "pro ject").as_uri()))
+    (info / "direct_url.json").write_text(
+        EDITABLE.replace(f"file:///{GONE.removeprefix('/')}", (tmp_path / "pro ject").as_uri())
+    )
     assert findings(tmp_path / "site") == []
 
 

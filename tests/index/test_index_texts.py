@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,7 @@ def test_credentials_are_struck_out() -> None:
     assert without_credentials("at https://u:p@a.example/x and http://b@c/") == "at https://a.example/x and http://c/"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="pip does not look at `XDG_CONFIG_HOME` there")
 def test_pip_files_are_read_in_pips_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def test_variables_of_uv_name_indexes_with_their_users(monkeypatch: pytest.Monke
     assert found.places["https://c.example/files"] == "UV_FIND_LINKS"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="uv does not look at `XDG_CONFIG_HOME` there")
 def test_files_of_uv_are_read_and_a_bad_one_is_told_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +126,9 @@ def test_a_name_that_a_source_places_is_asked_nowhere_else(server, opened: Open,
     assert versions(again.page("six")) == ["1.0"], "what a command takes from a mirror is no private name"
 
 
+shell = pytest.mark.skipif(os.name == "nt", reason="the keyring made here is a shell script")
+
+
 def _keyring(folder: Path, answer: str) -> None:
     folder.mkdir(exist_ok=True)
     program = folder / "keyring"
@@ -131,6 +136,7 @@ def _keyring(folder: Path, answer: str) -> None:
     program.chmod(0o755)
 
 
+@shell
 def test_the_keyring_knows_the_password_of_a_user_in_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _keyring(tmp_path / "bin", "echo hidden")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
@@ -143,6 +149,7 @@ def test_the_keyring_knows_the_password_of_a_user_in_a_url(tmp_path: Path, monke
     assert asked == ["get https://index.example/simple/ oauth2accesstoken"]
 
 
+@shell
 @pytest.mark.parametrize(("answer", "used"), [("exit 1", True), ("echo hidden", False)])
 def test_without_the_keyring_a_user_alone_may_be_a_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, used: bool

@@ -47,8 +47,9 @@ def proxy_variable(pips: str | None, scheme: str) -> str | None:
 def _in_environment() -> list[tuple[str, str]]:
     """Return the variables that are set, the lower-case spelling where both are."""
     found = []
+    spelled = set(os.environ)  # Windows finds them in any case, and lists them in capitals.
     for name in _VARIABLES:
-        spelling = next((each for each in (name, name.upper()) if os.environ.get(each)), None)
+        spelling = next((each for each in (name, name.upper()) if each in spelled and os.environ[each]), None)
         if spelling is not None:
             found.append((spelling, os.environ[spelling]))
     return found

@@ -66,7 +66,7 @@ def look_over(distributions: Iterable[InstalledDistribution]) -> Overview:
             blind.add(item.location)
             continue
         told.add(item.location)
-        lines = data.split(b"\n")
+        lines = data.replace(b"\r\n", b"\n").split(b"\n")
         read.append((item, data, lines))
         for part in _first_parts(lines):
             if not part.endswith((b".dist-info", b".egg-info")) and part not in _NO_PACKAGES:
