@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["PubGrub"]
 
 _LOOKAHEAD = (1, 2, 8, 32)
-"""How many versions to fetch ahead when a project is visited for the first, second, ... time."""
+"""How many versions to fetch ahead when a project is decided for the first time, has moved on once, ..."""
 _AHEAD = ((12, 128), (8, 32), (4, 8))
 """Where a project has lost so many decisions, so many of its versions are looked at together."""
 _MUCH_BLAMED = 5
@@ -89,7 +89,8 @@ class _Provider(BaseProvider[str, int]):
         self._prefer = prefer
         self._pending = [*known, *(constraint_clause(demand) for demand in demands if demand.constraint)]
         self._ranges: Mapping[str, RangeProtocol[int]] = {}
-        self._visits: dict[str, int] = {}
+        self._lowest: dict[str, tuple[int, int]] = {}
+        """By node: the oldest version that was to be tried first, and how often there was an older one."""
         self._order = {node: number for number, node in enumerate(dict.fromkeys(demand.package for demand in demands))}
         self._dependencies: dict[tuple[str, int], dict[str, Positions]] = {}
         self._alike: dict[tuple[str, frozenset[tuple[str, int]]], int] = {}
@@ -139,11 +140,21 @@ class _Provider(BaseProvider[str, int]):
             if not self._refused(package, preferred):
                 return preferred
             bits ^= 1 << preferred
-        visit = self._visits[package] = self._visits.get(package, -1) + 1
-        self._graph.prefetch(name, bits, _LOOKAHEAD[min(visit, len(_LOOKAHEAD) - 1)])
+        self._graph.prefetch(name, bits, self._ahead_of(package, bits))
         open_to = (self._graph.usable, self._graph.hoped_for)
         found = (p for may_take in open_to for p in self._graph.by_rank(name, bits) if may_take(name, p))
         return next((position for position in found if not self._refused(package, position)), None)
+
+    def _ahead_of(self, package: str, bits: int) -> int:
+        """Return how many versions to fetch ahead: more, the oftener a project went further down its list.
+
+        One that is decided again where it was, after others were taken back, needs nothing that is not at hand.
+        """
+        lowest, moves = self._lowest.get(package, (bits.bit_length(), -1))
+        if bits.bit_length() < lowest or moves < 0:
+            lowest, moves = bits.bit_length(), moves + 1
+            self._lowest[package] = lowest, moves
+        return _LOOKAHEAD[min(moves, len(_LOOKAHEAD) - 1)]
 
     def _refused(self, package: str, position: int) -> bool:
         """Return whether what is allowed so far shuts a version out, and tell the engine why.
