@@ -20,6 +20,7 @@ VERBS = {
     "compare": "Compare two reports or two environments",
     "smoke": "Run GPU kernels and compare their answers",
     "profiles": "List, show, validate and create profiles",
+    "init": "Write a project's settings and its hook",
     "rule": "Show a rule's documentation",
 }
 """Every verb with its line of help; a test holds them against the modules' own."""

@@ -1,0 +1,40 @@
+"""``envdoctor init``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from envdoctor.cli import options as opt
+from envdoctor.cli.messages import say, teller
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_EPILOG = (
+    "Examples: `envdoctor init` here; `envdoctor init --profile rvc-zluda`; `envdoctor init --no-hook` leaves "
+    "pre-commit alone. What a file has already is kept as it is."
+)
+
+
+@app.command(epilog=_EPILOG)
+def init(
+    project: opt.ProjectArgument = Path(),
+    profile: opt.ProfileOption = None,
+    no_hook: Annotated[bool, typer.Option("--no-hook", help="Write no hook for pre-commit.")] = False,
+    quiet: opt.QuietOption = False,
+) -> None:
+    """Write the project's settings, with comments, and a pre-commit hook."""
+    from envdoctor.adapters.written_files import write_together
+    from envdoctor.ports import UsageError
+    from envdoctor.verbs.init import files_of_init, profile_for
+
+    if not project.is_dir():
+        raise UsageError(f"`{project}` is no folder")
+    files = files_of_init(project, profile_for(project, profile, teller(quiet=quiet)), hook=not no_hook)
+    write_together(files)
+    for path in () if quiet else files:
+        say(f"wrote {path}")
+    if not quiet:
+        say("next: envdoctor check" if files else "nothing to write: the settings and the hook are there")
