@@ -141,7 +141,7 @@ def _documents(schema: Json) -> str:
     intro = (
         "Each verb that prints something has `--format json`: a [report](report.md), or one of these documents. New "
         "keys may come. The JSON Schema ships in the package as `envdoctor/render/documents.schema.json`. `run` prints "
-        "what its command prints, and `profiles new` a TOML file."
+        "what its command prints, `profiles new` a TOML file, and `init` writes files."
     )
     return schema_page("Documents", intro, {**schema, "properties": {"schema": {"type": "string"}}})
 

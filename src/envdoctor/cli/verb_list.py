@@ -47,7 +47,7 @@ def first_screen(width: int) -> str:
             yield from (f"  {'':<{first}}  {line}" for line in lines[1:])
 
     typed = max(len(command) for command, _ in _FIRST)
-    lines = wrapped("Diagnose and treat Python environments whose GPU is not the one their authors had.")
+    lines = wrapped("Diagnose and treat environments whose GPU is not the one their authors had.")
     lines += ["", "Three things to type:"]
     if width >= typed + 44:
         lines += columns(_FIRST, typed)
