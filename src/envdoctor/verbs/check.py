@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from packaging.utils import canonicalize_name
@@ -21,7 +20,6 @@ from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
-from envdoctor.verbs.kept_diagnosis import Found, found_before
 from envdoctor.verbs.project_overrides import as_stated
 from envdoctor.verbs.resolver_input import choose_python, manifest_of
 from envdoctor.verbs.scope import with_groups
@@ -121,14 +119,15 @@ def _diagnose_and_judge(request: CheckRequest, repair: str, phases: Phases, *, g
     examination = _examination(request)
     manifest = _manifest(request)
     diagnosis = None
-    outcomes: tuple[GroupOutcome, ...] = ()
     if manifest is not None and request.index is not None:
-        search = partial(_search, request, manifest, request.index, examination, repair, groups=groups)
-        # A lock that is to be written wants to know more than what is kept.
-        found = found_before(request, manifest, search) if groups else search()
-        manifest, diagnosis, outcomes = found.manifest, found.diagnosis, found.groups
+        manifest, resolver = choose_python(manifest, request.python_choices, request.index)
         examination = replace(examination, target=manifest.target)
+        diagnosis = _diagnose(request, manifest, request.index, examination, resolver, repair)
+        diagnosis = as_stated(diagnosis, request.project, manifest.target, request.index)
     unread = _left_to_lock(request, manifest, diagnosis)
+    outcomes: tuple[GroupOutcome, ...] = ()
+    if groups and manifest is not None and diagnosis is not None and not unread:
+        outcomes = _groups(request, manifest, diagnosis)
     if unread:
         diagnosis = Diagnosis()
         examination = replace(examination, by_lock=unread, project=_without_set_aside(request))
@@ -153,18 +152,6 @@ def _diagnose_and_judge(request: CheckRequest, repair: str, phases: Phases, *, g
     phases.end("rules_s")
     target = manifest.target if manifest else request.target
     return Diagnosed(target, diagnosis, findings, phases.timings(), by_lock=unread, groups=outcomes)
-
-
-def _search(
-    request: CheckRequest, manifest: Manifest, index: Index, examination: Examination, repair: str, *, groups: bool
-) -> Found:
-    manifest, resolver = choose_python(manifest, request.python_choices, index)
-    examination = replace(examination, target=manifest.target)
-    diagnosis = _diagnose(request, manifest, index, examination, resolver, repair)
-    diagnosis = as_stated(diagnosis, request.project, manifest.target, index)
-    unread = _left_to_lock(request, manifest, diagnosis)
-    outcomes = _groups(request, manifest, diagnosis) if groups and not unread else ()
-    return Found(manifest, diagnosis, outcomes)
 
 
 def _groups(request: CheckRequest, manifest: Manifest, diagnosis: Diagnosis) -> tuple[GroupOutcome, ...]:

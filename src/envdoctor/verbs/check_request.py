@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from envdoctor.model.target import Target
     from envdoctor.model.unknown import Unknown
     from envdoctor.ports import ArchiveReader, Index, Progress
-    from envdoctor.verbs.index_choice import IndexChoice
 
 __all__ = ["CheckRequest", "Diagnosed"]
 
@@ -77,8 +76,6 @@ class CheckRequest:
     """What is looked at, and who named it."""
     groups: GroupChoice = GroupChoice()  # noqa: RUF009 - immutable
     """The lists that were asked for beside the main one; a lock of them is no lock of the main list."""
-    index_choice: IndexChoice | None = None
-    """The options of the index as typed; None: it is not known what the index rests on."""
     part: str = ""
     """Which of the profile's environments this is about, where it has several."""
 

@@ -167,7 +167,6 @@ def open_session(
         unreachable=lambda: index.unreachable,
         progress=progress,
         offline=index_choice.offline,
-        index_choice=index_choice,
         torch=torch,
         further=further_advisories(settings, project),
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
