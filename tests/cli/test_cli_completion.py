@@ -41,7 +41,7 @@ def offered(shell: str, line: str) -> list[str]:
     [
         ("envdoctor comp", ["compare"]),
         ("envdoctor check --prof", ["--profile"]),
-        ("envdoctor check . --profile rvc", ["rvc-zluda"]),
+        ("envdoctor check . --profile rvc", ["rvc-rocm-windows", "rvc-zluda"]),
         ("envdoctor lock -p diffrhythm2-w", ["diffrhythm2-wsl2"]),
         ("envdoctor profiles show kok", ["kokoro-coreml"]),
         ("envdoctor profiles val", ["validate"]),
@@ -65,7 +65,7 @@ def test_every_option_takes_one_line_whatever_its_help_says() -> None:
 def test_the_script_for_bash_completes_a_command_line() -> None:
     script = """
         eval "$(envdoctor --show-completion)"
-        COMP_WORDS=(envdoctor lock --profile xtts); COMP_CWORD=3
+        COMP_WORDS=(envdoctor lock --profile xtts-z); COMP_CWORD=3
         _envdoctor_completion envdoctor; echo "${COMPREPLY[*]}"
     """
     path = f"{Path(PROGRAM).parent}{os.pathsep}{os.environ['PATH']}"
