@@ -38,13 +38,13 @@ class Runner:
     workspace: Path
     temporary: Path
 
-    def step(self, identifier: str, **values: str) -> Ran:
+    def step(self, identifier: str, python: str = sys.executable, **values: str) -> Ran:
         """Run a step; ``values`` are inputs (with ``_`` for ``-``), the rest have their defaults."""
         known = {f"inputs.{name}": entry.get("default", "") for name, entry in ACTION["inputs"].items()}
         known |= {f"inputs.{name.replace('_', '-')}": value for name, value in values.items()}
         known["github.action_path"] = str(ROOT)
         known["steps.install.outputs.program"] = str(Path(sys.executable).with_name("envdoctor"))
-        known["steps.python.outputs.python-path"] = sys.executable
+        known["steps.python.outputs.python-path"] = python
         outputs, summary = self.temporary / "outputs", self.temporary / "summary"
         for file in (outputs, summary):
             file.write_text("", encoding="utf-8")
@@ -135,6 +135,21 @@ def test_hooks_action_does_not_run_what_stands_in_an_input(runner: Runner, value
     assert runner.step("check", **dict.fromkeys(names, value)).code == 2
     assert not (runner.workspace / "pwned").exists()
     assert not (runner.workspace / "x").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script stands in for the interpreter")
+@pytest.mark.parametrize("version", ["", "0.1.0"])
+def test_hooks_action_takes_a_release_by_the_name_of_the_distribution(runner: Runner, version: str) -> None:
+    """An interpreter that makes environments of a recording pip stands in for the runner's."""
+    python = runner.temporary / "python"
+    lines = ["#!/bin/sh", 'if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; else echo "$@"; fi']
+    python.write_text("\n".join(lines), encoding="utf-8")
+    python.chmod(0o755)
+    ran = runner.step("install", python=str(python), version=version)
+    assert ran.code == 0, ran.log
+    name = re.search('^name = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert name is not None
+    assert ran.log.split()[-1] == (f"{name[1]}=={version}" if version else str(ROOT))
 
 
 @pytest.mark.online

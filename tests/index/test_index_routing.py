@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from index_samples import versions
+from index_server import Answer, make_wheel
 
 from envdoctor.adapters.index import AnyIndex, ExtraIndex, IndexSettings, default_index_url, open_index
 from envdoctor.model.profile import BoundIndex
@@ -185,6 +186,34 @@ def test_extra_index_out_of_reach(server, opened: Open) -> None:
     with pytest.raises(IndexUnavailable):
         index.page("private")
     assert [item.index for item in index.unreachable] == ["extra-1"]
+
+
+@pytest.fixture(params=["refused", "silent", "no certificate", 503, 403, 200])
+def dead(request: pytest.FixtureRequest, other_server, by_hand) -> str:
+    """Return the address of an index that tells nothing."""
+    if request.param == "refused":
+        return closed_port()
+    if request.param == "silent":
+        return str(by_hand(lambda _connection: None))
+    if request.param == "no certificate":
+        return str(other_server.url).replace("http:", "https:")
+    for name in ("torch", "helper", "absent"):
+        other_server.answers[f"/simple/{name}/"] = Answer(b"please log in", "text/plain", request.param)
+    return str(other_server.url)
+
+
+def test_nothing_is_concluded_from_other_indexes_where_the_default_one_tells_nothing(
+    server, dead: str, opened: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / "torch-2.6-py3-none-any.whl").write_bytes(make_wheel("torch-2.6-py3-none-any.whl"))
+    wheels(server, "helper", "1.0")
+    links = ExtraIndex("links", (tmp_path / "wheels").as_uri(), flat=True)
+    index = opened(default_url=dead, extra=(links, ExtraIndex("extra", server.url)), timeout=1.0)
+    for name in ("torch", "helper", "absent"):
+        with pytest.raises(IndexUnavailable) as failed:
+            index.page(name)
+        assert failed.value.unknown.index == "default"
 
 
 def test_find_links(server, opened: Open, tmp_path: Path) -> None:

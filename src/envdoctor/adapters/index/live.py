@@ -12,6 +12,8 @@ Which index a project's files come from:
    for it is what projects are written for. Where an extra index outbids the default one for a project that both have,
    ``confused`` says so: whoever registers a private project's name can take its place (dependency confusion). Of
    files that are the same by version and tags, the default index's is taken.
+4. Where the default index does not answer, nothing is taken from extra ones in its stead: a version that they lack may
+   be there. The project is not known.
 
 Where an index cannot be reached, another's files stand in, so that a diagnosis can go on; they say so (``stand_in``),
 and the index is listed in ``unreachable`` in any case. For a bound index and for one in the place of the default, the

@@ -17,7 +17,7 @@ from envdoctor.adapters.index.stand_ins import carries, standing_in
 from envdoctor.adapters.index.workers import Job
 from envdoctor.model.candidate import ProjectPage
 from envdoctor.model.index_url import label_of
-from envdoctor.model.unknown import Unknown, UnknownKind
+from envdoctor.model.unknown import Unknown
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 __all__ = ["Confused", "Router", "Sources"]
@@ -191,14 +191,15 @@ class Router:
         if first is not None:
             self._compare(first, more)
             return merged([first, *more, *self._stand_ins(first, more, answers)])
+        if failure is not None:
+            # The index that nearly everything comes from might have what the others lack.
+            raise failure
         if not more:
             answers += [self._load(source, name) for source in self._sources.otherwise]
             more = [answer for answer in answers if isinstance(answer, ProjectPage)][:1]
-        if more and (failure is None or failure.unknown.kind is not UnknownKind.OFFLINE):
-            if failure is not None:
-                self._missed(failure)
+        if more:
             return merged(more)
-        failure = failure or next((answer for answer in answers if isinstance(answer, IndexUnavailable)), None)
+        failure = next((answer for answer in answers if isinstance(answer, IndexUnavailable)), None)
         if failure is not None:
             raise failure
         raise ProjectNotFound(name, self._sources.default.name if self._sources.default else "find-links")
