@@ -88,3 +88,5 @@ class Examination:
     """What is wrong with pastes that were not understood, where others were."""
     patches: tuple[PatchState, ...] = ()
     """How the profile's patches of the project stand to its files."""
+    accepted: bool = False
+    """A lock was written with the profile: what is told before one takes it is not repeated."""

@@ -228,6 +228,7 @@ def _examination(request: CheckRequest) -> Examination:
         further=request.further,
         not_read=request.not_read,
         patches=request.patches,
+        accepted=request.locked is not None,
     )
 
 

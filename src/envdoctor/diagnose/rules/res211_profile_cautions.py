@@ -1,8 +1,9 @@
 """What a careful person is told before taking a profile.
 
 ## What it does
-Says the profile's cautions that apply here. A caution may be for one operating system, for a version of a package or of
-Python, for a file that the project has, or for a machine with several cards; one without a condition always applies.
+Says the profile's cautions that apply here, until a lock is written with it. A caution may be for one operating system,
+for a version of a package or of Python, for a file that the project has, or for a machine with several cards; one
+without a condition always applies.
 
 ## Why it is bad
 A profile mends what it can. What it cannot, or what was never run on its hardware, must be known before it is taken.
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding with all cautions that apply."""
     profile, sources = examination.profile, examination.sources
-    if profile is None:
+    if profile is None or examination.accepted:
         return
     cards = sum(fact.name.endswith("].name") for fact in examination.facts.matching("gpu["))
     said = tuple(

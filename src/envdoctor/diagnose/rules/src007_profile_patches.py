@@ -40,6 +40,8 @@ def find(examination: Examination) -> Iterator[Finding]:
     absent = [state for state in states if state.state == "absent"]
     there = [state for state in states if state.state in ("fits", "applied")]
     wrong = misfits or (absent if there else [])
+    if examination.accepted and not wrong:
+        return
     if not there and not misfits:
         if not absent:
             return
