@@ -33,6 +33,10 @@ def test_the_plan_of_another_machine_is_shown_with_its_patches(
         "gamma.py": ["inner"],
     }
     assert "install-from-lock" in {step["kind"] for step in steps}
+    (made,) = [step for step in steps if step["kind"] == "create-environment"]
+    assert made["interpreter"] == ""
+    assert fix(*_ELSEWHERE, "--dry-run") == 0
+    assert "(that machine's own, uv)" in " ".join(capsys.readouterr().out.split())
     before = {name: value for name, value in tree_state(project).items() if name != "small.toml"}
     assert fix(*_ELSEWHERE, "--yes") == 1
     assert "`fix` does not" in capsys.readouterr().err

@@ -59,7 +59,9 @@ def test_one_bad_line_among_good_ones_is_kept_as_a_problem(diagnose):
     assert [(p.kind, p.subject) for p in environment.problems if p.kind not in NOT_TOLD] == [
         (ProblemKind.UNREADABLE_LINE, "pasted.txt:2")
     ]
-    assert [finding.rule for finding in diagnose(environment)] == ["ENV008", "ENV011"]
+    findings = diagnose(environment)
+    assert [finding.rule for finding in findings] == ["ENV008", "ENV011"]
+    assert findings[1].evidence == ()  # its message says all of it
 
 
 COLUMNS = """\

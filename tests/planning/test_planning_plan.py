@@ -182,7 +182,7 @@ def test_steps_have_stable_ids_and_sentences() -> None:
         ("path", lambda: plan(file("a", filename=".."))),
         ("index", lambda: plan(file("a", url=""))),
         ("disk", lambda: plan(file("a", size=10**9), disk_free=10**9)),
-        ("python", lambda: plan(file("a"), here=None, interpreter="")),
+        ("python", lambda: plan(file("a"), here=None, interpreter=None)),
         ("python", lambda: plan(file("a"), python="3.12")),
     ],
 )

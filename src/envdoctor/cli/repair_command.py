@@ -19,7 +19,6 @@ from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
 
 if TYPE_CHECKING:
-    from envdoctor.model.report import Report
     from envdoctor.ports import Tell
     from envdoctor.verbs.project_repair import ProjectRepair
 
@@ -69,6 +68,7 @@ def repair(
 ) -> None:
     """Show a repair as a diff of the files that people wrote; with --write, change them."""
     from envdoctor.model.report import exit_code
+    from envdoctor.render.reasons import why_no_repair
     from envdoctor.verbs.check import diagnose_project, report_of
     from envdoctor.verbs.project_inputs import load_settings, read
     from envdoctor.verbs.project_repair import chosen_repair, project_repair, write_repair
@@ -86,7 +86,7 @@ def repair(
         report = report_of(request, diagnose_project(request), command="repair")
         chosen = chosen_repair(report, number)
         if chosen is None:
-            tell(_why_none(report))
+            tell(why_no_repair(report))
             if format is opt.PageFormat.JSON:
                 write_document("repair", repair=None, files=[], cautions=[], by_hand=[], written=False)
             raise typer.Exit(_BY_HAND if report.conflicts else exit_code(report, "never"))
@@ -106,19 +106,6 @@ def repair(
         sys.stdout.writelines(change.diff() for change in made.changes)
         _tell(made, project, tell, write=write)
     raise typer.Exit(_BY_HAND if made.by_hand else 0)
-
-
-def _why_none(report: Report) -> str:
-    from envdoctor.render.reasons import unknown_text
-
-    if report.conflicts:
-        return "no repair is known"
-    if report.complete:
-        return "nothing is to be repaired: no requirements conflict"
-    reasons = [unknown_text(unknown) for unknown in report.unknowns]
-    more = f", and {len(reasons) - 1} more" if len(reasons) > 1 else ""
-    why = f": {reasons[0]}{more}" if reasons else ""
-    return f"no conflict is known, but not everything could be looked at, see `envdoctor check`{why}"
 
 
 def _root(project: Path) -> Path:

@@ -60,14 +60,15 @@ class CreateEnvironment:
     python: str
     """``3.11``."""
     interpreter: str
-    """The executable that it is made with."""
+    """The executable that it is made with; empty where it is another machine's."""
     tool: str
     """``uv`` or ``venv``."""
 
     @property
     def sentence(self) -> str:
         """What it does, in words."""
-        return f"create the environment `{self.path}` with Python {self.python} (`{self.interpreter}`, {self.tool})"
+        interpreter = f"`{self.interpreter}`" if self.interpreter else "that machine's own"
+        return f"create the environment `{self.path}` with Python {self.python} ({interpreter}, {self.tool})"
 
 
 @dataclass(frozen=True, slots=True)

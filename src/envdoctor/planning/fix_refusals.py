@@ -46,9 +46,9 @@ def refusals_of(
     builds: Mapping[str, BuildState],
     *,
     python: str,
-    interpreter: str,
+    interpreter: str | None,
 ) -> tuple[Refusal, ...]:
-    """Return every reason that values alone can tell."""
+    """Return every reason that values alone can tell; ``interpreter``: None where none was found."""
     return (
         *_environment(environment, python, interpreter),
         *(refusal for file in files for refusal in _file(file)),
@@ -57,14 +57,14 @@ def refusals_of(
     )
 
 
-def _environment(state: EnvironmentState, python: str, interpreter: str) -> Iterator[Refusal]:
+def _environment(state: EnvironmentState, python: str, interpreter: str | None) -> Iterator[Refusal]:
     if state.fault is not None:
         yield Refusal(RefusalKind.ENVIRONMENT, state.path, state.fault, "name another one with `--env`")
     elif state.exists and state.python is not None and python and f"{state.python[0]}.{state.python[1]}" != python:
         have = f"{state.python[0]}.{state.python[1]}"
         message = f"`{state.path}` is for Python {have}, and the lock is for {python}"
         yield Refusal(RefusalKind.PYTHON, state.path, message, "name another place with `--env`; it will be made there")
-    elif not state.exists and not interpreter:
+    elif not state.exists and interpreter is None:
         message = f"no Python {python} was found to make the environment with"
         remedy = f"install Python {python} (with its venv), or name one with `--python`"
         yield Refusal(RefusalKind.PYTHON, state.path, message, remedy)

@@ -51,8 +51,8 @@ class PlanInput:
     profile: Profile | None = None
     exclusions: tuple[Exclusion, ...] = ()
     """What must not be installed, beside the profile's: what another distribution stands in for."""
-    interpreter: str = ""
-    """What a new environment is made with."""
+    interpreter: str | None = None
+    """What a new environment is made with; None where none was found, empty where it is another machine's."""
     python: str = ""
     """``3.11``: what the lock is for."""
     builds: Mapping[str, BuildState] = field(default_factory=dict)
@@ -161,7 +161,7 @@ def _package_steps(given: PlanInput, wanted: tuple[PlannedFile, ...]) -> Iterato
         yield DownloadFiles("", wanted)
     if not state.exists:
         tool = "uv" if given.installer == "uv" else "venv"
-        yield CreateEnvironment("", state.path, given.python, given.interpreter, tool)
+        yield CreateEnvironment("", state.path, given.python, given.interpreter or "", tool)
     for file in wanted:
         if file.sdist:
             build = given.builds.get(file.name)

@@ -25,6 +25,7 @@ __all__ = [
     "refusals_text",
     "rejection_detail",
     "unknown_text",
+    "why_no_repair",
     "worded",
 ]
 
@@ -113,6 +114,18 @@ def _not_checked(unknowns: Sequence[Unknown]) -> str:
     reasons = {reason(unknown) for unknown in unknowns}
     why = reasons.pop() if len(reasons) == 1 else reason(unknowns[0], addressed=False)
     return f"{len(unknowns)} {what} could not be checked: {why}"
+
+
+def why_no_repair(report: Report) -> str:
+    """Return why a report has no repair."""
+    if report.conflicts:
+        return "no repair is known"
+    if report.complete:
+        return "nothing is to be repaired: no requirements conflict"
+    reasons = [unknown_text(unknown) for unknown in report.unknowns]
+    more = f", and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+    why = f": {reasons[0]}{more}" if reasons else ""
+    return f"no conflict is known, but not everything could be looked at, see `envdoctor check`{why}"
 
 
 def rejection_detail(rejection: Rejection) -> str:

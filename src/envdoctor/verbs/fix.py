@@ -99,7 +99,7 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
             installer=name,
             profile=profile,
             exclusions=exclusions,
-            interpreter=found[0] if found is not None else "",
+            interpreter=found[0] if found is not None else None,
             python=target.python_version,
             builds=locked.builds,
             preview=ports.preview(chosen.patches, arriving, state, builds=bool(locked.builds), leaving=leaving),

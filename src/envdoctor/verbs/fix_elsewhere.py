@@ -18,9 +18,6 @@ from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 
 __all__ = ["Elsewhere", "with_patches_alone"]
 
-_NOT_HERE = "the interpreter of that machine"
-
-
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
     """Another machine as a plan needs to know it: nothing is there yet, and what this one has does not count."""
@@ -32,8 +29,8 @@ class Elsewhere:
         return EnvironmentState(environment, exists=False)
 
     def find_python(self, wanted: Sequence[tuple[int, int]]) -> tuple[str, tuple[int, int]] | None:
-        """Return that the first one will be there."""
-        return (_NOT_HERE, wanted[0]) if wanted else None
+        """Return that the first one will be there; where, is not known."""
+        return ("", wanted[0]) if wanted else None
 
     def installer(self, state: EnvironmentState) -> tuple[str, str, bool]:  # noqa: ARG002 - the port's signature
         """Return the installer that takes everything."""

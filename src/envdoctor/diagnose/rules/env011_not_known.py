@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import ProblemKind
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ def find(examination: Examination) -> Iterator[Finding]:
             severity=RULE.severity,
             subject=open_questions[0].subject,
             message=f"`{environment.source}` output does not tell {_joined([item.detail for item in open_questions])}",
-            evidence=tuple(Evidence(f"not told: {item.detail}", item.subject) for item in open_questions),
             remedy=Remedy("Check the environment on its machine, or send `python -m pip inspect` for its requirements"),
         )
 
