@@ -125,6 +125,39 @@ def test_hooks_ci_formats_say_what_is_waived_in_their_own_words(
 
 
 @pytest.mark.parametrize(
+    ("waiver", "code", "said"),
+    [
+        ("RES999", "RES092", "no rule or advisory is called `RES999`; did you mean `RES"),
+        ("conflicting-requirement", "RES092", "did you mean `conflicting-requirements`?"),
+        ('RES001"\nsubject = "torhc', "RES093", "the waiver of `RES001` is for `torhc`, and was found of `"),
+        ("RES010", "RES093", "the waiver of `RES010` accepts nothing of what was found"),
+        ("ENV003", None, ""),
+        ("log-without-outcome", None, ""),
+    ],
+)
+def test_hooks_a_waiver_that_accepts_nothing_is_said_where_its_rule_was_asked(
+    project: Path, capsys: pytest.CaptureFixture[str], waiver: str, code: str | None, said: str
+) -> None:
+    accept(project, CONFLICTS, INFERENCE, f'rule = "{waiver}"\nreason = "x"')
+    ended, found = findings(project, capsys)
+    assert ended == 0
+    idle = [finding for key in ("RES092", "RES093") for finding in found.get(key, [])]
+    assert [finding["rule"] for finding in idle] == ([code] if code else [])
+    assert all(said in finding["message"] for finding in idle)
+
+
+def test_hooks_what_was_not_looked_at_leaves_no_waiver_idle(
+    project: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ENVDOCTOR_INDEX_RECORDED")
+    accept(project, INFERENCE, 'rule = "RES010"\nreason = "x"', 'rule = "RES999"\nreason = "x"')
+    _, text = say(project, capsys, "--offline", "--format", "json")
+    rules = [finding["rule"] for finding in json.loads(text)["findings"]]
+    assert "RES092" in rules
+    assert "RES093" not in rules
+
+
+@pytest.mark.parametrize(
     ("waiver", "fault"),
     [
         ('rule = "ADV062"', "`tool.envdoctor.waive[0].reason`: missing"),

@@ -111,6 +111,47 @@ A waiver says "not now". Without an end it becomes "never", and nobody remembers
 - docs/conflicts-repairs-locks.md
 """
 
+_NO_SUCH_RULE = """A waiver of something that no finding is called.
+
+## What it does
+
+Names each waiver of `[tool.envdoctor]` whose `rule` is neither the code or name of a rule nor that of an advisory, the
+project's own among them, with the name that is nearest to it.
+
+## Why is this bad
+
+It accepts nothing. What it was written for is open, or will be when it is found.
+
+## Example
+
+`rule = "RES999"`
+
+## References
+
+- docs/conflicts-repairs-locks.md
+"""
+
+_UNUSED = """A waiver that accepts nothing of what was found.
+
+## What it does
+
+Names each waiver of `[tool.envdoctor]` in force whose rule was looked at and found nothing, or found something of other
+subjects than the one that it is for. It is a note: another target, profile or environment may need the waiver. Nothing
+is said where not everything could be looked at.
+
+## Why is this bad
+
+A waiver that outlives its finding accepts the next one unseen.
+
+## Example
+
+`subject = "torhc"` on a waiver of `source-only`, and what is found is about `torch`.
+
+## References
+
+- docs/conflicts-repairs-locks.md
+"""
+
 _DISAGREES = """After a fix, the installer sees another version than was installed, or none.
 
 ## What it does
@@ -225,6 +266,10 @@ FOUND_ELSEWHERE = (
         _NO_OUTCOME,
     ),
     _entry("RES091", "expired-waiver", Severity.WARNING, "A waiver whose last day has gone", _EXPIRED),
+    _entry(
+        "RES092", "unknown-waiver", Severity.WARNING, "A waiver of something that no finding is called", _NO_SUCH_RULE
+    ),
+    _entry("RES093", "unused-waiver", Severity.INFO, "A waiver that accepts nothing of what was found", _UNUSED),
     _entry(
         "ENV030",
         "installer-disagrees",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.understood import is_understood
+from envdoctor.diagnose.rulebook import rules_for
 from envdoctor.lock.still_holds import holds
 from envdoctor.model.report import Report
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
@@ -23,7 +25,7 @@ from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.project_overrides import as_stated
 from envdoctor.verbs.resolver_input import choose_python, manifest_of
 from envdoctor.verbs.scope import with_groups
-from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, waive
+from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, idle_waivers, waive
 from envdoctor.verbs.without_profile import changes_anything, found_as_they_stand, found_without_bounds
 
 if TYPE_CHECKING:
@@ -85,17 +87,18 @@ def report_of(request: CheckRequest, result: Diagnosed, *, command: str) -> Repo
     """Return the report of what was diagnosed, with what waivers and the lock accept marked."""
     diagnosis = result.diagnosis
     unknowns = () if result.by_lock else _unknowns(request, diagnosis)
+    complete = (bool(result.by_lock) or _complete(request, unknowns)) and is_understood(result.findings)
     return Report(
         command=command,
         target=result.target,
         profile=request.profile.name if request.profile else None,
-        complete=(bool(result.by_lock) or _complete(request, unknowns)) and is_understood(result.findings),
+        complete=complete,
         unknowns=unknowns,
         conflicts=diagnosis.conflicts if diagnosis else (),
         conflicts_truncated=diagnosis.conflicts_truncated if diagnosis else False,
         repairs=diagnosis.repairs if diagnosis else (),
         resolution=diagnosis.resolution if diagnosis else None,
-        findings=_accepted(request, diagnosis, result.findings),
+        findings=_accepted(request, result, complete=complete),
         facts=tuple(request.facts),
         timings=result.timings,
         environment=request.part,
@@ -254,11 +257,26 @@ def _diagnose(
     )
 
 
-def _accepted(request: CheckRequest, diagnosis: Diagnosis | None, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    conflicts = diagnosis.conflicts if diagnosis else ()
-    marked = waive(findings, request.settings.waivers, request.today)
-    marked = accepted_by_lock(marked, conflicts, request.locked)
-    return (*marked, *expired_waivers(request.settings.waivers, request.today))
+def _accepted(request: CheckRequest, result: Diagnosed, *, complete: bool) -> tuple[Finding, ...]:
+    waivers, today = request.settings.waivers, request.today
+    marked = waive(result.findings, waivers, today)
+    marked = accepted_by_lock(marked, result.diagnosis.conflicts if result.diagnosis else (), request.locked)
+    expired = expired_waivers(waivers, today)
+
+    def looked_at() -> Collection[str]:
+        return _looked_at(request, result) if complete and not result.by_lock else ()
+
+    return (*marked, *expired, *idle_waivers(waivers, (*marked, *expired), request.further, looked_at, today))
+
+
+def _looked_at(request: CheckRequest, result: Diagnosed) -> Collection[str]:
+    """Return the codes of the rules that were asked, and of the advisories that tell of more than logs."""
+    diagnosis = result.diagnosis or Diagnosis()
+    examination = replace(_examination(request), conflicts=diagnosis.conflicts, resolution=diagnosis.resolution)
+    codes = {rule.code for rule in rules_for(examination)}
+    if diagnosis.resolution is None and request.environment is None:
+        return codes
+    return codes | {item.code for item in (*shipped_advisories().advisories, *request.further) if not item.log_only}
 
 
 def _complete(request: CheckRequest, unknowns: Sequence[Unknown]) -> bool:

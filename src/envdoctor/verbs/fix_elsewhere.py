@@ -18,6 +18,7 @@ from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
 
 __all__ = ["Elsewhere", "with_patches_alone"]
 
+
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
     """Another machine as a plan needs to know it: nothing is there yet, and what this one has does not count."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date
+from difflib import get_close_matches
 
+from envdoctor.diagnose.advisories.advisory import Advisory
+from envdoctor.diagnose.documentation import catalogue
 from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.lock.still_holds import meets
 from envdoctor.model.conflict import Conflict
@@ -13,9 +16,12 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.verbs.settings import WaiverSetting
 
-__all__ = ["accepted_by_lock", "expired_waivers", "waive"]
+__all__ = ["accepted_by_lock", "expired_waivers", "idle_waivers", "waive"]
 
 _SETTINGS_FILE = "pyproject.toml"
+_SHOWN = 4
+_CORRECT = "name a code or name that `envdoctor rule` lists"
+_TAKE_AWAY = "take it away, unless another target or environment needs it"
 
 
 def waive(findings: Iterable[Finding], waivers: Sequence[WaiverSetting], today: date) -> tuple[Finding, ...]:
@@ -42,6 +48,58 @@ def expired_waivers(waivers: Sequence[WaiverSetting], today: date) -> tuple[Find
     )
 
 
+def idle_waivers(
+    waivers: Sequence[WaiverSetting],
+    findings: Sequence[Finding],
+    further: Sequence[Advisory],
+    looked_at: Callable[[], Collection[str]],
+    today: date,
+) -> tuple[Finding, ...]:
+    """Return one finding for each waiver in force that names no rule, or accepts nothing of what was found.
+
+    ``looked_at`` returns the codes of what would have been found; it is asked only where a waiver accepts nothing.
+    """
+    in_force = [waiver for waiver in waivers if waiver.expires is None or waiver.expires >= today]
+    idle = [waiver for waiver in in_force if not any(_accepts(waiver, finding) for finding in findings)]
+    if not idle:
+        return ()
+    names = [row[:2] for row in catalogue()] + [(item.code, item.id) for item in further]
+    codes = {word.casefold(): (word, code) for code, name in names for word in (code, name)}
+    seen = looked_at()
+    said = []
+    for waiver in idle:
+        wanted = waiver.rule.casefold()
+        if wanted not in codes:
+            close = get_close_matches(wanted, codes, n=1)
+            hint = f"; did you mean `{codes[close[0]][0]}`?" if close else ""
+            said.append(_said(waiver, "RES092", f"no rule or advisory is called `{waiver.rule}`{hint}"))
+            continue
+        code = codes[wanted][1]
+        others = sorted({finding.subject for finding in findings if finding.rule == code})
+        if others:
+            about = " and ".join(f"`{subject}`" for subject in others[:_SHOWN])
+            more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+            message = f"the waiver of `{waiver.rule}` is for `{waiver.subject}`, and was found of {about}{more}"
+            said.append(_said(waiver, "RES093", message))
+        elif code in seen:
+            said.append(_said(waiver, "RES093", f"the waiver of `{waiver.rule}` accepts nothing of what was found"))
+    return tuple(said)
+
+
+def _said(waiver: WaiverSetting, code: str, message: str) -> Finding:
+    unknown = code == "RES092"
+    return Finding(
+        rule=code,
+        name="unknown-waiver" if unknown else "unused-waiver",
+        severity=Severity.WARNING if unknown else Severity.INFO,
+        subject=waiver.rule,
+        subject_kind=SubjectKind.RULE,
+        message=message,
+        remedy=Remedy(_CORRECT if unknown else _TAKE_AWAY),
+        location=FileOrigin(_SETTINGS_FILE),
+    )
+
+
 def accepted_by_lock(
     findings: Iterable[Finding], conflicts: Sequence[Conflict], locked: LockedProject | None
 ) -> tuple[Finding, ...]:
@@ -56,10 +114,14 @@ def accepted_by_lock(
     return tuple(marked)
 
 
+def _accepts(waiver: WaiverSetting, finding: Finding) -> bool:
+    named = waiver.rule.casefold() in (finding.rule.casefold(), finding.name.casefold())
+    return named and waiver.subject in (None, finding.subject)
+
+
 def _waived(finding: Finding, waivers: Sequence[WaiverSetting]) -> Finding:
     for waiver in waivers:
-        named = waiver.rule.casefold() in (finding.rule.casefold(), finding.name.casefold())
-        if named and waiver.subject in (None, finding.subject):
+        if _accepts(waiver, finding):
             expires = waiver.expires.isoformat() if waiver.expires else None
             return finding.waive(Waiver(waiver.reason, f"{_SETTINGS_FILE}: {waiver.key}", expires))
     return finding
