@@ -67,11 +67,10 @@ def repair(
     quiet: opt.QuietOption = False,
 ) -> None:
     """Show a repair as a diff of the files that people wrote; with --write, change them."""
-    from envdoctor.model.report import exit_code
     from envdoctor.render.reasons import why_no_repair
     from envdoctor.verbs.check import diagnose_project, report_of
     from envdoctor.verbs.project_inputs import load_settings, read
-    from envdoctor.verbs.project_repair import chosen_repair, project_repair, write_repair
+    from envdoctor.verbs.project_repair import chosen_repair, code_without_repair, project_repair, write_repair
 
     number, project = _told_apart(words or [])
     target = TargetChoice(target_os, target_arch, target_python, target_backend, gpu, glibc, macos)
@@ -89,7 +88,7 @@ def repair(
             tell(why_no_repair(report))
             if format is opt.PageFormat.JSON:
                 write_document("repair", repair=None, files=[], cautions=[], by_hand=[], written=False)
-            raise typer.Exit(_BY_HAND if report.conflicts else exit_code(report, "never"))
+            raise typer.Exit(code_without_repair(report))
         made = project_repair(_root(project), chosen)
         if write and made.changes and request.project is not None:
             write_repair(

@@ -12,11 +12,18 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.project import Project
 from envdoctor.model.repair import FileChange, Repair
-from envdoctor.model.report import Report
+from envdoctor.model.report import Report, exit_code
 from envdoctor.model.requirement import Requirement
 from envdoctor.ports import Tell, UsageError
 
-__all__ = ["ProjectRepair", "changes_of_repairs", "chosen_repair", "project_repair", "write_repair"]
+__all__ = [
+    "ProjectRepair",
+    "changes_of_repairs",
+    "chosen_repair",
+    "code_without_repair",
+    "project_repair",
+    "write_repair",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,11 @@ class ProjectRepair:
             "by_hand": list(self.by_hand),
             "written": written,
         }
+
+
+def code_without_repair(report: Report) -> int:
+    """Return the exit code where no repair is known: a conflict is left, or what was looked at is not everything."""
+    return 1 if report.conflicts else exit_code(report, "never")
 
 
 def chosen_repair(report: Report, number: int | None) -> Repair | None:
