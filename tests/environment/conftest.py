@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -110,4 +111,6 @@ CLEAN = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"}
 
 @pytest.fixture
 def clean() -> dict[str, str]:
-    return dict(CLEAN)
+    # Without these no program starts on Windows, and under Wine none finds its libraries.
+    needed = ("SYSTEMROOT", "PATH") if os.name == "nt" else ()
+    return {**CLEAN, **{name: os.environ[name] for name in needed}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Callable
@@ -101,7 +102,8 @@ def test_what_is_no_proxy_is_refused_at_once(
     said = str(caught.value)
     assert reason in said
     assert "hidden" not in said
-    assert ("pip's `proxy`" if variable == "PIP_PROXY" else f"`{variable}`") in said
+    spelled = variable.upper() if os.name == "nt" else variable
+    assert ("pip's `proxy`" if variable == "PIP_PROXY" else f"`{spelled}`") in said
     opened(offline=True)
 
 
