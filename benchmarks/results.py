@@ -98,7 +98,8 @@ def _resolving(run: Run, title: str, kind: str) -> Iterator[str]:
         for tool in dict.fromkeys(tool for tool, _ in found):
             cold, warm = found[tool, "cold"], found[tool, "warm"]
             cells = [*_cells(cold, found["uv", "cold"]), *_cells(warm, found["uv", "warm"])]
-            pins = str(len(warm.pins)) if warm.pins else f"exit {warm.costs[-1].code}"
+            code = warm.costs[-1].code
+            pins = str(len(warm.pins)) if warm.pins else "stopped" if code is None else f"exit {code}"
             yield f"| {name} | {tool} | {' | '.join(cells)} | {pins} |"
     yield ""
     if kind != "conflict":
@@ -114,7 +115,9 @@ def _cells(row: Row, uv: Row) -> list[str]:
 def _differences(run: Run, names: Sequence[str]) -> Iterator[str]:
     for name in names:
         found = {row.tool: row.pins for row in run.rows if row.input == name and row.mode == "warm"}
-        ours, uv = found.get("envdoctor", {}), found.get("uv", {})
+        ours, uv = found.get("envdoctor"), found.get("uv")
+        if not ours or not uv:
+            continue
         other = sorted(package for package in ours.keys() & uv.keys() if ours[package] != uv[package])
         more, less = sorted(ours.keys() - uv.keys()), sorted(uv.keys() - ours.keys())
         if other or more or less:
