@@ -142,6 +142,11 @@ class DependencyGraph:
             known = self._candidates[name] = self._read(name)
         return known
 
+    @property
+    def met(self) -> frozenset[NormalizedName]:
+        """Projects whose candidates were asked for."""
+        return frozenset(self._candidates)
+
     def _read(self, name: NormalizedName) -> CandidateList:
         subject = Subject(SubjectKind.PACKAGE, name)
         written = (r for r in self._written.get(name, ()) if r.url and r.kind is RequirementKind.REQUIRE)

@@ -49,7 +49,7 @@ def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
     name = canonicalize_name(topic)
     about = replace(report, findings=tuple(item for item in report.findings if canonicalize_name(item.subject) == name))
     if diagnosis.resolution is None or diagnosis.graph is None:
-        return Explained(about)
+        return Explained(about, unknown_topic=not about.findings and name not in _met(request, diagnosis.graph))
     repair = _in_use(diagnosis)
     too_new = request.index.too_new if isinstance(request.index, _Dated) else None
     explanation = explain(diagnosis.resolution, diagnosis.graph, name, repair=repair, too_new=too_new)
@@ -67,11 +67,19 @@ def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
 def unknown_topic(topic: str, explained: Explained) -> str:
     """Return that a topic is none, with names that are close to it."""
     resolution = explained.report.resolution
-    names = [package.name for package in resolution.packages] if resolution else []
+    names = {package.name for package in resolution.packages} if resolution else set()
+    names.update(line.name for conflict in explained.report.conflicts for line in conflict.core)
     ids = [conflict.id for conflict in explained.report.conflicts]
-    close = difflib.get_close_matches(topic.lower(), [*names, *ids], n=3)
+    close = difflib.get_close_matches(topic.lower(), [*sorted(names), *ids], n=3)
     hint = f"; did you mean {' or '.join(f'`{name}`' for name in close)}?" if close else ""
-    return f"`{topic}` is neither a package of the resolution nor a conflict{hint}"
+    where = "of the resolution" if resolution else "that the requirements lead to"
+    return f"`{topic}` is neither a package {where} nor a conflict{hint}"
+
+
+def _met(request: CheckRequest, graph: DependencyGraph | None) -> set[NormalizedName]:
+    """Return the projects that the requirements name, and those that a search met."""
+    written = request.project.requirements if request.project is not None else ()
+    return {*(line.name for line in written), *(graph.met if graph is not None else ())}
 
 
 def _reason(repair: Repair | None, package: ResolvedPackage) -> str:

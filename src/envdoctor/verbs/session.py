@@ -26,6 +26,7 @@ from envdoctor.verbs.scope import scope_of_project, target_facts
 from envdoctor.verbs.substitutes import typed_substitutes, with_substitutes
 from envdoctor.verbs.target_choice import fitted, fitted_of_profile
 from envdoctor.verbs.torch_choice import choose_backend, facts_for, way_of_profile, with_way
+from envdoctor.verbs.typed_names import names_not_there
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
@@ -174,6 +175,9 @@ def open_session(
     named = None if settings.profile or chosen is None else chosen.name
     if has_its_own and chosen is None and target.python != usual:
         typed = replace(typed, python=target.python_version)  # A lock is to be for the same one.
+    requests = tuple(_requests(request, project, lock_folder or project, patient))
+    for said in names_not_there(requests, upgrade, substitute):
+        tell(said)
     return Session(
         request,
         (index, plain),
@@ -181,7 +185,7 @@ def open_session(
         tell,
         urls,
         Typed(project, profile or named, typed, index_choice, output_dir=lock_folder, groups=groups),
-        tuple(_requests(request, project, lock_folder or project, patient)),
+        requests,
     )
 
 

@@ -19,6 +19,7 @@ from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.step import PlannedFile
 from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound, UsageError
+from envdoctor.toml_tables import did_you_mean
 
 __all__ = ["Substituted", "offers_of_substitutes", "typed_substitutes", "with_substitutes"]
 
@@ -38,7 +39,8 @@ def typed_substitutes(names: Collection[str]) -> frozenset[NormalizedName]:
     asked, known = frozenset(map(canonicalize_name, names)), shipped_wheel_facts().substitutes
     for name in sorted(asked - set(known)):
         listed = ", ".join(f"`{item}` (`{known[item]}`)" for item in sorted(known))
-        raise UsageError(f"{_OPTION}: no substitute is known for `{name}`; there are: {listed}")
+        close = did_you_mean(name, known)
+        raise UsageError(f"{_OPTION}: no substitute is known for `{name}`{close or f'; there are: {listed}'}")
     return asked
 
 
