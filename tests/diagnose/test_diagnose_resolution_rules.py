@@ -434,6 +434,23 @@ def test_which_code_runs_on_which_card(card, architectures, ptx, answer) -> None
     assert runs_on(card, architectures, ptx) is answer
 
 
+@pytest.mark.parametrize(
+    ("torch", "asks", "card", "told"),
+    [
+        ("2.5.1", ("nvidia-cublas-cu12==12.4.5.8", "nvidia-cuda-runtime-cu12==12.4.127"), "sm_120", 1),
+        ("2.8.0", ("nvidia-cublas-cu12==12.8.4.1", "nvidia-cuda-runtime-cu12==12.8.90"), "sm_120", 0),
+        ("2.8.0", ("nvidia-cublas-cu12==12.8.4.1", "nvidia-cuda-runtime-cu12==12.8.90"), "sm_61", 1),
+        ("2.11.0", ("nvidia-cudnn-cu13==9.19", "cuda-toolkit[cublas]==13.0.2"), "sm_70", 1),
+        ("2.11.0", ("nvidia-cudnn-cu13==9.19", "cuda-toolkit[cublas]==13.0.2"), "sm_120", 0),
+        ("2.5.1", ("nvidia-cublas-cu12==12.4.5.8",), "sm_120", 0),  # a major alone tells no kernels
+    ],
+)
+def test_a_build_without_a_label_is_known_by_the_runtime_that_it_pins(torch, asks, card: str, told: int) -> None:
+    pins = tuple(by_distribution(text, "torch", torch) for text in asks)
+    target = target_of("linux/x86_64/3.11/cuda", gpu=card)
+    assert len(found("RES208", resolved(f"torch=={torch}", dependencies=pins), target=target)) == told
+
+
 def test_no_kernel_for_the_profile_s_card() -> None:
     card = target_of("windows/x86_64/3.10/cuda", gpu="sm_120")
     (finding,) = found("RES208", resolved("torch==2.6.0+cu124"), target=card)

@@ -93,13 +93,17 @@ class Scene:
 
 
 def _label_of_dependencies(dependencies: Iterable[Requirement]) -> str | None:
+    """Return ``cu124`` where CUDA 12.4's runtime is pinned; else ``cu12`` where no more than the major is told."""
+    major = None
     for dependency in dependencies:
+        if dependency.name == "cuda-toolkit" or _CUDA_RUNTIME.fullmatch(dependency.name):
+            pins = [item.version for item in dependency.specifier if item.operator in ("==", "~=")]
+            if pins and (version := _CUDA_VERSION.match(pins[0])):
+                return f"cu{version[1]}{version[2]}"
+            major = major or (f"cu{pins[0].split('.')[0]}" if pins else None)
         if match := _CUDA_SUFFIX.match(dependency.name):
-            return f"cu{match.group(1)}"
-        if dependency.name == "cuda-toolkit":
-            clauses = [item.version for item in dependency.specifier if item.operator in ("==", "~=")]
-            return f"cu{clauses[0].split('.')[0]}" if clauses else None
-    return None
+            major = major or f"cu{match.group(1)}"
+    return major
 
 
 def _bound_label(examination: Examination, index: str) -> str | None:
