@@ -157,3 +157,8 @@ def test_what_a_report_says_moves_no_cursor(
     other = copy.deepcopy(report)
     other["facts"][0]["value"] = "\x1b]0;gone\x07B"
     assert "\x1b" not in compared(capsys, tmp_path, report, other)[1]
+
+
+def test_what_is_not_there_is_said_to_be_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["compare", str(tmp_path / "nowhere")]) == 2
+    assert "nowhere`: there is no such file or directory" in capsys.readouterr().err

@@ -101,3 +101,10 @@ def test_a_file_that_is_no_utf8_is_left_to_hands(capsys: pytest.CaptureFixture[s
     assert (code, out) == (1, "")
     assert "by hand: `requirements.txt` is no UTF-8; make `torch==2.7` `==2.4.1`" in err
     assert content(example) == before
+
+
+def test_undo_of_a_project_names_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, _, err = run(capsys, "undo", "--project", str(tmp_path / "nowhere"))
+    assert (code, "nowhere`: there is no such file or directory" in err) == (2, True)
+    code, _, err = run(capsys, "undo", "--project", str(tmp_path))
+    assert (code, str(tmp_path) in err) == (2, True)

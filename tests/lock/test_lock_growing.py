@@ -143,6 +143,44 @@ def test_the_cases_beside_a_profile_say_what_differs(
     assert "ours.cases.toml:3: `case[0].version`" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("case = 3\n", "ours.cases.toml:1: `case`: must be a list of tables"),
+        ("[case]\nname = 'x'\n", "`case`: must be a list of tables"),
+        (
+            '[[case]]\nname = "x"\nrequirements = ["alpha"]\ngpu = "Voodoo"\n',
+            "ours.cases.toml:4: `case[0].gpu`: `Voodoo`",
+        ),
+        ('[[case]]\nname = "x"\nrequirements = ["alpha"]\npython = "9"\n', "ours.cases.toml:4: `case[0].python`: `9`"),
+        (
+            '[[case]]\nname = "x"\nrequirements = ["gone"]\n[[case]]\nname = "x"\nrequirements = ["alpha"]\n',
+            "ours.cases.toml:5: `case[1].name`: another case is called `x`",
+        ),
+    ],
+)
+def test_a_fault_of_the_cases_is_named_with_line_and_key(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ours.toml").write_text(PROFILE, encoding="utf-8")
+    (tmp_path / "ours.cases.toml").write_text(text, encoding="utf-8")
+    assert main(["profiles", "test", str(tmp_path / "ours.toml")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_case_whose_requirement_cannot_be_read_is_not_as_written(
+    index: LoopbackIndex, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ours.toml").write_text(PROFILE, encoding="utf-8")
+    cases = tmp_path / "ours.cases.toml"
+    case = '[[case]]\nname = "x"\nrequirements = ["alpha=="]\n'
+    cases.write_text(case, encoding="utf-8")
+    assert main(["profiles", "test", str(tmp_path / "ours.toml")]) == 1
+    assert "`alpha==` is an invalid requirement" in capsys.readouterr().out
+    cases.write_text(case + 'findings = ["RES002"]\n', encoding="utf-8")
+    assert main(["profiles", "test", str(tmp_path / "ours.toml")]) == 0
+
+
 def test_a_draft_has_the_index_of_the_card_and_the_repair_of_the_project(
     index: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,3 +115,10 @@ def test_what_is_no_lock_of_ours_is_refused(
     assert joined([locks[0], other], tmp_path) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "pylock.all.toml").exists()
+
+
+def test_what_is_no_text_is_named(locks: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    binary = tmp_path / "pylock.other.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    assert joined([locks[0], binary], tmp_path) == 2
+    assert f"`{binary}` cannot be read: " in capsys.readouterr().err

@@ -69,6 +69,8 @@ def test_where_the_index_is_out_of_reach_nothing_stands_in_for_it(
     (told,) = [item for item in report["findings"] if item["rule"] == "RES209"]
     assert "repo.amd.com/rocm/whl-multi-arch" in told["message"]
     assert "torch-directml" in told["remedy"]["summary"]
+    # The default index's torch is looked at in its place, which has no extras for AMD's cards.
+    assert "RES012" not in {item["rule"] for item in report["findings"]}
     assert main(["lock", str(project), *typed]) == 3
     assert not (project / "pylock.toml").exists()
 
@@ -125,3 +127,28 @@ def test_where_the_profile_is_for_this_system_the_card_is_measured(
     assert main(["lock", str(project), "--profile", "comfyui-rocm-windows", "--target-python", "3.12"]) == 0
     lock = read_toml((project / "pylock.comfyui-rocm-windows.toml").read_text("utf-8"))
     assert "amd-torch-device-gfx1100" in {item["name"] for item in lock["packages"]}
+
+
+def test_the_builds_of_torch_directml_that_declare_no_torch_are_held_to_theirs(
+    index: LoopbackIndex, project: Path
+) -> None:
+    """An RX 580 has no builds for ROCm; beside a newer torch, the oldest torch-directml would not load."""
+
+    def wheel(name: str, version: str, *asks: str) -> None:
+        lines = [f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}"]
+        lines += [f"Requires-Dist: {text}" for text in asks]
+        index.wheel(name, version, tag="cp310-cp310-win_amd64", metadata="\n".join(lines) + "\n")
+
+    for release in ("2.14.1", "2.4.1"):
+        wheel("torch", release)
+    wheel("torchvision", "0.29.2", "torch>=2.14.0")
+    wheel("torchvision", "0.19.1", "torch==2.4.1")
+    wheel("torch_directml", "0.2.5.dev240914", "torch==2.4.1", "torchvision==0.19.1")
+    wheel("torch_directml", "0.1.13.dev221216")
+    index.pages["torch-directml"] = index.pages.pop("torch_directml")
+    (project / "requirements.txt").write_text("torch\ntorchvision\n", encoding="utf-8")
+    typed = ["--gpu", "RX 580", "--target-os", "windows", "--target-python", "3.10", "--target-backend", "auto"]
+    assert main(["lock", str(project), *typed]) == 0
+    packages = {item["name"]: item for item in read_toml((project / "pylock.toml").read_text("utf-8"))["packages"]}
+    assert packages["torch-directml"]["version"] == "0.2.5.dev240914"
+    assert packages["torch"]["version"] == "2.4.1"

@@ -24,11 +24,16 @@ def again(paths: Sequence[Path]) -> str:
 def joined_files(paths: Sequence[Path]) -> Mapping[str, str]:
     """Return the file to write, by its name. Raises UsageError where a lock cannot be read or the set joined."""
     try:
-        read = {path.as_posix(): read_pylock(path.read_text(encoding="utf-8"), str(path)) for path in paths}
+        read = {path.as_posix(): read_pylock(_text(path), str(path)) for path in paths}
         return {NAME: lock_text(join_locks(read))}
     except OSError as error:
         raise UsageError(f"`{error.filename}` cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"a lock is not UTF-8: {error}") from error
     except LockError as error:
         raise UsageError(str(error)) from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except ValueError as error:  # no UTF-8, or a name that no file has
+        raise UsageError(f"`{path}` cannot be read: {error}") from error

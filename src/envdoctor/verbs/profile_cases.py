@@ -15,17 +15,22 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from envdoctor.ports import SilentProgress, UsageError
 from envdoctor.toml_tables import Document, Faults, Table, TomlError
+from envdoctor.verbs.card_choice import card_facts
 from envdoctor.verbs.check import diagnose_project
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.session import open_session
-from envdoctor.verbs.target_choice import TargetChoice
+from envdoctor.verbs.target_choice import TargetChoice, read_python
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from envdoctor.verbs.check_request import Diagnosed
 
 __all__ = ["Case", "read_cases", "run_cases"]
+
+
+_UNREAD = ("RES002", "RES006")
+"""Told of lines that say nothing of what was meant: without them a case shows nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,9 @@ def _amiss(case: Case, result: Diagnosed) -> Iterator[str]:
     if resolution is None:
         yield "it does not resolve with the profile"
         return
+    for item in result.findings:
+        if item.rule in _UNREAD and item.rule not in case.findings:
+            yield item.message
     versions = {str(item.name): item.version for item in resolution.packages}
     for name, wanted in case.versions.items():
         if name not in versions:
@@ -92,7 +100,13 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from error
     rows = document.data.get("case", [])
+    if not isinstance(rows, list):
+        document.faults.add("case", "must be a list of tables, `[[case]]`")
+        rows = []
     cases = tuple(_case(Table(data, f"case[{at}]", document.faults)) for at, data in enumerate(rows))
+    for at, case in enumerate(cases):
+        if case.name and case.name in {earlier.name for earlier in cases[:at]}:
+            document.faults.add(f"case[{at}].name", f"another case is called `{case.name}`")
     for key in document.data.keys() - {"case"}:
         document.faults.add(key, "unknown key; a file of cases holds `[[case]]` alone")
     if not cases and not document.faults.found:
@@ -106,14 +120,24 @@ def _case(row: Table) -> Case:
     case = Case(
         row.text("name", required=True),
         row.texts("requirements", required=True),
-        row.text("python") or None,
-        row.text("gpu") or None,
+        _option(row, "python", read_python),
+        _option(row, "gpu", card_facts),
         _versions(row.take("versions"), row.path, row.faults),
         row.texts("findings"),
         row.texts("silent"),
     )
     row.done()
     return case
+
+
+def _option(row: Table, key: str, read: Callable[[str | None], object]) -> str | None:
+    """Return what an option is given, a fault of the key where ``read`` does not understand it."""
+    text = row.text(key) or None
+    try:
+        read(text)
+    except UsageError as error:
+        row.fault(key, str(error).partition(": ")[2])
+    return text
 
 
 def _versions(data: object, path: str, faults: Faults) -> dict[str, SpecifierSet]:

@@ -30,6 +30,7 @@ __all__ = [
     "for_environment_python",
     "host_target",
     "pick_target",
+    "read_python",
     "system_of",
     "torch_of_facts",
 ]
@@ -62,7 +63,7 @@ class TargetChoice:
 
     def __post_init__(self) -> None:
         """Refuse what nobody can judge for, before anything is read. Raises UsageError."""
-        _python(self.python)
+        read_python(self.python)
         _release("--glibc", self.glibc)
         _release("--macos", self.macos)
         card_facts(self.gpu)
@@ -72,7 +73,7 @@ def pick_target(
     choice: TargetChoice, profile: Profile | None, settings: Settings | None
 ) -> tuple[Target, tuple[tuple[int, int], ...]]:
     """Return the target, and the interpreters to try where neither the user nor the project names one."""
-    python = _python(choice.python or (settings.target_python if settings else None))
+    python = read_python(choice.python or (settings.target_python if settings else None))
     if profile is None:
         target = host_target()
         choices: tuple[tuple[int, int], ...] = ()
@@ -142,7 +143,8 @@ def for_environment_python(
     return replace(target, python=admitted[0], python_full=None), admitted if len(admitted) > 1 else ()
 
 
-def _python(text: str | None) -> tuple[int, int] | None:
+def read_python(text: str | None) -> tuple[int, int] | None:
+    """Read ``3.11``. Raises UsageError."""
     if text is None:
         return None
     parts = text.strip().split(".")

@@ -45,14 +45,17 @@ class FixEntry:
 def find_fixes(env: Path | None, project: Path | None = None) -> dict[str, list[FixEntry]]:
     """Return the fixes of the environment that was typed, else of those that a fix has treated here; oldest first.
 
-    Where no environment was typed, the project counts, too: `repair --write` keeps its journal there.
+    Where no environment was typed, the project counts, too: `repair --write` keeps its journal there. Raises UsageError
+    where there is no such project.
     """
+    if project is not None and not project.exists():
+        raise UsageError(f"`{project}`: there is no such file or directory")
     if env is not None:
         environments = [typed_environment(env)]
     else:
         own = (project or Path.cwd()).absolute()
         written = [own] if (own / ".envdoctor" / "journal").is_dir() else []
-        environments = [*treated_here(Path.cwd()), *written] or [default_environment(Path.cwd())]
+        environments = [*treated_here(Path.cwd()), *written] or [default_environment(own)]
     return {str(path): _entries(path) for path in environments}
 
 

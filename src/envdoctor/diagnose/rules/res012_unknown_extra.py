@@ -49,7 +49,8 @@ def _find(examination: Examination) -> Iterator[Finding]:
         return
     for requirement in _written(examination):
         package = resolution.get(requirement.name)
-        if package is None or not requirement.extras:
+        # What stands in for an index that could not be reached may lack what that index has (AMD's kernels are extras).
+        if package is None or not requirement.extras or package.file.stand_in:
             continue
         try:
             known = _extras(index.metadata(package.file))
