@@ -19,6 +19,7 @@ ADMITTED = (
     *(
         "TORCHDYNAMO_*",
         "TRITON_*",
+        "FLASH_ATTENTION_*",
         "ORT_*",
         "DIRECTML_*",
         "DML_*",
