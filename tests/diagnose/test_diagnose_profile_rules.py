@@ -45,6 +45,14 @@ def test_a_caution_applies_where_its_condition_holds(tmp_path: Path) -> None:
     assert not any("Python 3.10" in text for text in said("xtts-zluda", old, root=tmp_path))
 
 
+@pytest.mark.parametrize("name", ["rvc-rocm-windows", "xtts-rocm-windows"])
+def test_a_profile_for_rocm_says_nothing_of_zluda(name: str) -> None:
+    texts = [caution.text for caution in load_profile(name).cautions]
+    assert any("AMD's index" in text for text in texts)
+    assert any("laptop" in text for text in texts)
+    assert not any("zluda" in text.lower() for text in texts)
+
+
 def test_a_caution_of_another_system_is_said_there() -> None:
     directml = load_profile("diffrhythm2-directml")
     assert not any("on Linux too" in text for text in said("diffrhythm2-directml"))

@@ -131,6 +131,21 @@ def test_an_entry_that_the_base_has_must_be_removed_first(family: Path) -> None:
     )
 
 
+def test_a_caution_of_the_base_is_removed_by_its_name(family: Path) -> None:
+    base = family / "base.toml"
+    base.write_text(base.read_text("utf-8") + '[[caution]]\nname = "slow"\ntext = "Slow"\n[[caution]]\ntext = "Old"\n')
+    own = '[[caution]]\nname = "slow"\ntext = "Faster here"\n'
+
+    assert faults(child(family, own)) == [
+        ("caution[0]", "`slow` is already in `caution[0]` of `base`; take it away with `remove.caution`")
+    ]
+    assert faults(child(family, '[remove]\ncaution = ["slwo"]\n')) == [
+        ("remove.caution[0]", "the base has no `slwo` in `caution`; did you mean `slow`?")
+    ]
+    profile = load_profile(child(family, '[remove]\ncaution = ["slow"]\n' + own))
+    assert [caution.text for caution in profile.cautions] == ["Old", "Faster here"]
+
+
 def test_a_base_is_no_profile(family: Path) -> None:
     assert faults(str(family / "base.toml")) == [
         ("profile.abstract", "`base` is a base for other profiles and cannot be used itself")

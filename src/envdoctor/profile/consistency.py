@@ -76,7 +76,7 @@ def _place(entry: Entry) -> str:
 
 
 def _duplicates(merged: Merged) -> Iterator[Fault]:
-    for section in ("exclude", "override", "index", "patch", "system", "placement"):
+    for section in ("exclude", "override", "index", "patch", "system", "placement", "caution"):
         seen: dict[str, Entry] = {}
         for entry in merged.entries(section):
             name = identity(section, entry.table)

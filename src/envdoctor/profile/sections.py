@@ -203,6 +203,7 @@ _ENVIRONMENTS = Table(
 )
 _CAUTION = Table(
     {
+        "name": Key("How a child profile removes it", format=f.SLUG),
         "text": Key("What this profile cannot do", required=True, format=f.TEXT),
         "evidence": _EVIDENCE,
         "when": Key("Only where what is resolved or installed meets this, such as `torch>=2.6`", format=f.CONDITION),
@@ -222,7 +223,7 @@ _ARRAYS = {
     "patch": Section(SectionKind.ARRAY, "Edits of sources", _PATCH, "name"),
     "system": Section(SectionKind.ARRAY, "What the stack needs outside Python", _SYSTEM, "name"),
     "placement": Section(SectionKind.ARRAY, "Where components go when a kernel fails", _PLACEMENT, "component"),
-    "caution": Section(SectionKind.ARRAY, "What this profile cannot do", _CAUTION),
+    "caution": Section(SectionKind.ARRAY, "What this profile cannot do", _CAUTION, "name"),
 }
 _REMOVABLE = {
     **{
