@@ -193,6 +193,24 @@ def test_a_python_that_the_repository_refuses_is_an_error(server, forge, opened,
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("other @ {forge}@v1", 1),
+        ("{forge}@v1#egg=other", 1),
+        ("Inner_Tool @ {forge}@v1", 0),
+        ("{forge}@v1#egg=inner.tool", 0),
+        ('other @ {forge}@v1 ; sys_platform == "win32"', 0),
+    ],
+)
+def test_another_name_than_that_of_the_repository_is_an_error(server, forge, opened, tmp_path, line: str, told: int):
+    """pip 26.3: "has inconsistent name: expected 'other', but metadata has 'inner-tool'", and no candidate is left."""
+    _serve(server, "v1", pyproject_toml=INNER)
+    found = with_repositories(_project(tmp_path / "p", line.format(forge=forge) + "\n"), opened(), TARGET)
+    said = "what lies there is called `inner-tool` and not `other`, so installers discard it"
+    assert [each.message for each in found.problems] == [said] * told
+
+
 def test_a_repository_of_this_machine_is_read_by_git_at_its_ref(opened, tmp_path):
     folder = tmp_path / "repo"
     folder.mkdir()

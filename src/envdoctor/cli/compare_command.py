@@ -41,10 +41,6 @@ def compare(
 
     in_json = as_json or format is opt.PageFormat.JSON
     if after is None:
-        if not before.is_dir():
-            if not before.exists():
-                raise UsageError(f"`{before}`: there is no such file or directory")
-            raise UsageError(f"what is `{before}` compared with? give another, or a folder of reports in its place")
         outliers = find_outliers(read_reports(before))
         if in_json:
             write_document("outliers", reports=[asdict(item) for item in outliers])

@@ -29,6 +29,10 @@ Report = Mapping[str, Any]
 
 def read_reports(folder: Path) -> dict[str, Report]:
     """Return the reports below a folder by their path in it. Raises UsageError where there are fewer than two."""
+    if not folder.exists():
+        raise UsageError(f"`{folder}`: there is no such file or directory")
+    if not folder.is_dir():
+        raise UsageError(f"what is `{folder}` compared with? give another, or a folder of reports in its place")
     read = {path.relative_to(folder).as_posix(): read_report(path) for path in sorted(folder.rglob("*.json"))}
     found = {name: report for name, report in read.items() if report is not None}
     if len(found) < _FEWEST_REPORTS:

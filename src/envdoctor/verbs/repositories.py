@@ -99,14 +99,19 @@ class _Work:
 
     def _asked_by(self, line: Requirement) -> tuple[Requirement, ...]:
         repository = self.repository(line)
-        pythons = repository.pythons
+        pythons, name = repository.pythons, repository.name
+        if name is not None and canonicalize_name(name) != line.name:
+            self._refused(line, f"what lies there is called `{name}` and not `{line.name}`, so installers discard it")
         if pythons is not None and self.target.python not in admitted_minors(pythons):
-            message = f"`{line.name}` requires Python `{pythons}`, and the target has {self.target.python_version}"
-            assert isinstance(line.origin, FileOrigin)  # noqa: S101 - VCS URLs stand in files
-            self.problems.append(
-                ReadingProblem(ReadingProblemKind.INVALID_REQUIREMENT, line.origin, message, str(line))
-            )
+            said = f"`{line.name}` requires Python `{pythons}`, and the target has {self.target.python_version}"
+            self._refused(line, said)
         return repository.requirements
+
+    def _refused(self, line: Requirement, message: str) -> None:
+        assert isinstance(line.origin, FileOrigin)  # noqa: S101 - VCS URLs stand in files
+        problem = ReadingProblem(ReadingProblemKind.INVALID_REQUIREMENT, line.origin, message, str(line))
+        if problem not in self.problems:
+            self.problems.append(problem)
 
 
 def _named(project: Project, work: _Work) -> tuple[Project, list[ReadingProblem]]:
