@@ -130,6 +130,15 @@ def test_ctrl_c_after_the_last_step_says_that_the_fix_is_in_force(
     assert not environment.exists()
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Answer Ctrl-C as Python does: where the tests run in the background of a shell, they are told to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_while_the_environment_is_given_back_is_answered_too(
     fix: Fix, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,6 +155,7 @@ def test_ctrl_c_while_the_environment_is_given_back_is_answered_too(
     assert read_journal(list_journals(environment)[0].folder).state == "done"
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_while_a_cut_short_fix_is_taken_back_begins_nothing_after_it(
     fix: Fix, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

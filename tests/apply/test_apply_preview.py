@@ -38,8 +38,13 @@ XTTS = {
     "scripts/resemble_enhance/enhancer/inference.py": 'state = torch.load(run / "weights", map_location="cpu")\n',
     "scripts/resemble_enhance/enhancer/enhancer.py": 'state = torch.load(path, map_location="cpu")\n',
     "scripts/utils/formatter.py": 'asr = WhisperModel("large-v2", device=device, compute_type="float16")\n',
-    "parts/instuments.py": 'gr.Dropdown(["int8"], value="float16")\n',
-    "parts/voice2voice.py": 'gr.Dropdown(["int8"], value="float16")\n',
+    "parts/instuments.py": (
+        'gr.Dropdown(["int8"], value="float16")\ngr.Radio(choices=["cuda","cpu"],value="cuda", label="d")\n'
+    ),
+    "parts/voice2voice.py": (
+        'gr.Dropdown(["int8"], value="float16")\ngr.Radio(choices=["cuda","cpu"],value="cuda", label="d")\n'
+    ),
+    "modules/voice2voice.py": 'kinds = gr.Radio(choices=["float16"],value="float16",label="compute type")\n',
     "scripts/voice2voice.py": 'a = f("cuda:0")\nb = f("cuda:0")\nc = f("cuda:0")\n',
     "scripts/funcs.py": "def go():\n    device = 'cuda' if torch.cuda.is_available() else 'cpu'\n",
     "scripts/tts_funcs.py": "class TTSWrapper:\n    def __init__(self):\n        self.device = 'cuda'\n",
