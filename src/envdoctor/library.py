@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from envdoctor.model import report as model
 from envdoctor.model.project import GroupChoice
 from envdoctor.model.target import OperatingSystem, TargetArch, TargetBackend
 from envdoctor.ports import SilentProgress, UsageError
-from envdoctor.render import RenderOptions, render
+from envdoctor.render import RenderOptions, UnknownFormat, render
 from envdoctor.render.json_document import report_dict
 from envdoctor.render.json_document import report_schema as schema
 from envdoctor.render.reasons import reason, worded
@@ -68,11 +68,22 @@ class Report(model.Report):
         return report_dict(self)
 
     def text(self, format: FormatName = "human", *, width: int = 80) -> str:  # noqa: A002 - the option's own name
-        """Return the report in a format of ``--format``, without colours, ``width`` columns wide where that counts."""
-        return render(self, format, options=RenderOptions(width=width))
+        """Return the report in a format of ``--format``, without colours, ``width`` columns wide where that counts.
+
+        Raises Error for another format.
+        """
+        try:
+            return render(self, format, options=RenderOptions(width=width))
+        except UnknownFormat as error:
+            raise Error((str(error),), _WRONG_USE) from error
 
     def exit_code(self, fail_on: model.FailOn = "error") -> int:
-        """Return what the command line would exit with: 0, 1, or 3 where not everything could be looked at."""
+        """Return what the command line would exit with: 0, 1, or 3 where not everything could be looked at.
+
+        Raises Error for what ``--fail-on`` does not know.
+        """
+        if fail_on not in get_args(model.FailOn):
+            raise Error((f"fail_on: `{fail_on}` is not one of {_listed(get_args(model.FailOn))}",), _WRONG_USE)
         return model.exit_code(self, fail_on)
 
     def _repr_html_(self) -> str:
@@ -255,8 +266,8 @@ def lock(
             tell=_LOGGER.info,
             patient=None if facts is None else open_patient(PatientChoice(facts=Path(facts))),
             lock_folder=_path(output_dir),
-            upgrade=frozenset(("*",) if upgrade is True else upgrade or ()),
-            substitute=tuple(substitute),
+            upgrade=frozenset(("*",) if upgrade is True else _several(upgrade or ())),
+            substitute=_several(substitute),
             groups=_groups(extra, group, only_group, all_groups=all_groups),
         )
         with session:
@@ -301,7 +312,7 @@ def smoke(
             _path(python),
             _name(profile),
             backend=backend,
-            kernels=tuple(kernels),
+            kernels=_several(kernels),
             all_devices=all_devices,
             bisect=bisect,
             timeout_scale=timeout_scale,
@@ -363,11 +374,20 @@ def _member(kind: type[_Value], argument: str, value: str | None) -> _Value | No
     try:
         return None if value is None else kind(value)
     except ValueError:
-        known = ", ".join(f"`{item.value}`" for item in kind)
+        known = _listed(item.value for item in kind)
         raise UsageError(f"{argument}: `{value}` is not one of {known}") from None
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(f"`{value}`" for value in values)
+
+
+def _several(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return names as they are; a string is one name, and not its letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _groups(extra: Sequence[str], group: Sequence[str], only: Sequence[str], *, all_groups: bool) -> GroupChoice:
     if only and (extra or group or all_groups):
         raise UsageError("only_group: it leaves the main list out, so no other list can stand beside it")
-    return GroupChoice(tuple(extra), tuple(group), only=tuple(only), all_groups=all_groups)
+    return GroupChoice(_several(extra), _several(group), only=_several(only), all_groups=all_groups)

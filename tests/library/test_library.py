@@ -125,6 +125,21 @@ def test_wrong_arguments_are_errors_with_the_argument_named() -> None:
         envdoctor.smoke(sys.prefix, kernels=["gemm-float33"])
 
 
+def test_a_string_in_the_place_of_several_is_one_name() -> None:
+    for argument in ("extra", "group", "only_group"):
+        with pytest.raises(envdoctor.Error, match=f"there is no {argument.removeprefix('only_')} `fast`"):
+            envdoctor.diagnose(EXAMPLE, recorded_index=EXAMPLE / "recorded-index", **{argument: "fast"})
+
+
+def test_what_a_report_is_asked_for_in_vain_is_an_error() -> None:
+    report = envdoctor.diagnose(EXAMPLE, profile="diffrhythm2-directml", recorded_index=EXAMPLE / "recorded-index")
+    with pytest.raises(envdoctor.Error, match="no format `pdf`") as refused:
+        report.text("pdf")
+    assert refused.value.exit_code == 2
+    with pytest.raises(envdoctor.Error, match="fail_on: `note` is not one of `error`, `warning`, `never`"):
+        report.exit_code("note")
+
+
 def test_an_environment_is_looked_at_as_check_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     listing = tmp_path / "freeze.txt"
     listing.write_text("torch==2.7.0\ntorchaudio==2.4.1\n", encoding="utf-8")
