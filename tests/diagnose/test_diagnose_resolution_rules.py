@@ -22,7 +22,7 @@ from envdoctor.diagnose.engine import examine, judge
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rules.res208_no_kernel_for_card import runs_on
 from envdoctor.model.candidate import BuildRisk, ProjectPage
-from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.finding import Finding, Look, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.profile import Profile, ProfileTarget
@@ -135,7 +135,7 @@ def test_a_pin_that_a_repair_moved_is_told_what_it_would_have_needed() -> None:
     (finding,) = found(
         "RES102", resolved("faster-whisper==1.1.0"), target=WINDOWS, index=index, repairs=(repair,), repair="R1"
     )
-    assert finding.subject == "av"
+    assert (finding.subject, finding.look) == ("av", Look.AS_THEY_STAND), "a lock settles it"
     assert "`av` 11.0.0 has no wheel for this target and needs FFmpeg headers" in finding.message
     assert "`faster-whisper==1.0.1` (requirements.txt:4), which demands `av==11.*`" in finding.message
     assert finding.location == FileOrigin("requirements.txt", 4)

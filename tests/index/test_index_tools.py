@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from index_samples import versions
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.index import AnyIndex
 from envdoctor.adapters.index.credentials import Credentials
@@ -17,9 +19,10 @@ from envdoctor.adapters.index.pip_settings import PipSettings, read_pip_settings
 from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, with_machines
 from envdoctor.adapters.index.uv_configuration import read_uv_configuration
 from envdoctor.adapters.project import read_project
-from envdoctor.model.profile import BoundIndex
+from envdoctor.model.profile import BoundIndex, Profile, ProfileTarget
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.ports import IndexUnavailable
-from envdoctor.verbs.index_choice import IndexChoice, index_settings
+from envdoctor.verbs.index_choice import IndexChoice, index_settings, open_ports
 
 Open = Callable[..., AnyIndex]
 
@@ -124,6 +127,24 @@ def test_a_name_that_a_source_places_is_asked_nowhere_else(server, opened: Open,
     assert versions(index.page("six")) == ["1.0"]
     again = opened(named_bound=(BoundIndex("mirror", closed, ("six",)),))
     assert versions(again.page("six")) == ["1.0"], "what a command takes from a mirror is no private name"
+
+
+@pytest.mark.parametrize(("system", "stands_in"), [(OperatingSystem.LINUX, True), (OperatingSystem.WINDOWS, False)])
+def test_nothing_stands_in_for_an_index_of_another_system(server, system: OperatingSystem, stands_in: bool) -> None:
+    server.page("torch", [server.wheel("torch-2.6.0-py3-none-any.whl")])
+    own = ProfileTarget(OperatingSystem.LINUX, Arch.X86_64, SpecifierSet(">=3.10"), Backend.ROCM)
+    bound = BoundIndex("theirs", "http://127.0.0.1:9/simple", (canonicalize_name("torch"),), local_label="rocm6.4")
+    target = Target(system, Arch.X86_64, (3, 12), Backend.ROCM)
+    choice = IndexChoice(index_url=server.url)
+    index = open_ports(choice, Profile("p", "", own, indexes=(bound,)), None, target=target)
+    try:
+        if stands_in:
+            assert versions(index.page("torch")) == ["2.6.0+rocm6.4"]
+        else:
+            with pytest.raises(IndexUnavailable):
+                index.page("torch")
+    finally:
+        index.close()
 
 
 shell = pytest.mark.skipif(os.name == "nt", reason="the keyring made here is a shell script")

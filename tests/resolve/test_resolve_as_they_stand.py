@@ -51,9 +51,12 @@ def _bound(name: str, specifier: str) -> ProfileRequirement:
 
 
 def _checked(
-    *lines: str, overrides: Iterable[Override] = (), requires: Iterable[ProfileRequirement] = ()
+    *lines: str,
+    overrides: Iterable[Override] = (),
+    requires: Iterable[ProfileRequirement] = (),
+    system: OperatingSystem = OperatingSystem.LINUX,
 ) -> tuple[Finding, ...]:
-    target = ProfileTarget(OperatingSystem.LINUX, Arch.X86_64, SpecifierSet(">=3.10"), Backend.CPU)
+    target = ProfileTarget(system, Arch.X86_64, SpecifierSet(">=3.10"), Backend.ROCM)
     profile = Profile("p", "", target, overrides=tuple(overrides), couplings=(MINE,), requires=tuple(requires))
     request = CheckRequest(
         target=LINUX,
@@ -91,6 +94,15 @@ def test_the_broken_pair_that_an_installer_would_take_is_named() -> None:
     (pair,) = (item for item in found if item.rule == "RES201")
     taken = "without the profile, an installer would take torchcodec 0.11.0 and torch 2.15.0"
     assert (pair.look, pair.evidence[0].what) == (Look.AS_THEY_STAND, taken)
+
+
+@pytest.mark.parametrize(("system", "mends"), [(OperatingSystem.LINUX, True), (OperatingSystem.WINDOWS, False)])
+def test_a_profile_of_another_system_mends_nothing(system: OperatingSystem, mends: bool) -> None:
+    found = _checked("torch", "torchcodec", overrides=_pins("torch==2.7.1", "torchcodec==0.5.0"), system=system)
+    (pair,) = (item for item in found if item.rule == "RES201")
+    assert pair.remedy is not None
+    assert ("the profile mends it" in pair.remedy.summary) is mends
+    assert ("another system" in pair.remedy.summary) is not mends
 
 
 def test_a_pair_that_the_lines_themselves_hold_together_is_no_finding() -> None:

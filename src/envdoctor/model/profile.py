@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource, nothing_instead
 from envdoctor.model.requirement import Requirement
+from envdoctor.model.target import Arch, Backend
 
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
     from packaging.utils import NormalizedName
 
-    from envdoctor.model.target import Arch, Backend, OperatingSystem
+    from envdoctor.model.target import OperatingSystem, Target
 
 __all__ = [
     "BoundIndex",
@@ -52,6 +53,11 @@ class ProfileTarget:
     wsl: bool = False
     preferred_python: tuple[int, int] | None = None
     """Where the newest interpreter that resolves is not the one to take."""
+
+    def serves(self, target: Target) -> bool:
+        """Return whether its builds are for a target's system and processor; those for no GPU always are."""
+        same = self.os is target.os and (self.arch is Arch.X86_64) is (target.arch is Arch.X86_64)
+        return same or self.backend is Backend.CPU
 
 
 @dataclass(frozen=True, slots=True)

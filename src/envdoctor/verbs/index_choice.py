@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
     from envdoctor.adapters.index.project_indexes import ProjectIndexes
     from envdoctor.model.profile import BoundIndex, Profile
+    from envdoctor.model.target import Target
     from envdoctor.ports import Progress
 
 __all__ = ["IndexChoice", "index_settings", "index_urls", "open_ports"]
@@ -34,9 +35,16 @@ class IndexChoice:
 
 
 def open_ports(
-    choice: IndexChoice, profile: Profile | None, project: Project | None, progress: Progress | None = None
+    choice: IndexChoice,
+    profile: Profile | None,
+    project: Project | None,
+    progress: Progress | None = None,
+    target: Target | None = None,
 ) -> AnyIndex:
-    """Return the index for a profile and a project; no request is made yet."""
+    """Return the index for a profile and a project; no request is made yet.
+
+    ``target``: for another system than the profile's, nothing stands in for an index of the profile out of reach.
+    """
     from envdoctor.adapters.index.index_settings import IndexSettings, IndexSettingsError
     from envdoctor.adapters.index.opening import open_index
     from envdoctor.ports import IndexUnavailable
@@ -44,14 +52,18 @@ def open_ports(
     if choice.recorded is not None and not choice.recorded.is_dir():
         raise UsageError(f"--recorded-index: `{choice.recorded}` is not a directory")
     named = _named(project)
+    bound = profile.indexes if profile else choice.bound
+    strange = profile is not None and target is not None and not profile.target.serves(target)
     settings = IndexSettings(
         default_url=choice.index_url,
-        bound=profile.indexes if profile else choice.bound,
+        bound=bound,
         named_default=named.default,
         no_index=named.no_index,
         named_bound=named.bound,
-        # What stands in for an index without labels would be another build.
-        private=named.private | {name for each in choice.bound if not each.local_label for name in each.packages},
+        # What stands in for an index without labels would be another build; the label of another system's says nothing.
+        private=named.private
+        | {name for each in choice.bound if not each.local_label for name in each.packages}
+        | {name for each in bound if strange for name in each.packages},
         extra=named.extra,
         offline=choice.offline,
         cache_dir=choice.cache_dir,

@@ -127,7 +127,7 @@ def open_session(
         index_choice = replace(index_choice, bound=(way.index,) if way.index is not None else ())
     elif chosen is not None and (own := way_of_profile(chosen, facts, target, read)) is not None:
         read = with_way(read, own)
-    index = project_inputs.open_ports(index_choice, chosen, read, progress)
+    index = project_inputs.open_ports(index_choice, chosen, read, progress, target)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
     read = with_repositories(left_to_conda(read, index), index, target)

@@ -29,6 +29,9 @@ _SEEN = {
 }
 """How the first piece of evidence begins, and where it was seen."""
 
+_MENDED = Remedy("the profile mends it", Applicability.SAFE, (Command("lock"),))
+_OTHER_PROFILE = Remedy("this profile is for another system, and what it binds is too: take the one for this system")
+
 # Second looks and advisories. That a package is old, or has no wheel, matters only for what will be installed.
 _SPEAKS_OF_WHAT_BREAKS = ("RES2", "ADV")
 
@@ -64,7 +67,9 @@ def found_as_they_stand(
         return ()
     seen = _seen(examination, resolution, index, archives)
     found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
-    return tuple(_marked(found, applied, resolution, Look.AS_THEY_STAND))
+    profile, target = examination.profile, examination.target
+    mends = profile is None or target is None or profile.target.serves(target)
+    return tuple(_marked(found, applied, resolution, Look.AS_THEY_STAND, mends=mends))
 
 
 def found_without_bounds(
@@ -109,7 +114,7 @@ def _seen(
 
 
 def _marked(
-    findings: Iterable[Finding], applied: Iterable[Finding], resolution: Resolution, look: Look
+    findings: Iterable[Finding], applied: Iterable[Finding], resolution: Resolution, look: Look, *, mends: bool = True
 ) -> Iterator[Finding]:
     without, where = _SEEN[look]
     still_there = {(finding.rule, finding.name, finding.subject) for finding in applied}
@@ -125,7 +130,7 @@ def _marked(
                 Evidence(f"{without}an installer would take {_taken(finding, resolution)}", where),
                 *finding.evidence,
             ),
-            remedy=Remedy("the profile mends it", Applicability.SAFE, (Command("lock"),)),
+            remedy=_MENDED if mends else _OTHER_PROFILE,
         )
 
 

@@ -25,6 +25,7 @@ The remedy says which Pythons have a wheel of that version, and which version ha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ from envdoctor.diagnose.source_only_demands import demands_of_moved_pins
 from envdoctor.diagnose.wheel_facts import BuildNeed, shipped_wheel_facts
 from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.compatibility import can_use
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Evidence, Finding, Look, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.shipped import needs_in_words
@@ -151,7 +152,9 @@ def _moved(examination: Examination) -> Iterator[Finding]:
         location = demand.pin.origin if isinstance(demand.pin.origin, FileOrigin) else None
         wheels = _wheels(examination, demand.name, demand.version)
         target = examination.target
-        yield _finding(demand.name, str(demand.version), None, need, chain, files, location, wheels, target)
+        found = _finding(demand.name, str(demand.version), None, need, chain, files, location, wheels, target)
+        # The resolution in use has none of it, so a lock settles it.
+        yield replace(found, look=Look.AS_THEY_STAND)
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

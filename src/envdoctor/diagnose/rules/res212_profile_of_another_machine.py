@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.card_vendors import card_against
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.target import Arch, Backend
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding where system, processor or cards are not the profile's."""
     profile, target = examination.profile, examination.target
-    if profile is None or target is None or profile.target.backend is Backend.CPU:
+    if profile is None or target is None:
         return
     wrong = [_system(profile, target)]
     if contrary := card_against(profile.target.backend, examination.facts):
@@ -55,7 +54,7 @@ def find(examination: Examination) -> Iterator[Finding]:
 
 def _system(profile: Profile, target: Target) -> str:
     own = profile.target
-    if own.os is target.os and (own.arch is Arch.X86_64) is (target.arch is Arch.X86_64):
+    if own.serves(target):
         return ""
     return f"it is for {own.os.value} {own.arch.value}, and the target is {target.os.value} {target.arch.value}"
 
