@@ -29,7 +29,8 @@ def said(name: str, target: Target | None = None, facts: Facts = Facts(), root: 
     profile = load_profile(name)
     sources = sources_of(root) if root is not None else None
     examination = Examination(target=target or target_for(profile), profile=profile, facts=facts, sources=sources)
-    return [item.what for finding in res211_profile_cautions.RULE.find(examination) for item in finding.evidence]
+    findings = list(res211_profile_cautions.RULE.find(examination))
+    return [text for found in findings for text in (found.message, *(item.what for item in found.evidence))]
 
 
 def test_a_caution_applies_where_its_condition_holds(tmp_path: Path) -> None:

@@ -101,10 +101,10 @@ def test_conda_environment(read_files):
         ('edge-tts ; os_name == "nt"', 19),
     ]
     assert (project.name, str(project.requires_python), project.requires_python_origin.line) == ("tts", "==3.10.*", 7)
-    unsupported, invalid = ReadingProblemKind.UNSUPPORTED, ReadingProblemKind.INVALID_REQUIREMENT
+    of_conda, invalid = ReadingProblemKind.OF_CONDA, ReadingProblemKind.INVALID_REQUIREMENT
     assert [(problem.origin.line, problem.kind) for problem in project.problems] == [
-        (13, unsupported),
-        (14, unsupported),
+        (13, of_conda),
+        (14, of_conda),
         (20, invalid),
         (21, invalid),
     ]
@@ -176,7 +176,7 @@ def test_conda_files_that_cannot_be_read_say_where(read_files, text, line, words
 def test_versions_that_conda_alone_has_are_left_to_conda(read_files, line):
     project = read_files({"environment.yml": f"dependencies:\n  - {line}\n  - numpy=1.26\n"})
     (problem,) = project.problems
-    assert problem.kind is ReadingProblemKind.UNSUPPORTED
+    assert problem.kind is ReadingProblemKind.OF_CONDA
     assert "is left to conda" in problem.message
     assert found(project) == [("numpy==1.26.*", 3)]
 

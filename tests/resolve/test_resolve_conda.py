@@ -33,8 +33,16 @@ def checked(conda: tuple[str, ...], pip: tuple[str, ...] = ()) -> Report:
 def test_names_and_versions_that_only_conda_has_are_left_to_it() -> None:
     report = checked(("geo-base", "faiss==1.8", "numpy"))
     assert (report.conflicts, report.verdict.value) == ((), "healthy")
-    notes = [item.message for item in report.findings if item.rule == "RES006"]
-    assert [note.split("`")[1] for note in notes] == ["geo-base", "faiss==1.8"]
+    (note,) = [item for item in report.findings if item.rule == "RES006"]
+    assert note.message.startswith("2 packages of conda's channels")
+    assert note.message.endswith("are left to conda: `geo-base`, `faiss==1.8`")
+    assert not note.evidence
+
+
+def test_a_long_list_of_conda_packages_is_one_note() -> None:
+    (note,) = [item for item in checked(tuple(f"geo-{n}" for n in range(8))).findings if item.rule == "RES006"]
+    assert note.message.endswith("`geo-3`, `geo-4` and 3 more")
+    assert [item.what for item in note.evidence] == ["geo-5", "geo-6", "geo-7"]
 
 
 def test_where_conda_installs_all_of_it_nothing_was_judged() -> None:

@@ -51,6 +51,8 @@ class ReadingProblemKind(enum.Enum):
     """Requirements that only running code would tell (``setup.py``, ``dynamic = ["dependencies"]``)."""
     UNSUPPORTED = "unsupported"
     """A form that is understood but says nothing about versions (a local path, a VCS reference without metadata)."""
+    OF_CONDA = "of-conda"
+    """A package that conda's channels have and no Python index."""
     OUTSIDE_PROJECT = "outside-project"
     UNREAD = "unread"
     """A reference whose requirements are not known here: a remote file, a VCS URL, a local path that is not there."""

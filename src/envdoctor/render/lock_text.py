@@ -82,8 +82,11 @@ def _unknown(left_open: Sequence[Unknown], check: str) -> Iterator[str]:
         yield f"and {len(left_open) - _MOST} more that is not known; `{check} --verbose` lists it"
 
 
+_OF_OTHERS = (ReadingProblemKind.UNSUPPORTED, ReadingProblemKind.OF_CONDA)
+
+
 def _left_to_others(problems: Sequence[ReadingProblem], check: str) -> Iterator[str]:
-    left = [item for item in problems if item.kind is ReadingProblemKind.UNSUPPORTED]
+    left = [item for item in problems if item.kind in _OF_OTHERS]
     yield from (f"not in the lock: {item.message} ({item.origin})" for item in left[:_MOST])
     if len(left) > _MOST:
         yield f"and {len(left) - _MOST} more that is not in the lock; `{check} --verbose` lists it"

@@ -102,7 +102,7 @@ def _on_index(line: Requirement, index: Index) -> bool:
 def _note(line: Requirement) -> ReadingProblem:
     assert isinstance(line.origin, FileOrigin)  # noqa: S101 - only files have conda's lines
     message = f"`{line}` is a package of conda's channels that no Python index has so; it is left to conda"
-    return ReadingProblem(ReadingProblemKind.UNSUPPORTED, line.origin, message, str(line))
+    return ReadingProblem(ReadingProblemKind.OF_CONDA, line.origin, message, str(line))
 
 
 def without_demands(project: Project, target: Target) -> frozenset[NormalizedName]:

@@ -54,7 +54,7 @@ def read_conda_specification(draft: Draft, text: str, origin: FileOrigin, circum
     if name and name not in _NAMES and _ONLY_CONDA.match(name):
         # Whatever its version: conda's, such as `jpeg=9e`, are often none of Python's.
         message = f"`{name}` is a package of conda's channels, not of a Python index; it is left to conda"
-        draft.problem(ReadingProblemKind.UNSUPPORTED, origin, message, text)
+        draft.problem(ReadingProblemKind.OF_CONDA, origin, message, text)
         return
     specifier = _specifier(match["version"], match["brackets"]) if match else None
     if specifier is None:

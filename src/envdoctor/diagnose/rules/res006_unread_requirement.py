@@ -5,7 +5,7 @@
 Reports what could not be read of a project's files. An error is what pip refuses too: a missing `-r` file, an unknown
 option, an index URL that is none. A warning is what only a download or running code would tell, a file outside the
 checkout, an unset variable, an option that pip ignores, and a project without requirements. In an extra, group or list
-that nobody asked for, all of it is one step milder.
+that nobody asked for, all of it is one step milder. What conda's channels have and no Python index is one note a file.
 
 ## Why is this bad
 
@@ -22,7 +22,7 @@ What was not read was not checked either: the diagnosis speaks of less than what
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
@@ -48,6 +48,9 @@ _SEVERITY = {
     ReadingProblemKind.UNSUPPORTED: Severity.INFO,
 }
 
+_MOST = 5
+"""Of conda's packages that the message names; the others are evidence."""
+
 
 def _is_said(problem: ReadingProblem) -> bool:
     """Return whether the message quotes all of the line; the place stands beside it in any case."""
@@ -55,7 +58,9 @@ def _is_said(problem: ReadingProblem) -> bool:
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
-    for problem in examination.project.problems if examination.project else ():
+    problems = examination.project.problems if examination.project else ()
+    yield from _of_conda(problems)
+    for problem in problems:
         severity = _SEVERITY.get(problem.kind)
         if severity is None:
             continue
@@ -70,6 +75,27 @@ def _find(examination: Examination) -> Iterator[Finding]:
             message=problem.message.rstrip("."),
             evidence=() if _is_said(problem) else (Evidence(problem.text.strip(), str(problem.origin)),),
             location=problem.origin,
+        )
+
+
+def _of_conda(problems: Sequence[ReadingProblem]) -> Iterator[Finding]:
+    """Yield one note a file: an environment that conda wrote down has dozens of them."""
+    by_file: dict[str, list[ReadingProblem]] = {}
+    for problem in problems:
+        if problem.kind is ReadingProblemKind.OF_CONDA:
+            by_file.setdefault(problem.origin.path, []).append(problem)
+    for path, left in by_file.items():
+        named = ", ".join(f"`{item.text.strip()}`" for item in left[:_MOST])
+        named += f" and {len(left) - _MOST} more" if len(left) > _MOST else ""
+        many = f"{len(left)} packages of conda's channels, which no Python index has so, are left to conda: {named}"
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=Severity.INFO,
+            subject=path,
+            message=left[0].message if len(left) == 1 else many,
+            evidence=tuple(Evidence(item.text.strip(), str(item.origin)) for item in left[_MOST:]),
+            location=left[0].origin,
         )
 
 

@@ -46,15 +46,16 @@ def find(examination: Examination) -> Iterator[Finding]:
     )
     if said:
         # What is said of this project, this target or this machine comes before what always holds.
-        ordered = sorted(said, key=lambda item: not item.has_condition)
-        more = f", and {len(ordered) - 1} more" if len(ordered) > 1 else ""
+        first, *others = sorted(said, key=lambda item: not item.has_condition)
+        more = f", and {len(others)} more" if others else ""
+        told = [item.text for item in others] or [first.evidence or profile.summary]
         yield Finding(
             rule=RULE.code,
             name=RULE.name,
             severity=Severity.INFO,
             subject=profile.name,
-            message=f"{ordered[0].text}{more}",
-            evidence=tuple(Evidence(item.text, f"profile {profile.name}") for item in ordered),
+            message=f"{first.text}{more}",
+            evidence=tuple(Evidence(text, f"profile {profile.name}") for text in told),
         )
 
 
