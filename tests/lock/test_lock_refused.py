@@ -147,6 +147,9 @@ def test_a_distribution_that_asks_for_a_file_at_a_url_does_not_get_the_indexs_in
     code, err = refused(capsys, project)
     assert code == 3
     assert "`beta` cannot be locked: alpha 3.0 asks for `beta @ https://index.example" in err
+    assert main(["check", str(project)]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "RES107 not-checked: alpha 3.0 requires beta @ https://index.example/beta-9.0-py3-none-any.whl" in said
     profile = tmp_path / "stack.toml"
     profile.write_text(
         'schema = 1\n[profile]\nname = "stack"\nsummary = "s"\n'
@@ -155,6 +158,7 @@ def test_a_distribution_that_asks_for_a_file_at_a_url_does_not_get_the_indexs_in
         encoding="utf-8",
     )
     assert main(["lock", str(project), "--profile", str(profile)]) == 0
+    assert main(["check", str(project), "--profile", str(profile)]) == 0
 
 
 def test_what_only_a_build_would_tell_is_said_and_locked(

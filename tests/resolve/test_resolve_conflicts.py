@@ -269,6 +269,36 @@ def test_a_direct_reference_is_taken_on_trust_and_said() -> None:
     assert _versions(found) == {"app": "1"}
 
 
+@pytest.mark.parametrize("there", [{}, {"thing": {"3": {}, "4": {}}}])
+@pytest.mark.parametrize(
+    "line", ["thing @ https://index.example/thing.zip", "thing[x] @ https://index.example/thing.zip"]
+)
+def test_a_url_that_metadata_asks_for_is_not_known_whatever_an_index_has(there: Any, line: str) -> None:
+    found = _diagnose({"app": {"1": [line]}, **there}, "app")
+    assert (found.conflicts, found.missing) == ((), ())
+    (unknown,) = found.unknowns
+    assert (unknown.kind, unknown.subject.name) == (UnknownKind.DIRECT_REFERENCE, "app")
+    assert unknown.demand.startswith("thing")
+
+
+def test_a_url_of_metadata_counts_where_its_marker_holds_and_nobody_wrote_it_down() -> None:
+    asks = {
+        "requires": ["other @ https://index.example/other.zip"],
+        "extras": {"fast": ["thing @ https://x.example/t"]},
+    }
+    table = {"app": {"1": asks}, "thing": {"1": {}}, "other": {"1": {}}}
+    found = _diagnose(table, "app", "other @ https://index.example/other.zip")
+    assert [unknown.subject.name for unknown in found.unknowns] == ["other"]
+    found = _diagnose(table, "app[fast]", exclusions=(Exclusion(canonicalize_name("other"), ""),))
+    (unknown,) = found.unknowns
+    assert unknown.demand.startswith("thing")
+
+
+def test_a_version_is_missing_where_another_asks_for_it_by_name() -> None:
+    found = _diagnose({"app": {"1": ["thing @ https://index.example/thing.zip"]}}, "app", "thing>=1")
+    assert (_cores(found), found.missing) == ([["thing>=1"]], ("thing",))
+
+
 def test_a_project_that_no_index_has_is_a_core_of_one() -> None:
     found = _diagnose({"app": {"1": ["gone"]}}, "app", "absent==1")
     assert _cores(found) == [["app"], ["absent==1"]]

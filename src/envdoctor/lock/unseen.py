@@ -13,7 +13,6 @@ from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import canonicalize_name
 
-from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.requirement import may_hold
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
@@ -67,18 +66,13 @@ def direct_demands(resolution: Resolution, index: Index, target: Target) -> Iter
         for demand in _direct(package, index, target):
             name = canonicalize_name(demand.name)
             met = resolution.get(name)
-            if met is not None and package.name not in _overruled(met):
+            if met is not None and package.name not in met.overruled:
                 yield Refusal(
                     RefusalKind.DIRECT_REFERENCE,
                     name,
                     f"{package.name} {package.version} asks for `{demand}`, a direct reference; an index's file need "
                     "not be the same; an override in a profile can say which version to take",
                 )
-
-
-def _overruled(package: ResolvedPackage) -> set[str]:
-    """Return the distributions whose demands on a package an override sets aside."""
-    return {aside.origin.name for aside in package.set_aside if isinstance(aside.origin, DistributionOrigin)}
 
 
 def _direct(package: ResolvedPackage, index: Index, target: Target) -> Iterator[Pep508]:

@@ -6,6 +6,8 @@ import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from envdoctor.model.origin import DistributionOrigin
+
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
     from packaging.version import Version
@@ -48,6 +50,11 @@ class ResolvedPackage:
     """Graded only where ``file`` is an sdist."""
     mended: tuple[str, ...] = ()
     """Invalid legacy metadata lines that were read as pip used to."""
+
+    @property
+    def overruled(self) -> frozenset[str]:
+        """Distributions whose demands on it an override sets aside."""
+        return frozenset(item.origin.name for item in self.set_aside if isinstance(item.origin, DistributionOrigin))
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,6 @@ class DependencyGraph:
         try:
             page = self.index.page(name)
         except ProjectNotFound:
-            self.missing.add(name)
             return CandidateList(name, (), (), None)
         except IndexUnavailable as error:
             self.unknown[name] = replace(error.unknown, subject=subject)
@@ -184,7 +183,10 @@ class DependencyGraph:
         key = (name, str(specifier))
         found = self._bits.get(key)
         if found is None:
-            found = self._bits[key] = self.candidates(name).admitted(specifier, *self._eligibility(name))
+            candidates = self.candidates(name)
+            found = self._bits[key] = candidates.admitted(specifier, *self._eligibility(name))
+            if candidates.page is None and not candidates.opaque:
+                self.missing.add(name)
             if name in self.described:
                 self._hold_against(name, specifier)
         return found
@@ -313,6 +315,8 @@ class DependencyGraph:
         if name in self.excluded:
             return
         extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
+        if parsed.url and not (self.candidates(name).all or self.candidates(name).opaque):
+            return  # It comes from the URL: that no index has it keeps nothing from it.
         bits = self.candidates(name).all or 1 if parsed.url else self.bits(name, parsed.specifier)
         hard = self.couplings.is_binary(owner, name)
         for node in nodes_of(name, extras):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from packaging.utils import NormalizedName
+from packaging.utils import NormalizedName, canonicalize_name
 
-from envdoctor.model.candidate import BuildRisk, DistributionFile, Rejection
+from envdoctor.model.candidate import DIRECT_REFERENCE, BuildRisk, DistributionFile, Rejection
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
@@ -179,7 +179,14 @@ def _assemble(
         rejections=tuple(graph.unreadable.values()),
         unknowns=tuple(
             dict.fromkeys(
-                (*graph.unknowns, *_unread(graph, resolution), *_doubtful(graph, resolution), *stops, *_direct(graph))
+                (
+                    *graph.unknowns,
+                    *_unread(graph, resolution),
+                    *_doubtful(graph, resolution),
+                    *_elsewhere(graph, resolution),
+                    *stops,
+                    *_direct(graph),
+                )
             )
         ),
         missing=tuple(sorted(graph.missing)),
@@ -259,6 +266,22 @@ def _doubtful(graph: DependencyGraph, resolution: Resolution | None) -> list[Unk
         for package in resolution.packages
         for line in lines.doubtful_in(graph.metadata_of(package))
     ]
+
+
+def _elsewhere(graph: DependencyGraph, resolution: Resolution | None) -> Iterator[Unknown]:
+    """Yield the demands of versions in use for a file at a URL that nobody wrote down: an index's may be another."""
+    packages = resolution.packages if resolution is not None else ()
+    taken = {package.name: package for package in packages}
+    for package in packages:
+        for line in graph.metadata_lines.direct_in(graph.metadata_of(package), package.extras):
+            name = canonicalize_name(line.name)
+            met = taken.get(name)
+            if name in graph.excluded or name in graph.unknown:
+                continue
+            if met is not None and (met.file.index == DIRECT_REFERENCE or package.name in met.overruled):
+                continue
+            subject = Subject(SubjectKind.PACKAGE, package.name, str(package.version))
+            yield Unknown(UnknownKind.DIRECT_REFERENCE, subject, demand=str(line))
 
 
 def _conflicts(resolver: Resolver, oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:

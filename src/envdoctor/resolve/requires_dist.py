@@ -53,6 +53,12 @@ class MetadataLines:
         lines = [self._parse(text) for text in metadata.requires_dist] if metadata and self.doubtful else []
         return tuple(str(line) for line in lines if str(line) in self.doubtful)
 
+    def direct_in(self, metadata: CoreMetadata | None, extras: Collection[str]) -> tuple[Pep508, ...]:
+        """Return the lines of a version that count and ask for a file at a URL."""
+        lines = [self._parse(text) for text in metadata.requires_dist if "@" in text] if metadata else []
+        asked = [line for line in lines if line is not None and line.url]
+        return tuple(line for line in asked if any(self._asked(line, extra) for extra in ("", *extras)))
+
     def _parse(self, text: str) -> Pep508 | None:
         if text not in self._parsed:
             try:

@@ -62,8 +62,8 @@ class Promise:
         for name, parsed in _applicable(lines, frozenset(extras), self.target):
             stated.add(name)
             wanted = frozenset(canonicalize_name(extra) for extra in parsed.extras)
-            if name in self.absent:
-                continue
+            if name in self.absent or (parsed.url and self.resolution.get(name) is None):
+                continue  # What comes from a URL need not be on an index.
             if self.couplings.is_binary(package.name, name) or not self.ignored(package.name, name):
                 yield Requirement(name, origin, parsed.specifier, extras=wanted)
             elif self.resolution.get(name) is not None:
