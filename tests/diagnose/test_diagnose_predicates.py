@@ -125,6 +125,7 @@ NOTHING: dict[str, Any] = {}
         ("{ source = '^x = ' }", {"sources": {"tests/a.py": "x = 1\n"}}, False),
         ("{ source = 'x = ' }", {"sources": {"a.py": '"""Doc.\n\nx = 1\n"""\n'}}, False),
         ("{ source = 'x', files = ['*.bat'] }", {"sources": {"a.bat": "x\n", "b.py": ""}}, True),
+        ('{ patched = "x.load" }', NOTHING, False),
         ('{ project = "demo" }', {"sources": {"demo/main.py": ""}}, True),
         ('{ project = "demo" }', {"sources": {"demo-1.cfg": ""}}, True),
         ('{ project = "demo" }', {"sources": {"other.py": ""}}, False),

@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from diagnose_fixtures import examination_of
 from packaging.utils import canonicalize_name
 
+from envdoctor.diagnose.advisories.advising import advise
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rules import env014_excluded_but_installed, res211_profile_cautions
 from envdoctor.diagnose.rules import res212_profile_of_another_machine as res212
-from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment, PatchedFile
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Severity
 from envdoctor.model.target import Arch, OperatingSystem, Target
@@ -95,3 +97,25 @@ def test_what_an_excluded_package_brought_along_is_named() -> None:
     examination = Examination(profile=load_profile("xtts-zluda"), environment=InstalledEnvironment(here))
     (finding,) = env014_excluded_but_installed.RULE.find(examination)
     assert finding.evidence[-1].what.startswith("it came with hjson, which nothing else here asks for")
+
+
+def audio(call: str, profile: str | None, *, patched: bool | None = None) -> list[Severity]:
+    """Return how bad ADV009 is of a project that makes that call; ``patched``: of an environment, fixed or not."""
+    place = "plan" if patched is None else "installed"
+    data = {place: ["torch==2.14.0", "torchaudio==2.11.0"], "sources": {"a.py": f"import torchaudio\n{call}\n"}}
+    examination = examination_of(data)
+    if patched and examination.environment is not None:
+        names = ("audio-load-by-soundfile", "audio-save-by-soundfile")
+        file = PatchedFile("torchaudio/__init__.py", "torchaudio", names, "patched")
+        examination = replace(examination, environment=replace(examination.environment, patched=(file,)))
+    examination = replace(examination, profile=load_profile(profile) if profile else None)
+    return [item.severity for item in advise(examination) if item.rule == "ADV009"]
+
+
+@pytest.mark.parametrize("call", ["x, sr = torchaudio.load(p)", "torchaudio.save(p, x, sr)"])
+def test_torchaudio_needs_no_torchcodec_where_the_profile_patches_what_is_called(call: str) -> None:
+    assert audio(call, None) == [Severity.WARNING]
+    assert audio(call, "xtts-zluda") == [Severity.WARNING]
+    assert audio(call, "xtts-rocm-windows") == []
+    assert audio(call, "xtts-rocm-windows", patched=False) == [Severity.WARNING]
+    assert audio(call, "xtts-rocm-windows", patched=True) == []

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.model.profile import Caution, Profile
 from envdoctor.model.target import OperatingSystem, Target
 
-__all__ = ["applying"]
+__all__ = ["applying", "meets"]
 
 
 def applying(
@@ -40,10 +40,11 @@ def _holds(caution: Caution, system: OperatingSystem, versions: Mapping[str, str
     if caution.python is not None:
         version = versions.get("python")
         return version is not None and caution.python.contains(version, prereleases=True)
-    return caution.when is None or _meets(caution.when, versions)
+    return caution.when is None or meets(caution.when, versions)
 
 
-def _meets(condition: str, versions: Mapping[str, str]) -> bool:
+def meets(condition: str, versions: Mapping[str, str]) -> bool:
+    """Return whether a condition of a profile, such as ``torch>=2.6``, holds for versions by name."""
     wanted = Requirement(condition)
     version = versions.get(canonicalize_name(wanted.name))
     known = version is not None and re.match(r"\d", version) is not None

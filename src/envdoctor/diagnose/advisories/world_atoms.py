@@ -12,12 +12,14 @@ from packaging.version import Version
 from envdoctor.diagnose.advisories.card_facts import card_architectures, facts_like
 from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.module_owners import ModuleOwners
+from envdoctor.diagnose.package_view import Place
 from envdoctor.diagnose.reachable import reachable_files, unused_files
 from envdoctor.diagnose.source_scan import EVERYWHERE, called_in
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.model.version_table import contains
+from envdoctor.profile.cautions import meets
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -248,6 +250,33 @@ def _source(row: Table) -> Atom:
     return Atom("source", ask)
 
 
+def _patched(row: Table) -> Atom:
+    name = row.text("patched", required=True)
+    module, _, function = name.rpartition(".")
+    files = {f"{module.replace('.', '/')}{end}" for end in ("/__init__.py", ".py")}
+
+    def ask(situation: Situation) -> Outcome:
+        scene = situation.scene
+        profile, environment = scene.examination.profile, scene.examination.environment
+        versions = {item.name: str(item.version) for item in scene.packages.values()}
+        # A plan is patched when it is installed; in an environment the patch must be there.
+        there = {
+            patch
+            for file in (environment.patched if environment is not None else ())
+            if file.state == "patched"
+            for patch in file.patches
+        }
+        for patch in profile.patches if profile is not None else ():
+            if patch.root == "project" or patch.function != function or files.isdisjoint(patch.files):
+                continue
+            applies = patch.when is None or meets(patch.when, versions)
+            if applies and (scene.place is not Place.INSTALLED or patch.name in there):
+                return yes(f"{name} is patched", "profile")
+        return FALSE
+
+    return Atom("patched", ask)
+
+
 WORLD_ATOMS = {
     "os": _os,
     "arch": _arch,
@@ -261,6 +290,7 @@ WORLD_ATOMS = {
     "env_unset": _env_unset,
     "imports": _imports,
     "source": _source,
+    "patched": _patched,
 }
 
 
