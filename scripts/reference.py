@@ -26,8 +26,7 @@ Json = Mapping[str, Any]
 
 VARIABLES = {
     "ENVDOCTOR_INDEX_URL": "The default package index, as `--index-url`; the option wins.",
-    "ENVDOCTOR_CACHE_DIR": "Where index answers are kept, as `--cache-dir`; the option wins. "
-    "What `check --env` answered lies in `answers` below it.",
+    "ENVDOCTOR_CACHE_DIR": "Where index answers are kept, as `--cache-dir`; the option wins.",
     "ENVDOCTOR_INDEX_TIMEOUT": "How many seconds a host may go without one answer before it is left alone, all its "
     "requests and attempts together; 60 where nothing is set.",
     "ENVDOCTOR_INDEX_RECORDED": "A recorded index that every command answers from, as `--recorded-index`.",
