@@ -60,7 +60,12 @@ def test_a_caution_of_another_system_is_said_there() -> None:
     directml = load_profile("diffrhythm2-directml")
     assert not any("on Linux too" in text for text in said("diffrhythm2-directml"))
     there = target_for(directml, os=OperatingSystem.LINUX)
-    assert any("on Linux too" in text for text in said("diffrhythm2-directml", there))
+    assert said("diffrhythm2-directml", there)[0].startswith("torch-directml installs on Linux too")
+    assert not any("maintenance" in text for text in said("diffrhythm2-directml", there))
+    rocm = load_profile("diffrhythm2-rocm")
+    assert not said("diffrhythm2-rocm", target_for(rocm, os=OperatingSystem.WINDOWS))
+    cpu = load_profile("diffrhythm2-cpu")
+    assert said("diffrhythm2-cpu", target_for(cpu, os=OperatingSystem.WINDOWS))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 ## What it does
 Says the profile's cautions that apply here, until a lock is written with it. A caution may be for one operating system,
 for a version of a package or of Python, for a file that the project has, or for a machine with several cards; one
-without a condition always applies.
+without a condition always applies. On another system than the profile's (RES212) only those for that system are said.
 
 ## Why it is bad
 A profile mends what it can. What it cannot, or what was never run on its hardware, must be known before it is taken.
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.target import Backend
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.profile.cautions import applying
 
@@ -44,6 +45,10 @@ def find(examination: Examination) -> Iterator[Finding]:
             lambda glob: sources is not None and next(iter(sources.glob(glob)), None) is not None,
         )
     )
+    target = examination.target
+    if target is not None and target.os is not profile.target.os and profile.target.backend is not Backend.CPU:
+        # There it mends nothing (RES212): what is said of that system alone still holds.
+        said = tuple(item for item in said if item.os is target.os)
     if said:
         # What is said of this project, this target or this machine comes before what always holds.
         first, *others = sorted(said, key=lambda item: not item.has_condition)
