@@ -43,7 +43,6 @@ class Diagnosis:
     conflicts_truncated: bool = False
     repairs: tuple[Repair, ...] = ()
     """Best first."""
-    repairs_truncated: bool = False
     resolution: Resolution | None = None
     """The one in use: as the profile says, else the first repair, else the requirements as they stand."""
     resolutions: Mapping[str, Resolution] = field(default_factory=dict)
@@ -173,7 +172,6 @@ def _assemble(
         conflicts=tuple(conflicts),
         conflicts_truncated=cores.truncated,
         repairs=tuple(offer.repair for offer in found if offer.repair is not None),
-        repairs_truncated=offers.truncated,
         resolution=resolution,
         resolutions={offer.repair.id: offer.resolution for offer in found if offer.repair is not None},
         rejections=tuple(graph.unreadable.values()),

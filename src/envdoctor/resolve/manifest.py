@@ -41,7 +41,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on effort; whatever meets one is reported as truncated, never left hanging."""
+    """Bounds on effort, so that nothing hangs: conflicts cut short say so, repairs are the best tried."""
 
     rounds: int = 100_000
     """Rounds of the search in one solve."""

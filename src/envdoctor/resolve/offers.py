@@ -66,7 +66,6 @@ class Offers:
         self._profile = resolver.relaxation
         agreed: list[Element] = [*self._profile.lines, *self._profile.demands]
         self.search = RepairSearch(resolver.graph, resolver.solver, resolver.lines, agreed, resolver.preferred)
-        self.truncated = False
         self._known: dict[frozenset[Element], Offer] = {}
         self.profile_failure: tuple[Requirement, ...] = ()
         """Lines that cannot be installed together even with the profile's overrides."""
@@ -159,7 +158,6 @@ class Offers:
             if not batch or len(found) >= most or not all(o.behind or o.builds for o in blamed(self._graph, batch)):
                 break
             least = len(batch[0].elements)
-        self.truncated = self.search.solves >= limits.repair_solves
         return found
 
     def _dearer(self, found: Sequence[Offer]) -> list[Offer]:
