@@ -20,7 +20,9 @@ from envdoctor.model.kernel import KernelResult, KernelStatus, SmokeOutcome, Smo
 pytestmark = pytest.mark.torch
 
 FAST = tuple(
-    name for name in kernel_catalogue.names() if name not in ("torch-compile", "kokoro-export", "kokoro-coreml")
+    name
+    for name in kernel_catalogue.names()
+    if name not in ("torch-compile", "kokoro-export") and not name.startswith("kokoro-coreml")
 )
 posix = pytest.mark.skipif(os.name != "posix", reason="the fault is a POSIX signal")
 
@@ -91,11 +93,16 @@ def test_an_aligner_takes_frames_before_tokens(tmp_path: Path) -> None:
     assert (result.status, result.error_relative) == (KernelStatus.PASSED, 0.0), result.detail
 
 
-def test_a_conversion_by_coremltools_passes() -> None:
-    result = by_name(run("kokoro-coreml"))["kokoro-coreml"]
-    if result.status is KernelStatus.SKIPPED:
-        pytest.skip(str(result.detail))
-    assert result.status is KernelStatus.PASSED, result.detail
+def test_coremltools_converts_fixed_enumerated_and_ranged_shapes_and_the_buckets() -> None:
+    names = ("kokoro-coreml", "kokoro-coreml-shapes", "kokoro-coreml-buckets")
+    results = by_name(run(*names))
+    if results[names[0]].status is KernelStatus.SKIPPED:
+        pytest.skip(str(results[names[0]].detail))
+    wanted = KernelStatus.PASSED if sys.platform == "darwin" else KernelStatus.CONVERTED
+    for name in names:
+        assert results[name].status is wanted, results[name].detail
+    assert "decoder 30 s" in str(results[names[2]].detail)
+    assert "durations ranged" in str(results[names[1]].detail)
 
 
 def test_builders_and_catalogue_agree(tmp_path: Path) -> None:

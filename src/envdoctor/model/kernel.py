@@ -18,6 +18,8 @@ class KernelStatus(enum.Enum):
     """How one kernel ended."""
 
     PASSED = "passed"
+    CONVERTED = "converted"
+    """A model was converted for another runtime that is not here: nothing is known of its answers."""
     WRONG_ANSWER = "wrong-answer"
     UNSUPPORTED = "unsupported"
     CRASHED = "crashed"
@@ -59,8 +61,8 @@ class KernelResult:
 
     @property
     def failed(self) -> bool:
-        """True unless it passed or was skipped."""
-        return self.status not in (KernelStatus.PASSED, KernelStatus.SKIPPED)
+        """True unless it passed, was skipped, or converted what only another machine can ask."""
+        return self.status not in (KernelStatus.PASSED, KernelStatus.CONVERTED, KernelStatus.SKIPPED)
 
     @property
     def speed_up(self) -> float | None:

@@ -18,6 +18,7 @@ _WORDS = {
     KernelStatus.OUT_OF_MEMORY: "ran out of memory",
     KernelStatus.SKIPPED: "could not be tried",
     KernelStatus.PASSED: "passed",
+    KernelStatus.CONVERTED: "was converted and not asked",
 }
 
 

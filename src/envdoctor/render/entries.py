@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Finding, Severity, Waiver
-from envdoctor.model.kernel import KernelResult, KernelStatus
+from envdoctor.model.kernel import KernelResult
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.render.conflict_wording import bystanders, chain, placed, rejection_lines, remedy_text
@@ -133,7 +133,7 @@ def _of_finding(finding: Finding) -> Entry:
 def _failed_kernels(report: Report) -> Iterator[Entry]:
     told = {item.subject for item in report.findings if item.subject_kind is SubjectKind.KERNEL}
     for result in report.kernels:
-        if result.status not in (KernelStatus.PASSED, KernelStatus.SKIPPED) and result.kernel not in told:
+        if result.failed and result.kernel not in told:
             yield _of_kernel(result)
 
 

@@ -111,7 +111,7 @@ def _kernel_case(result: KernelResult, options: RenderOptions) -> ET.Element:
     detail = one_line(result.detail or result.status.value)
     if result.status is KernelStatus.SKIPPED:
         ET.SubElement(case, "skipped", message=detail)
-    elif result.status is not KernelStatus.PASSED and options.fail_on != "never":
+    elif result.failed and options.fail_on != "never":
         ET.SubElement(case, "failure", type=result.status.value, message=detail).text = detail
     elif result.detail or result.status is not KernelStatus.PASSED:
         ET.SubElement(case, "system-out").text = f"{result.status.value}: {detail}"

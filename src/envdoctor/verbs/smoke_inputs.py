@@ -145,12 +145,17 @@ def find_interpreter(env: Path | None, python: Path | None) -> Path:
 
 
 def choose_target(profile: Profile | None, interpreter: Path) -> Target:
-    """Return the target: the profile's, else this machine with the interpreter's Python."""
+    """Return the target: this machine with the interpreter's Python, and the profile's backend.
+
+    A profile's own system would be said of kernels that never ran there.
+    """
     from envdoctor.adapters.probe.environment_layout import EnvironmentNotFound, find_layout
 
-    target, _ = project_inputs.pick_target(TargetChoice(), profile, project_inputs.load_settings(Path()))
+    target, _ = project_inputs.pick_target(TargetChoice(), None, project_inputs.load_settings(Path()))
     if profile is not None:
-        return target
+        own, _ = project_inputs.pick_target(TargetChoice(), profile, project_inputs.load_settings(Path()))
+        # Of the profile's system, its own words on libc, WSL and cards hold.
+        target = own if (own.os, own.arch) == (target.os, target.arch) else replace(target, backend=own.backend)
     try:
         python = find_layout(interpreter).python
     except EnvironmentNotFound:

@@ -60,6 +60,7 @@ F32 = "float32 rounds at 6e-8 and its sums over up to a few thousand terms are o
 TF32 = "TF32 keeps 10 bits of mantissa (5e-4 a product) and cuDNN uses it for float32 unless told otherwise"
 BF16 = "bfloat16 keeps 7 bits of mantissa: 4e-3 for each rounding of the answer, several roundings on the way"
 F16 = "float16 keeps 10 bits of mantissa: 5e-4 for each rounding of the answer, sums are kept in float32"
+NEURAL = "Core ML computes in float16 on the neural engine"
 EXACT = "integers, copies and comparisons have one right answer"
 DEEP = "float32 (TF32 inside cuDNN) through a stack of layers; each layer passes its error on"
 PERIODIC = "float32 (TF32 inside cuDNN) through a stack of layers whose periodic activations magnify each error"
@@ -230,10 +231,14 @@ WORKLOADS: Tuple[Entry, ...] = (  # noqa: UP006
         "kokoro_export",
         "float32",
         2e-2,
-        "Core ML computes in float16 on the neural engine",
+        NEURAL,
         needs=(2, 1),
         limit_s=300.0,
         workload=True,
+    ),
+    *(
+        Entry(name, "kokoro_export", "float32", 2e-2, NEURAL, needs=(2, 1), limit_s=600.0, workload=True)
+        for name in ("kokoro-coreml-shapes", "kokoro-coreml-buckets")
     ),
 )
 

@@ -61,7 +61,7 @@ def _columns(
 
 
 def _cells(page: Page, result: KernelResult, fastest: float) -> dict[str, Span]:
-    style = {KernelStatus.PASSED: "good", KernelStatus.SKIPPED: "dim"}.get(result.status, "error")
+    style = "good" if result.status is KernelStatus.PASSED else "error" if result.failed else "dim"
     ratio = speed_up(result)
     return {
         "kernel": (result.kernel, "strong"),

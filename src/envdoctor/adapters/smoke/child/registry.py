@@ -42,6 +42,7 @@ class Case:
         timed: bool = True,
         note: Optional[str] = None,
         plain: Optional[Callable[..., Any]] = None,
+        answers: bool = True,
     ) -> None:
         self.function = function
         self.inputs = tuple(inputs)
@@ -57,6 +58,8 @@ class Case:
         """What a reader should know of a kernel that passed."""
         self.plain = function if plain is None else plain
         """The same for the CPU, where the function itself would take long to get ready there."""
+        self.answers = answers
+        """False: it converts a model that nothing here can ask, so there is no answer to judge."""
 
     def call(self, modules: Any, inputs: Sequence[Any]) -> Any:
         """Apply the function without gradients (a kernel that trains turns them on itself)."""

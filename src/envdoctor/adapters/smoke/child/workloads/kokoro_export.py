@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-import platform
-from typing import Any, Dict
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import torch
 
 from ..registry import Case, Skip, Workbench, kernel
-from .kokoro import BUCKET, WIDTH, decode, decoder_parts, duration_parts, predict
+from .core_ml import Model, Shapes, can_predict, enumerated, ranged
+from .kokoro import BUCKET, STYLE, WIDTH, decode, decoder_parts, duration_parts, predict
 
 __all__ = []  # type: list[str]
+
+FRAMES_A_SECOND = 40
+BUCKETS_S = (3, 5, 10, 30)
+"""Seconds of speech for which the exporters make a decoder each."""
+TOKENS = (48, 16, 128, 512)
+"""Lengths of text; 512 is the most that the model takes."""
 
 
 def _inputs(bench: Workbench) -> Any:
@@ -52,43 +57,94 @@ def _newer(major: int, minor: int) -> bool:
     return release >= (major, minor)
 
 
-@kernel("kokoro-coreml")
-def coreml(bench: Workbench) -> Case:
-    """Duration model and decoder converted by coremltools; only macOS can ask the converted models."""
-    if importlib.util.find_spec("coremltools") is None:
-        raise Skip("coremltools is not installed")
-    modules = bench.modules({"duration": bench.modules(duration_parts()), "decoder": bench.modules(decoder_parts())})
-    predicts = platform.system() == "Darwin"
-
-    def plain(m: Any, tokens: Any, aligned: Any, style: Any) -> Any:
-        return predict(m["duration"], tokens, style)[0], decode(m["decoder"], aligned, style)
-
-    def converted(m: Any, tokens: Any, aligned: Any, style: Any) -> Any:
-        if aligned.dtype == torch.float64:
-            return plain(m, tokens, aligned, style)
-        tools = importlib.import_module("coremltools")
-        m, tokens, aligned, style = m.cpu(), tokens.cpu().int(), aligned.cpu(), style.cpu()
-        durations = _convert(tools, _module(_durations, m["duration"]), {"tokens": tokens, "style": style}, predicts)
-        frames = _convert(tools, _module(decode, m["decoder"]), {"aligned": aligned, "style": style}, predicts)
-        # Elsewhere than on macOS it only converts; what the models would answer cannot be known.
-        return (durations, frames) if predicts else plain(m, tokens, aligned, style)
-
-    aligned, style = _inputs(bench)
-    note = None if predicts else "converted; prediction needs macOS"
-    return Case(converted, (bench.randint(0, 178, 1, 48), aligned, style), modules=modules, timed=False, note=note)
+Conversion = Tuple[str, Callable[..., Any], str, List[Dict[str, Any]], Callable[[], Shapes]]
+"""A name, a function of layers, the key of these, every set of inputs (traced with the first), the shapes."""
 
 
 def _durations(m: Any, tokens: Any, style: Any) -> Any:
     return predict(m, tokens, style)[0]
 
 
-def _convert(tools: Any, module: Any, inputs: Dict[str, Any], predicts: bool) -> Any:
-    traced = torch.jit.trace(module, tuple(inputs.values()))
-    types = [
-        tools.TensorType(name=name, shape=value.shape, dtype=value.numpy().dtype.type) for name, value in inputs.items()
-    ]
-    model = tools.convert(traced, inputs=types, minimum_deployment_target=tools.target.macOS13)
-    if not predicts:
-        return None
-    answer = model.predict({name: value.numpy() for name, value in inputs.items()})
-    return torch.from_numpy(next(iter(answer.values())))
+def _case(bench: Workbench, conversions: Sequence[Conversion]) -> Case:
+    """Return the kernel that converts each, and asks it of every set of inputs where Core ML is."""
+    if importlib.util.find_spec("coremltools") is None:
+        raise Skip("coremltools is not installed")
+    modules = bench.modules({"duration": bench.modules(duration_parts()), "decoder": bench.modules(decoder_parts())})
+    asked = can_predict()
+
+    def plain(m: Any) -> Any:
+        kind = next(m.parameters()).dtype
+        return tuple(
+            function(m[part], *(item.to(kind) if item.is_floating_point() else item for item in inputs.values()))
+            for _, function, part, sets, _ in conversions
+            for inputs in sets
+        )
+
+    def converted(m: Any) -> Any:
+        answers, told = [], []
+        for name, function, part, sets, shapes in conversions:
+            model = Model(name, _module(function, m[part].cpu()), sets[0], shapes())
+            told.append(model.residency() if asked else name)
+            answers += [model.answer(inputs) for inputs in sets] if asked else []
+        case.note = "; ".join(told) if asked else f"converted, not predicted (Core ML needs macOS): {', '.join(told)}"
+        return tuple(answers)
+
+    case = Case(converted, modules=modules, timed=False, plain=plain, answers=asked)
+    return case
+
+
+def _texts(bench: Workbench, *lengths: int) -> List[Dict[str, Any]]:
+    return [{"tokens": bench.randint(0, 178, 1, n).int(), "style": bench.randn(1, STYLE)} for n in lengths]
+
+
+def _frames(bench: Workbench, *lengths: int) -> List[Dict[str, Any]]:
+    return [{"aligned": bench.randn(1, WIDTH, n), "style": bench.randn(1, STYLE)} for n in lengths]
+
+
+@kernel("kokoro-coreml")
+def coreml(bench: Workbench) -> Case:
+    """Duration model and decoder, one shape each."""
+    return _case(
+        bench,
+        [
+            ("durations", _durations, "duration", _texts(bench, TOKENS[0]), dict),
+            ("decoder", decode, "decoder", _frames(bench, BUCKET), dict),
+        ],
+    )
+
+
+@kernel("kokoro-coreml-shapes")
+def coreml_shapes(bench: Workbench) -> Case:
+    """Both models with enumerated and with ranged shapes; each is asked at several."""
+    frames = tuple(FRAMES_A_SECOND * seconds for seconds in BUCKETS_S)
+    texts, waves = _texts(bench, *TOKENS[:3]), _frames(bench, *frames[:2])
+    return _case(
+        bench,
+        [
+            (
+                "durations enumerated", _durations, "duration", texts,
+                lambda: {"tokens": enumerated([(1, n) for n in TOKENS])},
+            ),
+            ("durations ranged", _durations, "duration", texts, lambda: {"tokens": ranged((1, TOKENS[0]), 1, 2, 512)}),
+            (
+                "decoder enumerated", decode, "decoder", waves,
+                lambda: {"aligned": enumerated([(1, WIDTH, n) for n in frames])},
+            ),
+            (
+                "decoder ranged", decode, "decoder", waves,
+                lambda: {"aligned": ranged((1, WIDTH, frames[0]), 2, BUCKET, frames[-1])},
+            ),
+        ],
+    )  # fmt: skip
+
+
+@kernel("kokoro-coreml-buckets")
+def coreml_buckets(bench: Workbench) -> Case:
+    """A decoder for 3, 5, 10 and 30 seconds, each of its own fixed shape."""
+    return _case(
+        bench,
+        [
+            (f"decoder {seconds} s", decode, "decoder", _frames(bench, FRAMES_A_SECOND * seconds), dict)
+            for seconds in BUCKETS_S
+        ],
+    )
