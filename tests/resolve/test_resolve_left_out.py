@@ -123,3 +123,27 @@ def test_a_profiles_override_for_other_targets_leaves_the_package_out_and_says_s
     assert _overrides(repair) == [
         ('decoder ; sys_platform == "linux"', ["decoder==1 (requirements.txt:1)"], "no wheel here")
     ]
+
+
+def _required(name: str) -> Requirement:
+    return Requirement(canonicalize_name(name), ProfileOrigin("cards", "requires[0]"))
+
+
+def test_a_repair_that_gives_up_what_the_profile_requires_says_so_and_is_not_in_use() -> None:
+    lines = (*read("left==1"), _required("card-kit"))
+    index = MemoryIndex({**TABLE, "card-kit": {}})
+    found = diagnose(Manifest(lines, WINDOWS), index)
+    assert found.conflicts
+    (repair,) = found.repairs
+    assert [aside.name for aside in repair.given_up()] == ["card-kit"]
+    assert repair.cautions[0].startswith("profile `cards` requires `card-kit`: what the profile is for is lost")
+    assert found.resolution is None, "nobody takes it unasked"
+    asked = diagnose(Manifest(lines, WINDOWS), index, repair="R1")
+    assert asked.resolution is not None
+    assert [package.name for package in asked.resolution.packages] == ["left"]
+
+
+def test_leaving_out_a_line_of_the_project_gives_up_no_profile() -> None:
+    found = _diagnose("left==1", "card-kit", table={**TABLE, "card-kit": {}})
+    assert found.resolution is not None
+    assert not any(repair.given_up() for repair in found.repairs)

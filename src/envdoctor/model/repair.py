@@ -6,10 +6,14 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from envdoctor.model.origin import ProfileOrigin
+from envdoctor.model.requirement import RequirementKind
+
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
     from envdoctor.model.override import Override
+    from envdoctor.model.requirement import Requirement
 
 __all__ = ["FileChange", "Repair", "VersionChange"]
 
@@ -41,6 +45,16 @@ class Repair:
     """What a careful person would be told before taking it."""
     command: str = ""
     """What to type to see it as a diff of the project's files."""
+
+    def given_up(self) -> tuple[Requirement, ...]:
+        """Return what a profile itself requires and this leaves out: its target is lost without."""
+        return tuple(
+            aside
+            for override in self.overrides
+            if override.leaves_out and not override.from_profile
+            for aside in override.sets_aside
+            if isinstance(aside.origin, ProfileOrigin) and aside.kind is RequirementKind.REQUIRE
+        )
 
 
 @dataclass(frozen=True, slots=True)

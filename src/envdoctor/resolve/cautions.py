@@ -8,7 +8,7 @@ from dataclasses import replace
 from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.model.candidate import BuildRisk
-from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.origin import DistributionOrigin, ProfileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
@@ -27,7 +27,7 @@ def with_cautions(graph: DependencyGraph, offer: Offer, offers: Sequence[Offer])
     if offer.repair is None:
         return offer
     overrides, resolution = offer.repair.overrides, offer.resolution
-    left_out = _left_out(graph, offer.repair, resolution)
+    left_out = [*_given_up(offer.repair), *_left_out(graph, offer.repair, resolution)]
     found = [*_failures(offer), *left_out, *_older(overrides, resolution), *_newer(overrides, resolution)]
     cautions = tuple(dict.fromkeys([*found, *_builds(offer, offers), *_on_trust(graph)]))
     return replace(offer, repair=replace(offer.repair, cautions=cautions))
@@ -39,6 +39,13 @@ def _failures(offer: Offer) -> Iterator[str]:
     more = [failure.rule for failure in offer.avoidable[_MOST_FAILURES:]]
     if more:
         yield f"known to fail besides: {', '.join(dict.fromkeys(more))}"
+
+
+def _given_up(repair: Repair) -> Iterator[str]:
+    for aside in repair.given_up():
+        origin = aside.origin
+        whose = f"profile `{origin.name}` requires" if isinstance(origin, ProfileOrigin) else "its profile requires"
+        yield f"{whose} `{aside.name}`: what the profile is for is lost without it; another Python may have it"
 
 
 def _left_out(graph: DependencyGraph, repair: Repair, resolution: Resolution) -> Iterator[str]:

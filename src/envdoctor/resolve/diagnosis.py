@@ -201,7 +201,9 @@ def _put_in_use(offers: Sequence[Offer], repair: str) -> tuple[list[Offer], Offe
     """
     tested = list(offers)
     named = [number for number, offer in enumerate(offers) if offer.repair and offer.repair.id == repair]
-    order = named or sorted(range(len(offers)), key=lambda number: not _by_profile(offers[number]))
+    # Who gives up what the profile requires says so by name.
+    kept = [number for number, offer in enumerate(offers) if offer.repair is None or not offer.repair.given_up()]
+    order = named or sorted(kept, key=lambda number: not _by_profile(offers[number]))
     against: dict[int, tuple[Objection, ...]] = {}
     for number in order:
         offer = offers[number]

@@ -164,9 +164,14 @@ def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None
     if resolution is None:
         message = "no repair was found after which the requirements resolve"
         if diagnosis.conflicts:
-            message = f"{_clashing(diagnosis)} cannot be installed together, and no repair was found"
+            message = f"{_clashing(diagnosis)} cannot be installed together, and {_no_way_out(diagnosis)}"
         return None, None, Refusal(RefusalKind.CONFLICT, message=message)
     return resolution, repair_in_use(diagnosis), None
+
+
+def _no_way_out(diagnosis: Diagnosis) -> str:
+    lost = {f"`{aside.name}`": None for repair in diagnosis.repairs for aside in repair.given_up()}
+    return f"every repair leaves out {', '.join(lost)}, which the profile requires" if lost else "no repair was found"
 
 
 def _clashing(diagnosis: Diagnosis) -> str:

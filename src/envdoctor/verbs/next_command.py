@@ -155,10 +155,14 @@ def after_checks(reports: Sequence[Report], typed: Typed) -> str | None:
 
 
 def _for_admitted_python(report: Report, typed: Typed) -> str | None:
-    """Return the check for a Python that the project admits, where it does not admit the target's."""
-    for finding in report.open_findings:
-        if finding.rule == "RES011" and finding.remedy is not None:
-            return next((_completed(command, typed) for command in finding.remedy.commands), None)
+    """Return the check for a Python that the project admits, where it does not admit the target's.
+
+    Else for one that has what no file is for on the target's.
+    """
+    for rule in ("RES011", "RES101"):
+        for finding in report.open_findings:
+            if finding.rule == rule and finding.remedy is not None and finding.remedy.commands:
+                return _completed(finding.remedy.commands[0], typed)
     return None
 
 

@@ -34,9 +34,9 @@ from envdoctor.diagnose.file_reach import Reach, in_words, pythons_in_words, rea
 from envdoctor.diagnose.module_owners import meant_by
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import DistributionFile, RejectionKind
-from envdoctor.model.compatibility import can_use
+from envdoctor.model.compatibility import admits, can_use
 from envdoctor.model.conflict import Conflict
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
@@ -158,7 +158,8 @@ def _remedy(
         have = f"{pythons_in_words(files.reach.pythons)} has `{name}` {asked} on {_place(files.target)}"
         newest = pythons_in_words((shared or files.reach.pythons)[-1:])
         way = f"{have}: make the environment with {newest}"
-        return Remedy(f"{way}; on Python {files.target.python_version}, {near}" if near else way)
+        words = f"{way}; on Python {files.target.python_version}, {near}" if near else way
+        return Remedy(words, commands=(Command("check", f"{shared[-1][0]}.{shared[-1][1]}"),) if shared else ())
     where = in_words(files.reach.platforms) or "no platform at all"
     source = "a source distribution" if files.reach.source else "no source distribution"
     have = f"no Python helps: `{name}` {asked} has wheels for {where}, and {source}"
@@ -210,6 +211,11 @@ def _shared_pythons(read: Sequence[_Files | None]) -> list[tuple[int, int]]:
     return sorted(set.intersection(*of_each)) if of_each else []
 
 
+def _of_profile(examination: Examination, python: tuple[int, int]) -> bool:
+    """Return whether the profile, where there is one, is for that Python."""
+    return examination.profile is None or admits(examination.profile.target.python, python)
+
+
 def _why(conflict: Conflict, examination: Examination) -> str:
     """Return what the message says after the requirement that cannot be met."""
     where = f"cannot be met on {examination.target or 'this target'}"
@@ -224,7 +230,7 @@ def _why(conflict: Conflict, examination: Examination) -> str:
 def _find(examination: Examination) -> Iterator[Finding]:
     conflicts = [item for item in examination.conflicts if len(item.core) == 1]
     read = [_read(examination, conflict) for conflict in conflicts]
-    shared = _shared_pythons(read)
+    shared = [python for python in _shared_pythons(read) if _of_profile(examination, python)]
     for conflict, files in zip(conflicts, read, strict=True):
         line = conflict.core[0]
         what = f"`{line}`" if conflict.clash.package == line.name else f"`{line}` (through `{conflict.clash.package}`)"
