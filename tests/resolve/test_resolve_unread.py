@@ -12,7 +12,9 @@ from resolve_universe import LINUX, MemoryIndex, read
 from envdoctor.model.candidate import CoreMetadata, DistributionFile
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import MetadataUnavailable
+from envdoctor.render.explanation_text import newer_reason
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
+from envdoctor.resolve.explanation import explain
 from envdoctor.resolve.manifest import Manifest
 
 UNREAD = {"no_metadata": True}
@@ -26,6 +28,16 @@ class OnlyBuilds(MemoryIndex):
             return super().metadata(file)
         except MetadataUnavailable as error:
             raise MetadataUnavailable(replace(error.unknown, kind=UnknownKind.ONLY_A_BUILD)) from None
+
+
+class HalfFilled(MemoryIndex):
+    """A cache that knows the pages, and the metadata of some of the versions alone."""
+
+    def metadata(self, file: DistributionFile) -> CoreMetadata:
+        try:
+            return super().metadata(file)
+        except MetadataUnavailable as error:
+            raise MetadataUnavailable(replace(error.unknown, kind=UnknownKind.OFFLINE)) from None
 
 
 def found(table: dict[str, Any], *lines: str) -> Diagnosis:
@@ -103,3 +115,31 @@ def test_a_conflict_that_no_build_can_mend_stays_one() -> None:
     table: dict[str, Any] = {"app": {"1": ["part<1"]}, "part": {"1": UNREAD}}
     diagnosis = diagnose(Manifest(read("app==1"), LINUX), OnlyBuilds(table))
     assert cores(diagnosis) == [["app==1"]]
+
+
+@pytest.mark.parametrize(
+    ("table", "unread"),
+    [
+        ({"app": {"1": [], "2": ["part>=1"]}, "part": {"1": UNREAD, "2": UNREAD}}, ("part", "2")),
+        ({"app": {"1": [], "2": UNREAD}}, ("app", "2")),
+        ({"app": {"1": [], "2": ["part"]}, "part": {"1": ["deep"]}, "deep": {"3": UNREAD}}, ("deep", "3")),
+    ],
+)
+def test_no_older_version_is_taken_for_want_of_what_only_the_cache_does_not_know(
+    table: dict[str, Any], unread: tuple[str, str]
+) -> None:
+    diagnosis = diagnose(Manifest(read("app"), LINUX), HalfFilled(table))
+    assert not diagnosis.conflicts
+    assert diagnosis.resolution is not None
+    assert str(getattr(diagnosis.resolution.get("app"), "version", "")) == "2"
+    assert unread in {(item.subject.name, item.subject.version) for item in diagnosis.unknowns}
+
+
+def test_an_explanation_says_what_could_not_be_read_and_not_that_nothing_needed_it() -> None:
+    table: dict[str, Any] = {"app": {"1": [], "2": ["part>=1"]}, "part": {"1": UNREAD, "2": UNREAD}}
+    diagnosis = diagnose(Manifest(read("app"), LINUX), MemoryIndex(table))
+    assert diagnosis.resolution is not None
+    assert diagnosis.graph is not None
+    (newer,) = explain(diagnosis.resolution, diagnosis.graph, "app").newer
+    said = newer_reason(newer)
+    assert said.startswith("needs part>=1, of which no version could be read (")

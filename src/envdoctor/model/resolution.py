@@ -95,6 +95,8 @@ class Unmet:
     """The version that the resolution has of it; None where the target can have none that would do."""
     held_by: tuple[Requirement, ...] = ()
     """Who asks for that version and admits none that would do."""
+    unread: Unknown | None = None
+    """Why no version that would do could be read, where that is what is in the way."""
 
 
 @dataclass(frozen=True, slots=True)

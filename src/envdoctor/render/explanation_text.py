@@ -134,6 +134,8 @@ def _rejected(rejections: Sequence[Rejection]) -> Iterator[str]:
 
 
 def _unmet(unmet: Unmet) -> str:
+    if unmet.unread is not None:
+        return f"needs {unmet.requirement}, of which no version could be read ({reason(unmet.unread)})"
     if unmet.there is None:
         return f"needs {unmet.requirement}, which cannot be had"
     held = f", for {_asked(unmet.held_by[0])}" if unmet.held_by else ""

@@ -254,19 +254,29 @@ class DependencyGraph:
             return error.unknown
 
     def usable(self, name: NormalizedName, position: int) -> bool:
-        """Return whether a version may be chosen: one without metadata only where a person pins it."""
+        """Return whether a version may be chosen: one without metadata only where a person pins it.
+
+        With ``policy.unread`` also one that only the cache does not know: an installer would read it.
+        """
         candidates = self.candidates(name)
         if candidates.opaque:
             return True
         metadata = self.metadata(name, position)
         if metadata is not None:
             return self.manifest.policy.mended or not metadata.mended
+        if self.manifest.policy.unread and self._only_not_cached(name, position):
+            return True
         version = candidates.versions[position]
         return any(pins(r.specifier, version) for r in self._written.get(name, ()))
 
     def hoped_for(self, name: NormalizedName, position: int) -> bool:
         """Return whether a version may be chosen in want of any that can be read."""
         return self.manifest.policy.unread and self.metadata(name, position) is None
+
+    def _only_not_cached(self, name: NormalizedName, position: int) -> bool:
+        rejection = self.unreadable.get((name, position))
+        unknown = rejection.unknown if rejection is not None else None
+        return unknown is not None and unknown.kind is UnknownKind.OFFLINE
 
     def loaded(self, name: NormalizedName, position: int) -> bool:
         """Return whether the metadata of a version has been looked at."""

@@ -108,15 +108,27 @@ def diagnose(
     own; an index that cannot be reached makes the diagnosis incomplete.
     """
     found = _diagnose(manifest, index, progress, judge, build_risk, solver, repair, resolver)
-    if not found.conflicts or not found.rejections:
+    if not found.rejections or not (found.conflicts or any(map(_offline, found.unknowns))):
         return found
-    # A version that could not be read cannot be chosen: a conflict that is found without it may be no conflict.
+    # A version that could not be read cannot be chosen: a conflict that is found without it may be no conflict, and an
+    # older version that is taken in its stead is not what an installer would take.
     hopeful = replace(manifest, policy=replace(manifest.policy, unread=True))
     return _proven(found, _diagnose(hopeful, index, progress, judge, build_risk, solver, repair))
 
 
+def _offline(unknown: Unknown) -> bool:
+    """Return whether it is a version that only the cache does not know: an installer would read and could take it."""
+    return unknown.kind is UnknownKind.OFFLINE and bool(unknown.subject.version)
+
+
 def _proven(found: Diagnosis, hoped: Diagnosis) -> Diagnosis:
-    """Return what was found, or, where some of its conflicts may be for want of metadata, what is left with hope."""
+    """Return what was found, or, where some of it may be for want of metadata, what is left with hope."""
+    if not found.conflicts:
+        if hoped.conflicts or hoped.resolution is None:
+            return found
+        # What the cache does not know stays told where the second search did not come by it.
+        passed_by = () if any(map(_offline, hoped.unknowns)) else filter(_offline, found.unknowns)
+        return replace(hoped, unknowns=(*hoped.unknowns, *passed_by))
     if {conflict.core for conflict in found.conflicts} == {conflict.core for conflict in hoped.conflicts}:
         return found
     return replace(hoped, repairs=tuple(replace(repair, verified=False) for repair in hoped.repairs))

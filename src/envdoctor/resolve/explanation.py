@@ -21,6 +21,7 @@ from envdoctor.model.resolution import (
     ResolvedPackage,
     Unmet,
 )
+from envdoctor.model.unknown import Unknown
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, positions_of
 
 __all__ = ["absence", "explain"]
@@ -112,6 +113,9 @@ def _unmet(resolution: Resolution, graph: DependencyGraph, name: NormalizedName,
         usable = edge.bits & graph.candidates(dependency).all
         if other is None and not usable and dependency not in graph.unknown:
             yield Unmet(edge.requirement(version), None)
+        unread = _unread(graph, dependency, usable) if other is None else None
+        if unread is not None:
+            yield Unmet(edge.requirement(version), None, unread=unread)
         if other is None or edge.specifier.contains(other.version, prereleases=True):
             continue
         versions = [graph.candidates(dependency).versions[found] for found in positions_of(usable)]
@@ -123,6 +127,14 @@ def _unmet(resolution: Resolution, graph: DependencyGraph, name: NormalizedName,
         others = tuple(demand for demand in held if not _made_by(demand, name))
         if others or not held:
             yield Unmet(edge.requirement(version), other.version, others)
+
+
+def _unread(graph: DependencyGraph, name: NormalizedName, usable: int) -> Unknown | None:
+    """Return why the newest version could not be read, where none of these can be taken for want of that."""
+    rejections = [graph.unreadable.get((name, position)) for position in positions_of(usable)]
+    if not rejections or not all(rejections) or any(graph.usable(name, found) for found in positions_of(usable)):
+        return None
+    return rejections[0].unknown if rejections[0] else None
 
 
 def _made_by(demand: Requirement, name: NormalizedName) -> bool:

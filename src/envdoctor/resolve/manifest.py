@@ -34,7 +34,10 @@ class Policy:
     mended: bool = True
     """Use versions whose invalid metadata could be mended; pip 24.1 and later refuse them."""
     unread: bool = False
-    """Where no version that is admitted can be read, take one that cannot, as if it asked for nothing."""
+    """Where no version that is admitted can be read, take one that cannot, as if it asked for nothing.
+
+    One that only the cache does not know is taken as an installer would take it: the newest first.
+    """
     couplings: bool = True
     """Hold together binaries that belong together although metadata does not say so; no installer does."""
 
