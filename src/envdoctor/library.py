@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from envdoctor.model import report as model
 from envdoctor.model.project import GroupChoice
@@ -104,6 +106,51 @@ class Lock(Report):
     """Names of the files that were missing or different; with ``write`` they are written now."""
 
 
+_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "PathLike": ((str, os.PathLike), "a path"),
+    "str": ((str,), "a string"),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+}
+"""What the annotations of the verbs' arguments begin with, what that admits, and its name."""
+
+
+def _refusing(verb: _Verb) -> _Verb:
+    """Return the verb that raises Error for a value of another kind than its annotation's."""
+    parameters = signature(verb).parameters
+
+    @wraps(verb)
+    def called(*args: object, **kwargs: object) -> object:
+        wrong = [_wrong(parameters[name], value) for name, value in zip(parameters, args, strict=False)]
+        wrong += [_wrong(parameters[name], value) for name, value in kwargs.items() if name in parameters]
+        messages = tuple(message for message in wrong if message)
+        if messages:
+            raise Error(messages, _WRONG_USE)
+        return verb(*args, **kwargs)
+
+    return cast("_Verb", called)
+
+
+def _wrong(parameter: Parameter, value: object) -> str:
+    """Return what is wrong with the value of an argument; empty where nothing is."""
+    first, _, rest = str(parameter.annotation).partition(" | ")
+    said = f"{parameter.name}: `{shown(repr(value)[:40])}` is not"
+    if value is None and parameter.default is None:
+        return ""
+    if first in _KINDS:
+        kinds, called = _KINDS[first]
+        return "" if isinstance(value, kinds) else f"{said} {called}"
+    if "Sequence[str]" not in (first, rest) or (first == "bool" and (value is None or isinstance(value, bool))):
+        return ""
+    if isinstance(value, Iterator):
+        return ""  # It can be walked once alone.
+    several = isinstance(value, Iterable) and not isinstance(value, bytes)
+    names = several and all(isinstance(item, str) for item in cast("Iterable[object]", value))
+    return "" if names else f"{said} a list of strings"
+
+
+@_refusing
 def diagnose(
     project: PathLike = ".",
     *,
@@ -160,6 +207,7 @@ def diagnose(
     return _as(Report, report)
 
 
+@_refusing
 def inspect_environment(
     env: PathLike | None = None,
     *,
@@ -214,6 +262,7 @@ def inspect_environment(
     return _as(Report, report)
 
 
+@_refusing
 def lock(
     project: PathLike = ".",
     *,
@@ -287,6 +336,7 @@ def lock(
     return replace(_as(Lock, report), files=dict(outcome.files), changed=changed)
 
 
+@_refusing
 def smoke(
     env: PathLike | None = None,
     *,

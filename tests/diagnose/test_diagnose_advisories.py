@@ -120,6 +120,8 @@ def test_documentation_tells_the_severity_that_a_report_shows() -> None:
         shown = {advisory.seen_severity} if advisory.log_only else {advisory.foreseen_severity}
         shown |= {advisory.seen_severity} if both else set()
         assert {one.partition(" ")[0] for one in told.split("; ")} == {one.value for one in shown}
+        (listed,) = (severity for code, _, severity, _ in catalogue() if code == advisory.code)
+        assert told.startswith(listed)
         ends[len(shown) > 1] += 1
     assert all(ends.values())
 

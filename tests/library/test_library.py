@@ -125,6 +125,23 @@ def test_wrong_arguments_are_errors_with_the_argument_named() -> None:
         envdoctor.smoke(sys.prefix, kernels=["gemm-float33"])
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"target_python": 3.11}, "target_python: `3.11` is not a string"),
+        ({"glibc": 2.31}, "glibc: `2.31` is not a string"),
+        ({"project": None}, "project: `None` is not a path"),
+        ({"env": 7}, "env: `7` is not a path"),
+        ({"extra": None}, "extra: `None` is not a list of strings"),
+        ({"group": [1]}, "group: `[1]` is not a list of strings"),
+    ],
+)
+def test_a_value_of_another_kind_is_an_error_that_names_the_argument(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(envdoctor.Error) as wrong:
+        envdoctor.diagnose(**options)
+    assert (wrong.value.messages, wrong.value.exit_code) == ((said,), 2)
+
+
 def test_a_string_in_the_place_of_several_is_one_name() -> None:
     for argument in ("extra", "group", "only_group"):
         with pytest.raises(envdoctor.Error, match=f"there is no {argument.removeprefix('only_')} `fast`"):

@@ -9,6 +9,7 @@ from envdoctor.diagnose.rulebook import rule
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.advisories.advisory import Advisory
+    from envdoctor.model.finding import Severity
 
 __all__ = ["catalogue", "documentation"]
 
@@ -19,9 +20,7 @@ def _known_from(advisory: Advisory) -> str:
 
 
 def _severity(advisory: Advisory) -> str:
-    foreseen, seen = advisory.foreseen_severity, advisory.seen_severity
-    if advisory.log_only:
-        return seen.value
+    foreseen, seen = _told_as(advisory), advisory.seen_severity
     if not advisory.symptoms or seen is foreseen:
         return foreseen.value
     return f"{foreseen.value}; {seen.value} where a log shows it"
@@ -76,5 +75,10 @@ def catalogue() -> list[tuple[str, str, str, str]]:
     from envdoctor.diagnose.rulebook import documented
 
     rows = [(item.code, item.name, item.severity.value, item.summary) for item in documented()]
-    rows += [(item.code, item.id, item.severity.value, item.message) for item in shipped_advisories().advisories]
+    rows += [(item.code, item.id, _told_as(item).value, item.message) for item in shipped_advisories().advisories]
     return sorted(rows)
+
+
+def _told_as(advisory: Advisory) -> Severity:
+    """Return the severity of its findings: that of what a log shows only where nothing else shows it."""
+    return advisory.seen_severity if advisory.log_only else advisory.foreseen_severity
