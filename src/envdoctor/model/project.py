@@ -167,6 +167,7 @@ class LeftOut(enum.Enum):
     OTHERS_NAMED = "other files are named in its place"
     ANOTHER_SYSTEM = "a script for another system"
     SCRIPT = "a script beside a list that says what is needed"
+    LAUNCHER = "a script that starts the program and installs by itself"
     BRANCH = "in a branch of the script that excludes the one that is read"
     IMAGE = "says how an image is built"
     NOTEBOOK = "a notebook beside a list that says what is needed"

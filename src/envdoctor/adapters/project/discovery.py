@@ -45,6 +45,8 @@ class Found:
     scripts: tuple[Path, ...]
     """Install scripts for the target's system, to be read before the list."""
     other_scripts: tuple[Path, ...]
+    launchers: tuple[Path, ...]
+    """Scripts for the target's system under any other name, which may install as well."""
     images: tuple[Path, ...]
     """Dockerfiles."""
     locks: tuple[Path, ...]
@@ -77,6 +79,7 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
         constraints=tuple(path for path in entries if is_constraints(path)),
         scripts=tuple(chosen_scripts),
         other_scripts=tuple(path for path in installers if path not in chosen_scripts),
+        launchers=tuple(path for path in scripts if path not in installers and _runs_on(path, environment)),
         images=tuple(images),
         locks=tuple(path for path in entries if is_lock(path)),
         notebooks=tuple(path for path in entries if path.suffix.lower() == ".ipynb"),
@@ -182,6 +185,11 @@ def _for_system(scripts: list[Path], environment: Mapping[str, str] | None) -> l
         chosen = [path for path in chosen if other not in path.stem.lower()]
     batch = [path for path in chosen if SCRIPTS[path.suffix.lower()] != "powershell"]
     return (batch or chosen)[:1] if len(chosen) > 1 else chosen
+
+
+def _runs_on(script: Path, environment: Mapping[str, str] | None) -> bool:
+    platform = (environment or {}).get("sys_platform", "")
+    return not platform or (platform == "win32") == (SCRIPTS[script.suffix.lower()] != "posix")
 
 
 _DEEPER_NAMES = frozenset({"pyproject.toml", "pixi.toml", "pipfile", "environment.yml", "environment.yaml"})

@@ -181,6 +181,12 @@ def _name_the_rest(draft: Draft, found: Found) -> None:
         (nested_files(draft.root, draft.files_read()), LeftOut.NESTED),
     )
     seen = {one.path for one in draft.left_out} | set(draft.files)
+    if found.launchers:
+        from envdoctor.adapters.project.install_script import installs_more
+    for path in found.launchers:
+        what = installs_more(draft, path) if draft.shown(path) not in seen else ""
+        if what:
+            draft.left_out.append(FileLeftOut(draft.shown(path), LeftOut.LAUNCHER, what))
     for paths, reason in reasons:
         for path in paths:
             shown = draft.shown(path)

@@ -10,7 +10,9 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.conda_environment import read_conda_specification
+from envdoctor.adapters.project.decoding import NotText, decode
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
+from envdoctor.adapters.project.file_bytes import file_bytes
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
@@ -31,7 +33,7 @@ from envdoctor.model.project import (
 )
 from envdoctor.model.requirement import RequirementKind
 
-__all__ = ["read_commands", "read_install_script"]
+__all__ = ["installs_more", "read_commands", "read_install_script"]
 
 _DIALECTS = {".bat": Dialect.CMD, ".cmd": Dialect.CMD, ".ps1": Dialect.POWERSHELL}
 _INDEX_KINDS = {
@@ -42,6 +44,7 @@ _INDEX_KINDS = {
 _SWITCHES = ("pre", "prefer-binary", "require-hashes")
 _LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
 _HEREDOC = re.compile(r"^<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*$")
+_TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
 _LEAVES = re.compile(r"^(?:exit|return|goto|\(|\{|throw|die|false|break)", re.I)
 
 
@@ -85,6 +88,39 @@ def read_commands(draft: Draft, file: TextFile) -> None:
     """Read commands of a shell that stand in a file of another form, such as a notebook; each stops what follows."""
     script = _Script(file, False, file.path.parent, ScriptVariables(Dialect.POSIX), stops_on_error=True)
     _read(draft, script, file.text, Dialect.POSIX)
+
+
+def installs_more(draft: Draft, path: Path) -> str:
+    """Return the first command of a script that installs what no file that was read asks for, empty without one.
+
+    Installers themselves, the project itself and the lists that were read are nothing more.
+    """
+    shown = draft.shown(path)
+    try:
+        file = TextFile(path, shown, decode(file_bytes(path, shown)).text)
+    except (ProjectFileError, NotText):
+        return ""
+    dialect = _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
+    script = _Script(file, False, path.parent, ScriptVariables(dialect))
+    for command in _assigning(script, file.text, dialect):
+        call = read_pip_command(script.variables.expanded(command.words))
+        if call is not None and call.verb == "install" and _is_more(draft, path.parent, call):
+            return f"line {command.words[0].line}: {' '.join(word.text for word in command.words)[:80]}"
+    return ""
+
+
+def _is_more(draft: Draft, directory: Path, call: PipCommand) -> bool:
+    lists = [_below(directory, word.text) for word in call.values("requirement")]
+    named = [re.match(r"[A-Za-z0-9][\w.-]*", word.text) for word in call.words]
+    return any(place not in draft.files_read() for place in lists) or any(
+        match is not None and canonicalize_name(match.group()) not in _TOOLS for match in named
+    )
+
+
+def _below(directory: Path, text: str) -> Path:
+    """Return the file that a script names, with variables (``%~dp0``, ``$PSScriptRoot``) taken for its own folder."""
+    plain = re.sub(r"%~dp0|%\w+%", "", text).replace("\\", "/")
+    return directory.joinpath(*(part for part in plain.split("/") if part not in ("", ".") and "$" not in part))
 
 
 def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
@@ -253,7 +289,8 @@ def _located(draft: Draft, script: _Script, word: Word) -> Path | None:
     """Find a file that a command names: where it says, or by its name beside the script, as in a container."""
     written = word.text.replace("\\", "/")
     name = written.rpartition("/")[2].rpartition("~dp0")[2]
-    candidates = (script.directory / written, script.file.path.parent / name)
+    beside = script.file.path.parent
+    candidates = (script.directory / written, _below(beside, word.text), beside / name)
     return next((path for path in candidates if _readable(draft, path)), None)
 
 
