@@ -9,7 +9,7 @@ from index_samples import make_sdist, versions
 from index_server import make_wheel
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.index import AnyIndex, RecordedIndex
+from envdoctor.adapters.index import AnyIndex, ExtraIndex, RecordedIndex
 from envdoctor.adapters.index.recording_format import trim
 from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.unknown import UnknownKind
@@ -195,3 +195,13 @@ def test_earlier_recordings_that_held_texts_are_read(tmp_path: Path, told: str, 
         index.page(canonicalize_name("gone"))
     assert (offline.value.unknown.kind, offline.value.unknown.cause) == (UnknownKind.OFFLINE, "")
     assert [(item.kind, item.cause) for item in index.unreachable] == [(UnknownKind.UNREACHABLE, "silence")]
+
+
+def test_a_recording_tells_which_index_was_not_read(opened: Open, server, tmp_path: Path) -> None:
+    server.page("a", [server.wheel("a-1.0-py3-none-any.whl")])
+    index = opened(record_to=tmp_path / "r", extra=(ExtraIndex("gone", "http://127.0.0.1:9/simple"),))
+    told = index.page("a").unread
+    index.close()
+    assert told is not None
+    assert told.index == "gone"
+    assert RecordedIndex(tmp_path / "r").page("a").unread == told

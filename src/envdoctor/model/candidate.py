@@ -141,6 +141,8 @@ class ProjectPage:
     index: str = "default"
     skipped: tuple[str, ...] = ()
     """File names whose version or name could not be read."""
+    unread: Unknown | None = None
+    """Why an index that may have more of the project could not be read; None where all of them were."""
 
     @property
     def versions(self) -> tuple[Version, ...]:

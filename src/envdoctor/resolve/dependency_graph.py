@@ -103,6 +103,8 @@ class DependencyGraph:
         """Projects that no index has."""
         self.unknown: dict[NormalizedName, Unknown] = {}
         """Projects of which no version is known: direct references, and pages that could not be fetched."""
+        self.lacking: dict[NormalizedName, Unknown] = {}
+        """Projects of which a version is asked for that only an index which could not be read may have, and why."""
         self.described: dict[NormalizedName, Repository] = {}
         """Those of them whose requirements stand among the lines, for their repository says them."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
@@ -167,10 +169,15 @@ class DependencyGraph:
         except ProjectNotFound:
             return CandidateList(name, (), (), None)
         except IndexUnavailable as error:
-            self.unknown[name] = replace(error.unknown, subject=subject)
-            self.unknowns[self.unknown[name]] = None
-            return CandidateList(name, (), (), None, opaque=True)
+            return self._closed(name, error.unknown)
+        if page.unread is not None and name in self.manifest.policy.open_ended:
+            return self._closed(name, page.unread)
         return self.selector.select(page)
+
+    def _closed(self, name: NormalizedName, why: Unknown) -> CandidateList:
+        self.unknown[name] = replace(why, subject=Subject(SubjectKind.PACKAGE, name))
+        self.unknowns[self.unknown[name]] = None
+        return CandidateList(name, (), (), None, opaque=True)
 
     @property
     def unreached(self) -> frozenset[NormalizedName]:
@@ -187,9 +194,20 @@ class DependencyGraph:
             found = self._bits[key] = candidates.admitted(specifier, *self._eligibility(name))
             if candidates.page is None and not candidates.opaque:
                 self.missing.add(name)
+            if found == candidates.ghost and candidates.page is not None:
+                self._look_for(candidates.page, specifier)
             if name in self.described:
                 self._hold_against(name, specifier)
         return found
+
+    def _look_for(self, page: ProjectPage, specifier: SpecifierSet) -> None:
+        """Note where a demand is for a version of which nothing was read, be it for another target or build."""
+        if page.unread is None:
+            return
+        public = {Version(version.public) for version in page.versions}
+        wanted = SpecifierSet(",".join(str(each).partition("+")[0] for each in specifier))
+        if not any(wanted.filter(public, prereleases=True)):
+            self.lacking[page.name] = replace(page.unread, subject=Subject(SubjectKind.PACKAGE, page.name))
 
     def _hold_against(self, name: NormalizedName, specifier: SpecifierSet) -> None:
         """Note where a demand is not met by the version that a repository says, or by one that only a build tells."""

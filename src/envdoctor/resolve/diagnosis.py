@@ -84,6 +84,8 @@ def resolve_or_conflicts(manifest: Manifest, index: Index) -> Diagnosis:
     if isinstance(outcome, Solved):
         found = build_resolution(resolver.graph, resolver.lines, outcome.positions, resolver.relaxation)
         return Diagnosis(resolution=found, unknowns=_unreached(resolver.graph))
+    if resolver.graph.lacking:
+        return Diagnosis(unknowns=(*_unreached(resolver.graph), *resolver.graph.lacking.values()))
     oracle = Oracle(resolver)
     cores = minimal_cores(oracle, manifest.limits.conflicts, manifest.limits.conflict_solves)
     return Diagnosis(conflicts=_conflicts(resolver, oracle, cores), unknowns=_unreached(resolver.graph))
@@ -108,6 +110,11 @@ def diagnose(
     own; an index that cannot be reached makes the diagnosis incomplete.
     """
     found = _diagnose(manifest, index, progress, judge, build_risk, solver, repair, resolver)
+    while found.conflicts and found.graph and found.graph.lacking.keys() - manifest.policy.open_ended:
+        # That the other indexes lack what one that could not be read may have is no reason for a conflict.
+        names = manifest.policy.open_ended | found.graph.lacking.keys()
+        manifest = replace(manifest, policy=replace(manifest.policy, open_ended=names))
+        found = _proven(found, _diagnose(manifest, index, progress, judge, build_risk, solver, repair))
     if not found.rejections or not (found.conflicts or any(map(_offline, found.unknowns))):
         return found
     # A version that could not be read cannot be chosen: a conflict that is found without it may be no conflict, and an

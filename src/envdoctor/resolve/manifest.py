@@ -38,6 +38,8 @@ class Policy:
 
     One that only the cache does not know is taken as an installer would take it: the newest first.
     """
+    open_ended: frozenset[NormalizedName] = frozenset()
+    """Projects of which any demand is met where an index that may have more of them could not be read."""
     couplings: bool = True
     """Hold together binaries that belong together although metadata does not say so; no installer does."""
 

@@ -13,7 +13,8 @@ Which index a project's files come from:
    ``confused`` says so: whoever registers a private project's name can take its place (dependency confusion). Of
    files that are the same by version and tags, the default index's is taken.
 4. Where the default index does not answer, nothing is taken from extra ones in its stead: a version that they lack may
-   be there. The project is not known.
+   be there. The project is not known. Where another index does not answer, the page says so (``unread``): that it
+   lacks a version is no reason for a conflict.
 
 Where an index cannot be reached, another's files stand in, so that a diagnosis can go on; they say so (``stand_in``),
 and the index is listed in ``unreachable`` in any case. For a bound index and for one in the place of the default, the

@@ -151,7 +151,8 @@ class RecordedIndex:
         if "files" not in table:
             raise ProjectNotFound(name, "default")
         files = tuple(file_of(entry, name) for entry in table["files"])
-        return ProjectPage(name, files, table.get("index", "default"), tuple(table.get("skipped", ())))
+        unread = index_unknown(table["unread"]) if "unread" in table else None
+        return ProjectPage(name, files, table.get("index", "default"), tuple(table.get("skipped", ())), unread)
 
     def _admissible(self, page: ProjectPage) -> ProjectPage:
         cutoff = self._cutoff

@@ -173,6 +173,8 @@ class RecordingIndex:
             document["unavailable"] = index_entry(replace(failure, url=HOST) if failure.index == "default" else failure)
         if recorded.page is not None:
             document["files"] = [file_entry(file) for file in recorded.page.files]
+            if recorded.page.unread is not None:
+                document["unread"] = index_entry(recorded.page.unread)
             if recorded.page.index != "default":
                 document["index"] = recorded.page.index
         document["metadata"] = {key: metadata_entry(value) for key, value in sorted(recorded.metadata.items())}

@@ -113,6 +113,7 @@ def _kind(text: str) -> bool:
 _PARTS: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     ("index", _text, "a text"),
     ("unavailable", _index_entry, "what an index did not tell"),
+    ("unread", _index_entry, "what an index did not tell"),
     ("skipped", _texts, "a list of texts"),
     ("files", lambda value: isinstance(value, list), "a list"),
     ("metadata", lambda value: isinstance(value, dict), "a table"),

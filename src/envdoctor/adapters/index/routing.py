@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -173,7 +174,8 @@ class Router:
         except (ProjectNotFound, IndexUnavailable):
             raise error from None
         self._missed(error)
-        return standing_in(page, source.name, label if everything or carries(label, page.name) else None)
+        made = standing_in(page, source.name, label if everything or carries(label, page.name) else None)
+        return replace(made, unread=error.unknown)
 
     def _of_all(self, name: NormalizedName) -> ProjectPage:
         """Return the files of the default index and of all extra ones, as pip merges them."""
@@ -190,7 +192,8 @@ class Router:
         more = [answer for answer in answers if isinstance(answer, ProjectPage)]
         if first is not None:
             self._compare(first, more)
-            return merged([first, *more, *self._stand_ins(first, more, answers)])
+            page = merged([first, *more, *self._stand_ins(first, more, answers)])
+            return _without(page, answers)
         if failure is not None:
             # The index that nearly everything comes from might have what the others lack.
             raise failure
@@ -198,7 +201,7 @@ class Router:
             answers += [self._load(source, name) for source in self._sources.otherwise]
             more = [answer for answer in answers if isinstance(answer, ProjectPage)][:1]
         if more:
-            return merged(more)
+            return _without(merged(more), answers)
         failure = next((answer for answer in answers if isinstance(answer, IndexUnavailable)), None)
         if failure is not None:
             raise failure
@@ -244,3 +247,9 @@ class Router:
     def _missed(self, error: IndexUnavailable) -> None:
         with self._lock:
             self._unreachable.setdefault(error.unknown.index, error.unknown)
+
+
+def _without(page: ProjectPage, answers: Iterable[_Answer]) -> ProjectPage:
+    """Return a page that says which index beside those that it is of could not be read."""
+    failure = next((answer for answer in answers if isinstance(answer, IndexUnavailable)), None)
+    return page if failure is None else replace(page, unread=page.unread or failure.unknown)
