@@ -40,23 +40,40 @@ class FixEntry:
     """The fix that this one completes (a placement after its kernels were run)."""
     group: str = ""
     """What the fixes of several environments by one command have in common."""
+    project: str = ""
+    """The folder of the project that it was made for; empty where an older journal does not say it."""
 
 
 def find_fixes(env: Path | None, project: Path | None = None) -> dict[str, list[FixEntry]]:
     """Return the fixes of the environment that was typed, else of those that a fix has treated here; oldest first.
 
-    Where no environment was typed, the project counts, too: `repair --write` keeps its journal there. Raises UsageError
+    Where no environment was typed, the project counts, too: `repair --write` keeps its journal there. Where a project
+    was typed, an environment that lies elsewhere counts with the last fixes of that project alone. Raises UsageError
     where there is no such project.
     """
     if project is not None and not project.exists():
         raise UsageError(f"`{project}`: there is no such file or directory")
     if env is not None:
-        environments = [typed_environment(env)]
-    else:
-        own = (project or Path.cwd()).absolute()
-        written = [own] if (own / ".envdoctor" / "journal").is_dir() else []
-        environments = [*treated_here(Path.cwd()), *written] or [default_environment(own)]
-    return {str(path): _entries(path) for path in environments}
+        environment = typed_environment(env)
+        return {str(environment): _entries(environment)}
+    own = (project or Path.cwd()).absolute()
+    written = [own] if (own / ".envdoctor" / "journal").is_dir() else []
+    found = {str(path): _entries(path) for path in (*treated_here(own), *written)}
+    for path in treated_here(Path.cwd()) if project is not None else ():
+        entries = _last_of(own, _entries(path)) if str(path) not in found else []
+        if entries:
+            found[str(path)] = entries
+    return found or {str(place := default_environment(own)): _entries(place)}
+
+
+def _last_of(project: Path, entries: Sequence[FixEntry]) -> list[FixEntry]:
+    """Return the fixes of a project on which none of another one was made."""
+    others = [at for at, entry in enumerate(entries) if entry.state != "undone" and not _is_of(project, entry)]
+    return [entry for entry in entries[others[-1] + 1 if others else 0 :] if _is_of(project, entry)]
+
+
+def _is_of(project: Path, entry: FixEntry) -> bool:
+    return entry.project != "" and Path(entry.project).resolve() == project.resolve()
 
 
 def _entries(environment: Path) -> list[FixEntry]:
@@ -71,6 +88,7 @@ def _entries(environment: Path) -> list[FixEntry]:
             summary=tuple(record.begin.get("summary", ())),
             follows=record.begin.get("follows"),
             group=str(record.begin.get("group") or ""),
+            project=str(record.begin.get("project") or ""),
         )
         for record in list_journals(environment)
     ]

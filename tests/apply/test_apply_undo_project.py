@@ -1,0 +1,56 @@
+"""Which fixes an undo with a project takes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from envdoctor.adapters.apply.journal import Journal
+from envdoctor.cli.main import main
+
+
+def fix(environment: Path, project: Path | None) -> str:
+    journal = Journal.create(environment, {"project": str(project or ""), "created": False, "summary": ["a step"]})
+    journal.write("end")
+    journal.close()
+    return journal.id
+
+
+def listed(capsys: pytest.CaptureFixture[str], *options: str) -> list[str]:
+    assert main(["undo", "--list", *options]) == 0
+    return [line.split()[0] for line in capsys.readouterr().out.splitlines() if "in force" in line]
+
+
+def test_what_was_done_here_for_another_project_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here, project = tmp_path / "here", tmp_path / "p"
+    here.mkdir()
+    project.mkdir()
+    monkeypatch.chdir(here)
+    other, mine = fix(here / ".venv", here), fix(project / ".venv", project)
+    assert listed(capsys, "--project", str(project)) == [mine]
+    assert main(["undo", "--project", str(project)]) == 0
+    assert main(["undo", "--project", str(project)]) == 2
+    assert "there is no fix to take back here" in capsys.readouterr().err
+    assert listed(capsys) == [other]
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_of_an_environment_here_the_last_fixes_of_the_project_go(
+    later: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here, project = tmp_path / "here", tmp_path / "p"
+    here.mkdir()
+    project.mkdir()
+    monkeypatch.chdir(here)
+    fix(here / ".venv", None)
+    fix(here / ".venv", project)
+    other, mine = fix(here / ".venv", here), fix(here / ".venv", project)
+    last = fix(here / ".venv", here) if later else ""
+    assert listed(capsys, "--project", "../p") == ([] if later else [mine])
+    codes = [main(["undo", "--project", "../p"]) for _ in range(2)]
+    assert codes == ([2, 2] if later else [0, 2])
+    capsys.readouterr()
+    assert listed(capsys)[-1] == (last or other)
