@@ -10,6 +10,8 @@ from packaging.requirements import Requirement as PackagingRequirement
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.adapters.probe.installed_environment import read_environment
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.examination import Examination
 from envdoctor.lock.pylock_reader import override_of_row
 from envdoctor.model.environment import EnvironmentKind, EnvironmentLock, InstalledEnvironment, Interpreter
 from envdoctor.model.finding import Severity
@@ -249,3 +251,16 @@ def test_commands_are_those_of_the_installer_that_is_there(site, diagnose):
     assert commands(read_environment(site.folder)) == ('python -m pip install "b>=2"',)
     managed = replace(environment, kind=EnvironmentKind.PREFIX, told=Interpreter(externally_managed=True))
     assert commands(managed) == ()
+
+
+def test_env001_leaves_a_torn_pair_to_the_advisory_that_says_which_of_the_two_to_move(site):
+    site.add("torch", "2.4.1")
+    site.add("torchaudio", "2.7.0", "torch==2.7.0", "absent")
+    site.add("other", "1", "torch>=2.5")
+    findings = examine(Examination(environment=read_environment(site.folder), target=LINUX))
+    told = [(item.rule, item.subject, item.message) for item in findings if item.rule in ("ADV006", "ENV001")]
+    assert told == [
+        ("ADV006", "torchaudio", "`torchaudio` 2.7.0 was not built for `torch` 2.4.1"),
+        ("ENV001", "other", "`other` 1 requires `torch>=2.5`, but 2.4.1 is installed"),
+        ("ENV001", "torchaudio", "`torchaudio` 2.7.0 requires `absent`, but it is not installed"),
+    ]

@@ -59,6 +59,23 @@ def _advised(examination: Examination, told: Collection[tuple[str, str]] = ()) -
         yield _internal("ADV", error)
 
 
+def _told_better(finding: Finding, advised: Iterable[Finding]) -> bool:
+    """Return whether an advisory tells the same unmet demand between two installed packages, with its own remedy.
+
+    The metadata would move either of them; an advisory knows which.
+    """
+    if finding.rule != "ENV001" or not finding.packages or finding.waived is not None:
+        return False
+    return any(
+        one.rule.startswith("ADV")
+        and one.subject == finding.subject
+        and one.severity.rank <= finding.severity.rank
+        and set(finding.packages) <= set(one.packages)
+        and any(item.where == "installed" for item in one.evidence)
+        for one in advised
+    )
+
+
 def _order(finding: Finding) -> tuple[int, str, int, str, str]:
     place = finding.location
     return (
@@ -124,7 +141,8 @@ def examine(
     rules = [rule for rule in rules_for(examination) if rule.code.startswith(families)]
     found = [item for rule in rules for item in _guarded(rule, examination)]
     misfits = {state.name for state in examination.patches if state.state in ("misfit", "absent")}
-    found += _advised(examination, {(item.rule, item.subject) for item in (*found, *said)})
+    advised = list(_advised(examination, {(item.rule, item.subject) for item in (*found, *said)}))
+    found = [*(item for item in found if not _told_better(item, advised)), *advised]
     found = [_patched(item, examination.profile, misfits) for item in found]
     unique = {(item.rule, item.subject, item.message, item.unknowns): item for item in found}
     return tuple(sorted(unique.values(), key=_order))

@@ -57,6 +57,7 @@ def find(examination: Examination) -> Iterator[Finding]:
             message=f"{_who(demand)}{through} requires `{demand.text}`, but {state}",
             evidence=_evidence(demand, have),
             remedy=_remedy(examination, demands, demand),
+            packages=(canonicalize_name(demand.consumer.name), demand.name) if have is not None else (),
         )
         waiver = waiver_for(examination, demand, have)
         yield finding.waive(waiver) if waiver else finding
