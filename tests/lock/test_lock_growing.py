@@ -110,6 +110,23 @@ def test_a_profile_of_a_folder_is_taken_by_its_name(
     assert 'version = "1.0"' in (project / "pylock.ours.toml").read_text(encoding="utf-8")
 
 
+def test_a_case_is_not_known_where_an_index_gives_no_answer(
+    index: LoopbackIndex, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = tmp_path / "ours.toml"
+    bound = '[[index]]\nname = "gone"\nurl = "http://127.0.0.1:9/simple"\npackages = ["alpha"]\n'
+    profile.write_text(PROFILE + bound, encoding="utf-8")
+    case = '[[case]]\nname = "x"\nrequirements = ["alpha"]\nversions = { alpha = ">=2" }\n'
+    (tmp_path / "ours.cases.toml").write_text(case, encoding="utf-8")
+    assert main(["profiles", "test", str(profile)]) == 3
+    assert capsys.readouterr().out.startswith("x: unknown; ")
+    assert main(["profiles", "test", str(profile), "--format", "json"]) == 3
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    assert document["cases"][0]["wrong"] == []
+    assert "gone" in document["cases"][0]["unknown"][0]
+
+
 def test_a_place_that_is_not_there_is_a_usage_error(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -84,15 +84,17 @@ def test_profile(
     file: Annotated[Path, typer.Argument(help="A profile file, with its cases beside it.")],
     format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
 ) -> None:
-    """Check each case beside a profile: what resolves, which versions, what is told; exit 1 where one differs."""
-    from envdoctor.verbs.profile_cases import run_cases
+    """Check each case beside a profile: what resolves, which versions, what is told; exit 1: one differs, 3: not known."""
+    from envdoctor.render.reasons import unknown_text
+    from envdoctor.verbs.profile_cases import exit_code, run_cases
 
     results = run_cases(file)
+    rows = [(name, one.wrong, [unknown_text(each) for each in one.unknowns]) for name, one in results.items()]
     if format is opt.PageFormat.JSON:
-        write_document("cases", cases=[{"name": name, "wrong": list(wrong)} for name, wrong in results.items()])
-    for name, wrong in () if format is opt.PageFormat.JSON else results.items():
-        typer.echo(f"{name}: {'; '.join(wrong) or 'as written'}")
-    raise typer.Exit(int(any(results.values())))
+        write_document("cases", cases=[dict(zip(("name", "wrong", "unknown"), row, strict=True)) for row in rows])
+    for name, wrong, unknown in () if format is opt.PageFormat.JSON else rows:
+        typer.echo(f"{name}: {'; '.join(['unknown', *unknown] if unknown else wrong) or 'as written'}")
+    raise typer.Exit(exit_code(results.values()))
 
 
 @app.command(epilog="Example: `envdoctor profiles new my-stack --os windows --backend zluda > my-stack.toml`.")

@@ -6,13 +6,14 @@ They stand in ``my-stack.cases.toml`` beside ``my-stack.toml``. Nothing is insta
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import SilentProgress, UsageError
 from envdoctor.toml_tables import Document, Faults, Table, TomlError
 from envdoctor.verbs.card_choice import card_facts
@@ -24,11 +25,13 @@ from envdoctor.verbs.target_choice import TargetChoice, read_python
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from envdoctor.verbs.check_request import Diagnosed
+    from envdoctor.model.unknown import Unknown
+    from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 
-__all__ = ["Case", "read_cases", "run_cases"]
+__all__ = ["Case", "CaseResult", "exit_code", "read_cases", "run_cases"]
 
 
+_OF_AN_INDEX = frozenset({UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER})
 _UNREAD = ("RES002", "RES006")
 """Told of lines that say nothing of what was meant: without them a case shows nothing."""
 
@@ -49,13 +52,23 @@ class Case:
     """Codes that must not be."""
 
 
-def run_cases(profile: Path, index: IndexChoice = IndexChoice()) -> dict[str, tuple[str, ...]]:  # noqa: B008 - immutable
-    """Return what is wrong in each case by its name; nothing where it came out as written. Raises UsageError."""
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """How a case came out."""
+
+    wrong: tuple[str, ...] = ()
+    """What differs from what is written."""
+    unknowns: tuple[Unknown, ...] = ()
+    """Indexes that gave no answer: neither what differs nor what does not is shown by such a run."""
+
+
+def run_cases(profile: Path, index: IndexChoice = IndexChoice()) -> dict[str, CaseResult]:  # noqa: B008 - immutable
+    """Return how each case came out, by its name. Raises UsageError."""
     cases = read_cases(profile.with_name(f"{profile.stem}.cases.toml"))
-    return {case.name: tuple(_wrong(case, profile, index)) for case in cases}
+    return {case.name: _run(case, profile, index) for case in cases}
 
 
-def _wrong(case: Case, profile: Path, index: IndexChoice) -> Iterator[str]:
+def _run(case: Case, profile: Path, index: IndexChoice) -> CaseResult:
     with tempfile.TemporaryDirectory(prefix="envdoctor-case-") as folder:
         Path(folder, "requirements.txt").write_text("\n".join(case.requirements) + "\n", encoding="utf-8")
         target = TargetChoice(python=case.python, gpu=case.gpu)
@@ -64,7 +77,15 @@ def _wrong(case: Case, profile: Path, index: IndexChoice) -> Iterator[str]:
         )
         with session:
             result = diagnose_project(session.request)
-    yield from _amiss(case, result)
+            silent = _silent(result, session.request)
+    return CaseResult(() if silent else tuple(_amiss(case, result)), tuple(silent))
+
+
+def _silent(result: Diagnosed, request: CheckRequest) -> tuple[Unknown, ...]:
+    """Return what no index told in a run."""
+    found = result.diagnosis.unknowns if result.diagnosis is not None else ()
+    asked = [one for one in found if one.kind in _OF_AN_INDEX and not one.file]
+    return tuple(dict.fromkeys((*asked, *request.unreachable())))
 
 
 def _amiss(case: Case, result: Diagnosed) -> Iterator[str]:
@@ -153,3 +174,9 @@ def _specifier(text: str, path: str, faults: Faults) -> SpecifierSet:
     except InvalidSpecifier:
         faults.add(path, f"`{text}` is no version specifier such as >=2.12")
         return SpecifierSet()
+
+
+def exit_code(results: Iterable[CaseResult]) -> int:
+    """Return 1 where a case differs from what is written, else 3 where one is not known, else 0."""
+    found = list(results)
+    return 1 if any(result.wrong for result in found) else 3 if any(result.unknowns for result in found) else 0
