@@ -84,7 +84,7 @@ def test_profile(
     file: Annotated[Path, typer.Argument(help="A profile file, with its cases beside it.")],
     format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
 ) -> None:
-    """Check each case beside a profile: what resolves, which versions, what is told; exit 1: one differs, 3: not known."""
+    """Check each case beside a profile: what resolves, versions, what is told; exit 1: one differs, 3: not known."""
     from envdoctor.render.reasons import unknown_text
     from envdoctor.verbs.profile_cases import exit_code, run_cases
 
