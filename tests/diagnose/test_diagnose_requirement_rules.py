@@ -130,6 +130,22 @@ def test_where_only_a_pre_release_would_do_it_is_named(files: list[str], summary
     assert finding.remedy.summary.startswith(summary)
 
 
+@pytest.mark.parametrize("arch", ["aarch64", "x86_64"])
+def test_of_a_gpu_build_that_the_target_cannot_have_the_one_for_the_cpu_is_named(arch: str) -> None:
+    files = {
+        "onnxruntime-gpu": ["onnxruntime_gpu-1.20.0-cp311-cp311-win_amd64.whl"],
+        "onnxruntime": ["onnxruntime-1.20.0-cp311-cp311-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl"],
+    }
+    asked = line("onnxruntime-gpu")
+    conflicts = (Conflict("C1", (asked,), Clash("onnxruntime-gpu", (ClashSide(asked),))),)
+    target = target_of(f"linux/{arch}/3.11/cuda")
+    (finding,) = found("RES101", conflicts=conflicts, target=target, index=MemoryIndex(files))
+    assert finding.remedy
+    there = "take `onnxruntime` in its place on this target" in finding.remedy.summary
+    assert there is (arch == "aarch64")
+    assert ("keep the line off" in finding.remedy.summary) is not there
+
+
 def test_the_newest_python_that_has_all_the_pins_is_named() -> None:
     files = {
         "torch": [f"torch-2.3.0-cp3{minor}-cp3{minor}-win_amd64.whl" for minor in (9, 10, 11, 12)],

@@ -25,11 +25,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.book import shipped_tables
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.families import family_of, one_to_keep
 from envdoctor.diagnose.file_reach import Reach, in_words, pythons_in_words, reach_of, span_in_words
 from envdoctor.diagnose.module_owners import meant_by
 from envdoctor.diagnose.rule import Rule
@@ -37,7 +39,7 @@ from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.compatibility import admits, can_use
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
-from envdoctor.model.target import Target
+from envdoctor.model.target import Backend, Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
 _MOST = 3
@@ -58,6 +60,8 @@ class _Files:
     above: Version | None
     newest: Version | None
     """The newest version with one, where it is not ``above``."""
+    plain: str = ""
+    """The distribution with the same module that runs on the CPU, where that has a file for the target."""
 
 
 def _read(examination: Examination, conflict: Conflict) -> _Files | None:
@@ -83,7 +87,20 @@ def _read(examination: Examination, conflict: Conflict) -> _Files | None:
         below=below[-1] if below else None,
         above=above[0] if above else None,
         newest=above[-1] if len(above) > 1 else None,
+        plain=_plain(index, conflict.clash.package, target),
     )
+
+
+def _plain(index: Index, name: str, target: Target) -> str:
+    family = family_of([name])
+    plain = one_to_keep(family, Backend.CPU.value) if family else None
+    if plain is None or plain == name:
+        return ""
+    try:
+        files = index.page(canonicalize_name(plain)).files
+    except (IndexUnavailable, ProjectNotFound):
+        return ""
+    return plain if any(can_use(file, target) and not file.version.is_prerelease for file in files) else ""
 
 
 def _by_version(index: Index, conflict: Conflict) -> dict[Version, list[DistributionFile]]:
@@ -165,6 +182,8 @@ def _remedy(
     have = f"no Python helps: `{name}` {asked} has wheels for {where}, and {source}"
     marker = f"keep the line off this target with the marker `; {_elsewhere(files.target)}`"
     own = marker if _is_own(conflict) else f"do without `{name}` on this target"
+    if files.plain:
+        own = f"take `{files.plain}` in its place on this target: it gives the same module, on the CPU"
     return Remedy(f"{have}; {near}; or {own}" if near else f"{have}; {own}")
 
 
