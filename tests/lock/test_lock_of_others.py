@@ -47,3 +47,19 @@ def test_a_lock_of_one_system_does_not_hold_on_another(lock: Path, capsys: pytes
     code, found = judged(capsys, lock, "windows")
     assert code == 1
     assert sorted(found) == [("RES019", "colours"), ("RES019", "native")]
+
+
+@pytest.mark.parametrize(("system", "there"), [("linux", True), ("windows", False)])
+def test_a_lock_beside_a_project_is_said_not_to_hold_where_its_files_are_of_no_use(
+    system: str, there: bool, lock: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = lock.parent / "pyproject.toml"
+    project.write_text('[project]\nname = "p"\nversion = "1"\ndependencies = ["native"]\n', encoding="utf-8")
+    target = ["--target-os", system, "--target-arch", "x86_64", "--target-python", "3.11"]
+    code = main(["check", str(lock.parent), *target, "--format", "json"])
+    (beside,) = json.loads(capsys.readouterr().out)["scope"]["files"]
+    why = "" if there else "none of the files that it names of native can be used"
+    assert (code, beside["holds"], beside["reason"]) == (0, there, why)
+    main(["check", str(lock.parent), *target])
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("`pylock.toml` (holds)" if there else f"`pylock.toml` (does not hold here: {why})") in said

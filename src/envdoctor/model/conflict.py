@@ -58,5 +58,7 @@ class GroupOutcome:
     """Those that one of its own lines has a part in; empty where it holds, or where nothing is known."""
     elsewhere: str = ""
     """The first other target that it holds for, in words; empty where it holds for none that was tried."""
+    without_file: tuple[str, ...] = ()
+    """Projects of which none of the files that its hashes name can be used on the target, though others could."""
     unknown: Unknown | None = None
     """Why it was not judged; None where it was."""

@@ -12,8 +12,7 @@ from envdoctor import __version__
 from envdoctor.model.origin import CommandLineOrigin, DistributionOrigin, FileOrigin, Origin, ProfileOrigin
 from envdoctor.model.report import SCHEMA, Report, Scope
 from envdoctor.model.requirement import GroupKind
-from envdoctor.render.reasons import reason
-from envdoctor.render.scope_text import holds
+from envdoctor.render.scope_text import holds, why
 from envdoctor.render.untrusted import clean, shortened
 
 if TYPE_CHECKING:
@@ -80,10 +79,8 @@ def _scope(scope: Scope) -> Object:
     for name in scope.asked:
         groups[name.kind].append({"name": name.name, "decides": True, "holds": None, "reason": ""})
     for outcome in scope.beside:
-        why = f"holds on {outcome.elsewhere}" if outcome.elsewhere else ""
-        why = reason(outcome.unknown) if outcome.unknown is not None else why
         groups[outcome.name.kind].append(
-            {"name": outcome.name.name, "decides": False, "holds": holds(outcome), "reason": why}
+            {"name": outcome.name.name, "decides": False, "holds": holds(outcome), "reason": why(outcome)}
         )
     return {
         "read": [{"path": one.path, "as": one.form} for one in scope.read],

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from envdoctor.model.project import FileLeftOut
     from envdoctor.model.report import Report, Scope
 
-__all__ = ["holds", "scope_lines"]
+__all__ = ["holds", "scope_lines", "why"]
 
 _MOST = 6
 
@@ -60,12 +60,25 @@ def _listed(texts: Sequence[str], most: int | None) -> str:
 
 def holds(outcome: GroupOutcome) -> bool | None:
     """Return whether a list beside the main one holds on the target; None where it was not judged."""
-    return None if outcome.unknown is not None else not outcome.conflicts
+    return None if outcome.unknown is not None else not (outcome.conflicts or outcome.without_file)
+
+
+def why(outcome: GroupOutcome) -> str:
+    """Return why it was not judged or does not hold here, or where else; empty where that is all."""
+    if outcome.unknown is not None:
+        return reason(outcome.unknown)
+    if outcome.conflicts or not outcome.without_file:
+        return f"holds on {outcome.elsewhere}" if outcome.elsewhere else ""
+    more = f" and {len(outcome.without_file) - 1} more" if len(outcome.without_file) > 1 else ""
+    return f"none of the files that it names of {outcome.without_file[0]}{more} can be used"
 
 
 def _outcome(outcome: GroupOutcome) -> str:
+    said = why(outcome)
     if outcome.unknown is not None:
-        return f"{outcome.name} (not judged: {reason(outcome.unknown)})"
-    if not outcome.conflicts:
+        return f"{outcome.name} (not judged: {said})"
+    if holds(outcome):
         return f"{outcome.name} (holds)"
-    return f"{outcome.name} ({f'holds on {outcome.elsewhere}' if outcome.elsewhere else 'cannot hold'})"
+    if not outcome.conflicts:
+        return f"{outcome.name} (does not hold here: {said})"
+    return f"{outcome.name} ({said or 'cannot hold'})"

@@ -12,6 +12,7 @@ from dataclasses import replace
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
+from envdoctor.model.candidate import agreeing, comparable
 from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.conflict import Conflict, GroupOutcome
 from envdoctor.model.index_url import bare_url
@@ -132,7 +133,7 @@ class _Bench:
         if mine and group.name.kind is GroupKind.EXTRA and self._holds_where_it_is_published(group, manifest):
             return GroupOutcome(group.name)
         elsewhere = self._elsewhere(group, manifest) if mine else ""
-        return GroupOutcome(group.name, mine, elsewhere)
+        return GroupOutcome(group.name, mine, elsewhere, tuple(_without_file(group, found.resolution)))
 
     def _holds_where_it_is_published(self, group: Group, manifest: Manifest) -> bool:
         """Whether an extra holds with what its own file requires: who installs the package sees no other list."""
@@ -159,6 +160,14 @@ class _Bench:
         for python in reversed(admitted_minors(bound) if bound is not None else ()):
             if python != target.python:
                 yield replace(target, python=python, python_full=None)
+
+
+def _without_file(group: Group, resolution: Resolution | None) -> Iterator[str]:
+    """Yield the projects of a lock of which it has no file that the target can use."""
+    for line in group.requirements:
+        package = resolution.get(line.name) if resolution is not None else None
+        if package is not None and comparable(package.files, line.hashes) and not agreeing(package.files, line.hashes):
+            yield line.name
 
 
 def _files_of(line: Requirement) -> Iterator[str]:
