@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.finding import Command, Finding, Remedy, Severity
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.model.target import TargetBackend
 from envdoctor.verbs.next_command import Typed, after_check
 from envdoctor.verbs.patient import PatientChoice, open_patient
-from envdoctor.verbs.target_choice import host_target
+from envdoctor.verbs.target_choice import TargetChoice, host_target
 
 
 def _read(place: Path) -> Any:
@@ -80,3 +82,25 @@ def test_what_comes_next_is_no_fix_of_what_is_fixed(
     remedy: Remedy | None, env: Path | None, command: str | None
 ) -> None:
     assert after_check(_report(remedy), Typed(env=env), (), _LOCKED) == command
+
+
+@pytest.mark.parametrize(
+    ("severity", "backend", "command"),
+    [
+        (Severity.ERROR, None, "envdoctor check . --target-backend auto"),
+        (Severity.ERROR, TargetBackend.CUDA, "envdoctor check . --target-backend auto"),
+        (Severity.ERROR, TargetBackend.AUTO, "envdoctor lock . --target-backend auto"),
+        (Severity.INFO, None, "envdoctor lock ."),
+    ],
+)
+def test_what_has_no_kernel_for_the_card_is_not_locked_but_chosen_by_the_card(
+    severity: Severity, backend: TargetBackend | None, command: str
+) -> None:
+    report = replace(
+        _report(None),
+        findings=(
+            Finding(rule="RES208", name="x", severity=severity, subject="torch", message="x"),
+            Finding(rule="RES102", name="x", severity=Severity.WARNING, subject="y", message="y"),
+        ),
+    )
+    assert after_check(report, Typed(target=TargetChoice(backend=backend)), ()) == command

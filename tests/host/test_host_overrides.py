@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from envdoctor.adapters.probe.host_facts import facts_of, probe_host
@@ -19,6 +20,7 @@ from envdoctor.adapters.probe.host_overrides import (
 from envdoctor.adapters.probe.host_values import FACT_NAMES, single_names
 from envdoctor.cli.main import main
 from envdoctor.model.fact import Fact, Facts, FactState
+from envdoctor.render.json_document import report_schema
 
 FACT = "ENVDOCTOR_FACT_"
 
@@ -201,7 +203,9 @@ def test_host_passes_over_a_foreign_variable_that_says_nothing_and_stays_one_doc
     monkeypatch.setenv("CONDA_OVERRIDE_CUDA", "\x1b[31mbanana")
     assert main(["host", "--format", "json"]) == 0
     out, err = capsys.readouterr()
-    assert json.loads(out)["command"] == "host"
+    told = json.loads(out)
+    assert (told["command"], told["judged"]) == ("host", False)
+    jsonschema.Draft202012Validator(report_schema()).validate(told)
     assert err.startswith("note: `CONDA_OVERRIDE_CUDA`: ")
     assert "\x1b" not in err
 

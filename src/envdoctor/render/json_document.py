@@ -14,6 +14,7 @@ from envdoctor.model.report import SCHEMA, Report, Scope
 from envdoctor.model.requirement import GroupKind
 from envdoctor.render.scope_text import holds, why
 from envdoctor.render.untrusted import clean, shortened
+from envdoctor.render.wording import judged
 
 if TYPE_CHECKING:
     from envdoctor.model.candidate import Rejection
@@ -70,6 +71,7 @@ def report_dict(report: Report) -> Object:
         "timings": {name: seconds for name, seconds in report.timings.items() if math.isfinite(seconds)},
         "next_command": report.next_command,
         **({"rank": asdict(report.rank)} if report.rank is not None else {}),
+        **({} if judged(report) else {"judged": False}),
         **({"environments": [_part(item) for item in report.parts]} if report.parts else {}),
     }
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.model.finding import Command
+from envdoctor.model.finding import Command, Severity
 from envdoctor.model.project import GroupChoice
+from envdoctor.model.target import TargetBackend
 from envdoctor.shell_line import shell_line
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.target_choice import TargetChoice, host_target
@@ -128,11 +129,19 @@ def after_check(
         return None  # Nothing is to be done, or nothing was asked for.
     if report.resolution is None or refusals:
         return _for_admitted_python(report, typed) or mirrored_lock(typed, refusals) or _explained(report, typed)
+    if _lacks_kernels(report) and not typed.target.automatic and typed.profile is None:
+        # A lock would hold a build that cannot run on the card; the card chooses one that can.
+        automatic = replace(typed.target, backend=TargetBackend.AUTO)
+        return replace(typed, target=automatic).command("check")
     if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:
         # What a fix has treated is not treated again for what it does not change.
         treats = typed.env is None or "fix" in proposed
         return typed.treatment("fix") if treats and _is_here(report.target) else None
     return typed.command("lock")
+
+
+def _lacks_kernels(report: Report) -> bool:
+    return any(finding.rule == "RES208" and finding.severity is Severity.ERROR for finding in report.open_findings)
 
 
 def _proposed(report: Report) -> set[str]:
