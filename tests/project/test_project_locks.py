@@ -260,3 +260,22 @@ def test_a_pin_has_the_hashes_of_the_files_that_are_locked(name, text, read_file
 def test_what_an_override_leaves_out_of_a_lock_is_known_to_it(read_files):
     project = read_files({"uv.lock": UV + '[manifest]\noverrides = [{ name = "brotli" }]\n'}, at="uv.lock")
     assert {"brotli", "app", "pytest"} <= project.locked["uv.lock"]
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "said"),
+    [
+        ("uv.lock", 'name = "a"\nsource = { registry = "x" }', "`package[1]` (`a`) has no `version`"),
+        ("uv.lock", 'name = "a"\nversion = 2', "`package[1]` (`a`) has a `version` that is not a text"),
+        ("uv.lock", 'name = "a"\nversion = "2"\nwheels = "w"', "`package[1]` (`a`) has a `wheels` that is not a list"),
+        ("poetry.lock", 'version = "2"', "`package[1]` has no `name`"),
+        ("poetry.lock", 'name = 3\nversion = "2"', "`package[1]` has a `name` that is not a text"),
+        ("uv.lock", 'name = "a"\nsource = { virtual = "a" }', ""),
+    ],
+)
+def test_a_damaged_lock_beside_a_project_is_named_with_the_reason(name: str, entry: str, said: str, read_files) -> None:
+    text = f'version = 1\n[[package]]\nname = "b"\nversion = "1"\n[[package]]\n{entry}\n'
+    project = read_files({"pyproject.toml": '[project]\nname = "p"\nversion = "1"\n', name: text})
+    problems = [one for one in project.problems if "damaged" in one.message]
+    assert [one.message for one in problems] == ([f"`{name}` is damaged: {said}; they are not read"] if said else [])
+    assert all((one.origin.path, one.origin.line) == (name, 5) for one in problems)

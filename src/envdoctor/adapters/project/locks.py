@@ -23,6 +23,8 @@ __all__ = ["read_lock_file"]
 _OWN = ("editable", "virtual", "directory")
 """Sources of uv that are folders of the project itself."""
 
+_SHAPES: tuple[tuple[str, type], ...] = (("source", dict), ("wheels", list), ("files", list))
+
 Entry = Mapping[str, Any]
 
 
@@ -38,6 +40,7 @@ def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> No
     if not packages:
         message = f"`{path.name}` locks no package"
         draft.problem(ReadingProblemKind.EMPTY, document.origin(), message)
+    _name_damage(draft, document, table, value if isinstance(value, list) else [])
     python = document.get("requires-python")
     if draft.reading_apart is None and isinstance(python, str):
         draft.set_python(python, document.origin("requires-python"))
@@ -48,6 +51,31 @@ def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> No
     draft.locked[document.file.shown] = _names(entry.get("name") for entry in named)
     for entry in _counting(draft, path.name.lower(), packages):
         _pin(draft, document, table, numbers[id(entry)], entry, circumstances)
+
+
+def _name_damage(draft: Draft, document: TomlDocument, table: str, entries: Sequence[object]) -> None:
+    """Say, once for a lock, which of its entries are not what its tool writes: nothing is known of those."""
+    found = [(at, why) for at, entry in enumerate(entries) if (why := _damage(entry, versions=table == "package"))]
+    if found:
+        at, why = found[0]
+        more = f", and {len(found) - 1} more of its entries are damaged" if len(found) > 1 else ""
+        message = f"`{document.file.shown}` is damaged: `{table}[{at}]` {why}{more}; they are not read"
+        draft.problem(ReadingProblemKind.UNREAD, document.origin(table, at), message)
+
+
+def _damage(entry: object, *, versions: bool) -> str:
+    """Return what is wrong with an entry, an empty text where nothing is; ``versions``: each has to have one."""
+    if not isinstance(entry, dict):
+        return "is not a table"
+    name, version = entry.get("name"), entry.get("version")
+    if not isinstance(name, str):
+        return "has no `name`" if name is None else "has a `name` that is not a text"
+    if version is None:
+        return f"(`{name}`) has no `version`" if versions and not _is_elsewhere(entry) else ""
+    if not isinstance(version, str):
+        return f"(`{name}`) has a `version` that is not a text"
+    wrong = next((key for key, kind in _SHAPES if not isinstance(entry.get(key, kind()), kind)), "")
+    return f"(`{name}`) has a `{wrong}` that is not a {'table' if wrong == 'source' else 'list'}" if wrong else ""
 
 
 def _read_pipfile_lock(draft: Draft, file: TextFile, circumstances: Circumstances) -> None:
@@ -198,15 +226,18 @@ def _marker_holds(draft: Draft, marker: object) -> bool:
 def _pin(draft: Draft, document: TomlDocument, table: str, at: int, entry: Entry, circumstances: Circumstances) -> None:
     """Keep a pin; what a lock takes from a folder or from version control is no version of an index."""
     name, version = entry.get("name"), entry.get("version")
+    if not isinstance(name, str) or not isinstance(version, str) or _is_elsewhere(entry):
+        return
+    read = parse_pep508(f"{name}=={version}", document.origin(table, at))
+    draft.add(_with_hashes(read, _hashes(document, entry)), circumstances)
+
+
+def _is_elsewhere(entry: Entry) -> bool:
     source = _table(entry, "source")
     elsewhere = any(key in source for key in (*_OWN, "git", "url", "path")) or source.get("type") in (
         *("git", "directory", "file", "url"),
     )
-    elsewhere = elsewhere or any(key in entry for key in ("vcs", "directory", "archive", "git", "path", "url"))
-    if not isinstance(name, str) or not isinstance(version, str) or elsewhere:
-        return
-    read = parse_pep508(f"{name}=={version}", document.origin(table, at))
-    draft.add(_with_hashes(read, _hashes(document, entry)), circumstances)
+    return elsewhere or any(key in entry for key in ("vcs", "directory", "archive", "git", "path", "url"))
 
 
 def _hashes(document: TomlDocument, entry: Entry) -> Iterator[object]:
