@@ -49,7 +49,7 @@ def errors(report: dict[str, object]) -> list[tuple[str, str]]:
 )
 def test_a_broken_torch_is_a_finding(venv, venv_site, text, says, registered):
     if registered:
-        venv_site.add("torch", "2.4.1", files={"torch/__init__.py": text})
+        venv_site.add("torch", "2.11.0", files={"torch/__init__.py": text})
     else:
         (venv_site.folder / "torch").mkdir()
         (venv_site.folder / "torch" / "__init__.py").write_text(text, encoding="utf-8")
@@ -74,7 +74,7 @@ def test_a_broken_torch_is_a_finding(venv, venv_site, text, says, registered):
     ids=["child", "deaf", "floods", "exits", "leaves"],
 )
 def test_nothing_that_torch_does_keeps_check_from_its_end(venv, venv_site, text, says):
-    venv_site.add("torch", "2.4.1", files={"torch/__init__.py": text})
+    venv_site.add("torch", "2.11.0", files={"torch/__init__.py": text})
     code, report, seconds = check("--python", str(venv / "bin" / "python"))
     assert code == 1
     ((rule, message),) = errors(report)
@@ -84,7 +84,7 @@ def test_nothing_that_torch_does_keeps_check_from_its_end(venv, venv_site, text,
 
 
 def test_a_torch_whose_files_are_gone_is_one_that_cannot_be_imported(venv, venv_site):
-    venv_site.add("torch", "2.4.1", files={"torch/__init__.py": "", "torch/nn.py": ""})
+    venv_site.add("torch", "2.11.0", files={"torch/__init__.py": "", "torch/nn.py": ""})
     for name in ("__init__.py", "nn.py"):
         (venv_site.folder / "torch" / name).unlink()
     (venv_site.folder / "torch").rmdir()
@@ -110,6 +110,6 @@ def test_a_torch_that_the_profile_runs_in_and_that_is_missing_is_a_finding(venv,
 
 
 def test_no_imports_leaves_torch_alone(venv, venv_site):
-    venv_site.add("torch", "2.4.1", files={"torch/__init__.py": HANGS})
+    venv_site.add("torch", "2.11.0", files={"torch/__init__.py": HANGS})
     code, report, _ = check("--env", str(venv), "--no-imports")
     assert (code, errors(report)) == (0, [])

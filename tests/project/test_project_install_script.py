@@ -174,7 +174,7 @@ def test_conda_install(read_files):
     text = "conda install -y -c pytorch pytorch=2.1 'numpy<2' cudatoolkit=11.8\n"
     project = read_files({"install.sh": text})
     assert names(project) == ["torch==2.1.*", "numpy<2"]
-    assert [problem.kind for problem in project.problems] == [ReadingProblemKind.UNSUPPORTED]
+    assert [problem.kind for problem in project.problems] == [ReadingProblemKind.OF_CONDA]
 
 
 def test_the_script_of_the_target_is_chosen(read_files):

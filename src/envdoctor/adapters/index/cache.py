@@ -6,6 +6,7 @@ import contextlib
 import sqlite3
 import threading
 import time
+import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -112,6 +113,8 @@ class Cache:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._connection = _connect(path)
+                # Whoever opens an index and then refuses a setting does not come to close it.
+                weakref.finalize(self, self._connection.close)
                 self._prune()
             except sqlite3.OperationalError as error:
                 self.close()
