@@ -152,6 +152,6 @@ class Child:
 
 # Threads that crash together on Windows write into each other's lines, so that each part of one is known by itself.
 _NOISE = re.compile(
-    r"File |Binary file |Thread 0x|Current thread|Extension modules|Stack \(most|<no Python|Fatal Python|\.\.\.|code 0x|[0-9a-f]{8}$"
-    r"|.*Windows fatal exception|.*\(most recent call first\)|.*\bline \d+ in [\w<>]+$"
+    r"File |Binary file |Thread 0x|Current thread|Extension modules|Stack \(most|<no Python|Fatal Python|\.\.\.|code 0x"
+    r"|[0-9a-f]{8}$|.*Windows fatal exception|.*\(most recent call first\)|.*\bline \d+ in [\w<>]+$"
 )
