@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,7 +113,7 @@ def test_a_journal_that_speaks_of_others_files_is_refused(
     fix: Fix, project: Path, victim: Path, verb: str, claimed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     environment = project / ".venv"
-    run([UV, "venv", "--no-config", "--no-project", str(environment)])
+    run([UV, "venv", "--no-config", "--no-project", "--python", sys.executable, str(environment)])
     strange(environment, victim / "keys", {"victim": victim, "project": project, "root": Path("/")}[claimed])
     before = tree_state(victim)
     code = fix("--yes") if verb == "fix" else main(["undo", "--env", str(environment)])
@@ -125,7 +126,7 @@ def test_a_journal_that_speaks_of_others_files_is_refused(
 @links
 def test_a_journal_that_goes_through_a_link_is_refused(project: Path, victim: Path) -> None:
     environment = project / ".venv"
-    run([UV, "venv", "--no-config", "--no-project", str(environment)])
+    run([UV, "venv", "--no-config", "--no-project", "--python", sys.executable, str(environment)])
     (site_of(environment) / "way").symlink_to(victim)
     strange(environment, site_of(environment) / "way" / "keys", project)
     assert main(["undo", "--env", str(environment)]) == 1
@@ -139,7 +140,7 @@ def test_a_journal_that_makes_no_sense_is_said_to_be_damaged(
     project: Path, more: dict[str, object], capsys: pytest.CaptureFixture[str]
 ) -> None:
     environment = project / ".venv"
-    run([UV, "venv", "--no-config", "--no-project", str(environment)])
+    run([UV, "venv", "--no-config", "--no-project", "--python", sys.executable, str(environment)])
     strange(environment, project / "app.py", project, **more)
     assert main(["undo", "--env", str(environment)]) == 1
     assert "makes no sense" in capsys.readouterr().err
@@ -149,7 +150,7 @@ def test_a_journal_that_makes_no_sense_is_said_to_be_damaged(
 @pytest.mark.parametrize("listing", ["{", "[1]", '[["../../victim/keys", "f", 420, 1, 1, "", ""]]'])
 def test_a_listing_that_leads_out_or_makes_no_sense_is_refused(project: Path, victim: Path, listing: str) -> None:
     environment = project / ".venv"
-    run([UV, "venv", "--no-config", "--no-project", str(environment)])
+    run([UV, "venv", "--no-config", "--no-project", "--python", sys.executable, str(environment)])
     strange(environment, project / "app.py", project)
     (folder,) = (environment / ".envdoctor/journal").iterdir()
     (folder / "before.json").write_text(listing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.metadata import distributions
 from pathlib import Path
@@ -69,7 +70,7 @@ def test_what_the_lock_has_no_use_for_any_more_goes_and_comes_back(
 
 def test_what_was_there_before_the_first_fix_is_never_removed(fix: Fix, project: Path, tmp_path: Path) -> None:
     environment = project / ".venv"
-    run([UV, "venv", "--no-config", "--no-project", str(environment)])
+    run([UV, "venv", "--no-config", "--no-project", "--python", sys.executable, str(environment)])
     install(environment, tmp_path / "wheels", *(item for item in STACK if item[0].startswith("beta")))
     (project / "requirements.txt").write_text("epsilon\ngamma\nbeta\n")
     assert fix("--yes") == 0
@@ -112,7 +113,7 @@ def test_a_stand_in_is_found_is_empty_and_goes_with_the_fix(
 
 def test_a_stand_in_takes_the_place_of_what_is_excluded(fix: Fix, project: Path, tmp_path: Path) -> None:
     environment = project / ".venv"
-    run([UV, "venv", "--no-config", "--no-project", str(environment)])
+    run([UV, "venv", "--no-config", "--no-project", "--python", sys.executable, str(environment)])
     install(environment, tmp_path / "wheels", DEEPSPEED)
     before = tree_state(environment)
     assert fix("--yes", more=STUB) == 0
@@ -136,7 +137,7 @@ def test_a_stand_in_for_a_module_that_a_person_has_there_is_refused(
     fix: Fix, project: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     environment = project / ".venv"
-    run([UV, "venv", "--no-config", "--no-project", str(environment)])
+    run([UV, "venv", "--no-config", "--no-project", "--python", sys.executable, str(environment)])
     mine = site_of(environment) / name
     mine.parent.mkdir(exist_ok=True)
     mine.write_text("MINE = 1\n")

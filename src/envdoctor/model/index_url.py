@@ -38,6 +38,11 @@ def url_fault(text: str, schemes: Collection[str] = INDEX_SCHEMES) -> str | None
     try:
         parts = urlsplit(text)
         host, _ = parts.hostname, parts.port
+        if "[" in parts.netloc:
+            # Python before 3.11.4 does not look at what stands between the brackets.
+            from ipaddress import IPv6Address
+
+            IPv6Address((host or "").partition("%")[0])
     except ValueError as error:
         # What Python says may quote the part that a password stands in.
         return "its port is not a number from 0 to 65535" if "ort" in str(error)[:4] else "its host cannot be read"
