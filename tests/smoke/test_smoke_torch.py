@@ -171,7 +171,8 @@ def test_a_stand_in_walks_the_code_of_a_device_that_is_not_here(backend: str) ->
     expected = KernelStatus.UNSUPPORTED if backend == "directml" else KernelStatus.PASSED
     assert results["stft"].status is expected
     if backend == "zluda":
-        assert facts["smoke.settings"] == ["cublaslt-off", "cudnn-off", "math-only"]
+        # No backend has settings of its own: they are the profile's, or the environment's start-up hook sets them.
+        assert "smoke.settings" not in facts
         assert str(facts["smoke.device"]).endswith("[ZLUDA]")
 
 
