@@ -221,6 +221,35 @@ def test_first_calls_on_cuda_tell_how_long_another_may_take() -> None:
     assert Run(device={"backend": "cuda"}, first_calls=[0.1] * 7 + [4.0]).usual_s == 80.0
     assert Run(device={"backend": "cuda"}, first_calls=[0.1] * 7).usual_s == math.inf
     assert Run(device={"backend": "zluda"}, first_calls=[0.1] * 20).usual_s == math.inf
+    hung = {"conv1d": {"status": "timed-out"}}
+    assert Run(device={"backend": "cuda"}, first_calls=[0.1] * 8, outcomes=hung).usual_s == 15.0
+
+
+def _with_first_remedy(remedy: str) -> list[str]:
+    return [entry.name for entry in kernel_catalogue.ENTRIES.values() if entry.remedies[:1] == (remedy,)]
+
+
+def test_two_that_hang_speak_for_all_with_the_same_remedy_and_its_cure_is_tried_on_these() -> None:
+    alike = _with_first_remedy("cudnn-off")
+    names = ("gemm-float32", *alike, "sort")
+    plant = dict.fromkeys(alike, "hang@cudnn-off")
+    run = supervise(plant, names, timeout_scale=0.02)
+    assert run.hung == alike[:2]
+    assert (run.outcomes["gemm-float32"]["status"], run.outcomes["sort"]["status"]) == ("passed", "passed")
+    assert {run.outcomes[name]["status"] for name in alike[2:]} == {"skipped"}
+    assert f"hung before it ({alike[0]}, {alike[1]})" in run.outcomes[alike[2]]["note"]
+    supervisor = Supervisor(Path(sys.executable), options={"plant": plant}, script=STUB)
+    outcomes = {name: run.outcomes[name] for name in names}
+    found, _ = bisect(supervisor, outcomes, base=(), own=(), backend="cuda")
+    assert found == dict.fromkeys(alike, "cudnn-off")
+
+
+def test_kernels_that_were_asked_for_by_name_run_though_others_of_their_kind_hang() -> None:
+    names = _with_first_remedy("cudnn-off")[:3]
+    supervisor = Supervisor(
+        Path(sys.executable), options={"plant": dict.fromkeys(names, "hang")}, script=STUB, timeout_scale=0.02
+    )
+    assert supervisor.run([Item(name, force=True) for name in names]).hung == names
 
 
 def test_all_of_it_ends_at_its_time_limit_and_nobody_is_blamed() -> None:

@@ -28,6 +28,10 @@ ENOUGH = 8
 PATIENCE = 20
 """How many times as long as the slowest of them another one may take; and ``SHORTEST_S`` at least."""
 SHORTEST_S = 30.0
+WARY = 0.5
+"""Factor on that once a kernel has hung: the libraries of the others have been read from the disk by then."""
+HANGS = 2
+"""Kernels with the same remedy that hang, after which the others with it are given up."""
 OUT_OF_TIME = "there was no time left for it; `--time-limit` gives more"
 CONSECUTIVE_DEATHS = 6
 """Children that may die one after the other without a kernel that finished in between."""
@@ -68,6 +72,12 @@ class Run:
     """Seconds of the first call of each kernel that passed."""
 
     @property
+    def hung(self) -> list[str]:
+        """Return the kernels that gave no answer in their time, in order; stages of the start aside."""
+        found = [key.partition("@")[0] for key, outcome in self.outcomes.items() if outcome["status"] == "timed-out"]
+        return [name for name in found if kernel_catalogue.find(name).family != "stage"]
+
+    @property
     def usual_s(self) -> float:
         """Seconds after which a kernel hangs, as far as those before it tell; without end where they do not.
 
@@ -75,7 +85,7 @@ class Run:
         """
         if self.device.get("backend") != "cuda" or len(self.first_calls) < ENOUGH:
             return math.inf
-        return max(SHORTEST_S, PATIENCE * max(self.first_calls))
+        return max(SHORTEST_S, PATIENCE * max(self.first_calls)) * (WARY if self.hung else 1.0)
 
     def spend(self, phases: Mapping[str, float]) -> None:
         """Add seconds to phases."""
@@ -154,6 +164,7 @@ class Supervisor:
             run.spend({"end_s": time.perf_counter() - ended})
             before = len(pending)
             pending[:] = _remaining(pending, run)
+            _give_up_kind(pending, run)
             if life.stage_failed is not None:
                 stage = Subject(SubjectKind.KERNEL, life.stage_failed)
                 _skip(pending, run, f"`{life.stage_failed}` did not pass", stage)
@@ -194,7 +205,7 @@ class Supervisor:
             extra = FIRST_EXTRA_S if life.first and entry.family != "stage" else 0.0
             life.first = life.first and entry.family == "stage"
             usual = math.inf if entry.workload or entry.family == "stage" else run.usual_s
-            life.limit = (min(entry.limit_s, usual) + extra) * self._scale
+            life.limit = min(entry.limit_s + extra, usual) * self._scale
             if entry.family != "stage":
                 life.limit = min(life.limit, self._longest_s)
         elif kind == "result":
@@ -246,6 +257,24 @@ def _remaining(pending: list[Item], run: Run) -> list[Item]:
     return [
         item for item in pending if item.key not in run.outcomes and (item.group is None or item.group not in passed)
     ]
+
+
+def _give_up_kind(pending: list[Item], run: Run) -> None:
+    """Skip what has the same first remedy as two kernels that hung: it would most likely hang, too, each for its time.
+
+    A search for a setting that stands under trial (``group``, ``force``) tries each on its own.
+    """
+    hung: dict[str, list[str]] = {}
+    for name in run.hung:
+        for remedy in kernel_catalogue.find(name).remedies[:1]:
+            hung.setdefault(remedy, []).append(name)
+    for remedy, names in hung.items():
+        alike = [
+            item for item in pending if not item.force and remedy in kernel_catalogue.find(item.kernel).remedies[:1]
+        ]
+        if len(names) >= HANGS:
+            note = f"given up: {len(names)} kernels of its kind hung before it ({', '.join(names)})"
+            _skip(alike, run, note, Subject(SubjectKind.DEVICE))
 
 
 def _skip(pending: list[Item], run: Run, reason: str, because_of: Subject | None = None) -> None:
