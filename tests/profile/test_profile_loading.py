@@ -74,7 +74,6 @@ def test_a_child_has_what_its_base_has(family: Path) -> None:
     profile = load_profile(child(family))
 
     assert profile.name == "child"
-    assert not profile.abstract
     assert profile.target.os.value == "linux"
     assert profile.environment == {"A": "1", "B": "2"}
     assert [str(item.requirement) for item in profile.requires] == ["inflect"]

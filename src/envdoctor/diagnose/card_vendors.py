@@ -15,7 +15,7 @@ _VENDORS = {
 
 def card_against(backend: Backend, facts: Facts) -> str:
     """Return why no card of a machine is one for a backend; empty where one is, or where none is known."""
-    cards = [fact for fact in facts.matching("gpu[") if fact.name.endswith("].vendor") and fact.value]
+    cards = [fact for fact in facts.of_cards("vendor") if fact.value]
     wanted = _VENDORS.get(backend)
     if wanted is None or not cards or any(fact.value in wanted for fact in cards):
         return ""

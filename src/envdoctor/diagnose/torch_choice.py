@@ -66,8 +66,8 @@ def _asked(project: Project | None, target: Target) -> SpecifierSet:
 def _cards(facts: Facts, target: Target) -> Iterator[Card]:
     cuda = str(facts.value("driver.cuda") or "")
     jetpack = str(facts.value("host.jetpack") or "")
-    for fact in facts.matching("gpu["):
-        if not fact.name.endswith("].vendor") or not fact.value:
+    for fact in facts.of_cards("vendor"):
+        if not fact.value:
             continue
         prefix = fact.name.removesuffix("vendor")
         name = str(facts.value(f"{prefix}name") or "")

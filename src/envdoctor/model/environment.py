@@ -212,8 +212,6 @@ class ImportOutcome:
     """``imported``, ``missing`` (no such module), ``raised``, ``crashed``, ``timed-out`` or ``not-run``."""
     detail: str = ""
     """``SIGABRT``; ``OSError: libcudart.so.12: cannot open shared object file``; ``did not end within 30 s``."""
-    exception: str | None = None
-    """Name of the exception that was raised."""
     seconds: float = 0.0
     version: str | None = None
     """The module's ``__version__``, where it was imported."""

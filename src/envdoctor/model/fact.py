@@ -57,9 +57,10 @@ class Facts:
         fact = self.get(name)
         return fact.value if fact.state is FactState.KNOWN else None
 
-    def matching(self, prefix: str) -> list[Fact]:
-        """Return the facts whose names start with ``prefix``."""
-        return [fact for fact in self if fact.name.startswith(prefix)]
+    def of_cards(self, *parts: str) -> list[Fact]:
+        """Return the facts of cards, such as ``gpu[0].name``: those of these names, or all where none is given."""
+        own = (fact for fact in self if fact.name.startswith("gpu["))
+        return [fact for fact in own if not parts or fact.name.endswith(tuple(f"].{part}" for part in parts))]
 
     def merged(self, other: Iterable[Fact]) -> Facts:
         """Return a collection in which ``other`` replaces facts of the same name."""

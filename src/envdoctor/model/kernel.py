@@ -64,13 +64,6 @@ class KernelResult:
         """True unless it passed, was skipped, or converted what only another machine can ask."""
         return self.status not in (KernelStatus.PASSED, KernelStatus.CONVERTED, KernelStatus.SKIPPED)
 
-    @property
-    def speed_up(self) -> float | None:
-        """How many times faster than the CPU of the same machine; None where that was not measured."""
-        if not self.steady_ms or self.reference_ms is None:
-            return None
-        return self.reference_ms / self.steady_ms
-
 
 @dataclass(frozen=True, slots=True)
 class Placement:

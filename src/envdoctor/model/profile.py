@@ -300,5 +300,4 @@ class Profile:
     """What this profile cannot do, said plainly."""
     place: str = ""
     """Where its checkout lies inside another project, relative to that one's root; its paths are from there."""
-    abstract: bool = False
     """A base for other profiles that cannot be used itself."""

@@ -83,7 +83,6 @@ def build_profile(merged: Merged, source: str) -> model.Profile:
         placements=tuple(_placement(entry) for entry in merged.entries("placement")),
         environments=tuple(_environment(name, table) for name, table in merged.table("environments").items()),
         cautions=tuple(_caution(entry.table) for entry in merged.entries("caution")),
-        abstract=about.get("abstract", False),
     )
 
 

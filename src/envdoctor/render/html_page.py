@@ -64,7 +64,6 @@ __all__ = ["render"]
 
 _FOLD_AT = 10
 _WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-_FOUND = ("error", "warning", "note")
 
 
 def render(report: Report, options: RenderOptions) -> str:

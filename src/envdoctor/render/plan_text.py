@@ -52,12 +52,12 @@ def plan_of_refusals(environment: str, project: str, refusals: Sequence[Refusal]
     return Plan((), environment, project, refusals=(Refusal(RefusalKind.PLAN, environment, refusals_text(refusals)),))
 
 
-def plan_text(plan: Plan, *, diffs: bool = True, verbose: bool = False) -> str:
+def plan_text(plan: Plan, *, verbose: bool = False) -> str:
     """Return the plan as lines of text; readable without colour."""
-    return "\n".join(_lines(plan, diffs=diffs, verbose=verbose)) + "\n"
+    return "\n".join(_lines(plan, verbose=verbose)) + "\n"
 
 
-def _lines(plan: Plan, *, diffs: bool, verbose: bool) -> Iterator[str]:
+def _lines(plan: Plan, *, verbose: bool) -> Iterator[str]:
     label = f" ({plan.label})" if plan.label else ""
     yield f"plan for `{plan.environment}`{label}" + (f", profile {plan.profile}" if plan.profile else "")
     if plan.repair is not None:
@@ -70,7 +70,7 @@ def _lines(plan: Plan, *, diffs: bool, verbose: bool) -> Iterator[str]:
         yield f"  {number}. {step.sentence}"
         if isinstance(step, InstallFromLock):
             yield from _packages(step, verbose=verbose)
-        if isinstance(step, PatchFile) and diffs:
+        if isinstance(step, PatchFile):
             yield from (f"     {line}" for line in step.diff.splitlines())
     if any(isinstance(step, DownloadFiles) for step in plan.steps):
         free = f" of {_size(plan.disk_free)} free" if plan.disk_free is not None else ""

@@ -72,7 +72,6 @@ def build_resolution(
     lines: Sequence[Line],
     positions: Mapping[str, int],
     relaxation: Relaxation,
-    repair: str | None = None,
     build_risk: Callable[[DistributionFile], BuildRisk] | None = None,
 ) -> Resolution:
     """Return the resolution; projects of which nothing is known are left out (see ``DependencyGraph.unknown``)."""
@@ -105,7 +104,7 @@ def build_resolution(
                 mended=metadata.mended if metadata else (),
             )
         )
-    return Resolution(tuple(packages), repair, walked_back(graph, positions, demands.in_force))
+    return Resolution(tuple(packages), walked_back=walked_back(graph, positions, demands.in_force))
 
 
 _LONG = timedelta(days=365)

@@ -132,7 +132,7 @@ def _cautions(check: CheckRequest, locked: FixLock) -> Iterator[str]:
         return
     target = locked.outcome.report.target or check.target
     versions = {str(file.name): file.version for file in locked.files} | {"python": f"{target.python_version}.0"}
-    cards = sum(fact.name.endswith("].name") for fact in check.facts.matching("gpu["))
+    cards = len(check.facts.of_cards("name"))
     sources = check.sources
 
     def has_file(glob: str) -> bool:

@@ -111,7 +111,7 @@ def libraries(environment: InstalledEnvironment, facts: Facts, *, gpu: bool) -> 
         return None
     from envdoctor.adapters.probe.binary_environment import scan_environment
 
-    card = any(fact.name.endswith((".architecture", ".compute_capability")) for fact in facts.matching("gpu["))
+    card = bool(facts.of_cards("architecture", "compute_capability"))
     return scan_environment(environment, gpu=gpu or card)
 
 

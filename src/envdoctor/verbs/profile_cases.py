@@ -62,18 +62,18 @@ class CaseResult:
     """Indexes that gave no answer: neither what differs nor what does not is shown by such a run."""
 
 
-def run_cases(profile: Path, index: IndexChoice = IndexChoice()) -> dict[str, CaseResult]:  # noqa: B008 - immutable
+def run_cases(profile: Path) -> dict[str, CaseResult]:
     """Return how each case came out, by its name. Raises UsageError."""
     cases = read_cases(profile.with_name(f"{profile.stem}.cases.toml"))
-    return {case.name: _run(case, profile, index) for case in cases}
+    return {case.name: _run(case, profile) for case in cases}
 
 
-def _run(case: Case, profile: Path, index: IndexChoice) -> CaseResult:
+def _run(case: Case, profile: Path) -> CaseResult:
     with tempfile.TemporaryDirectory(prefix="envdoctor-case-") as folder:
         Path(folder, "requirements.txt").write_text("\n".join(case.requirements) + "\n", encoding="utf-8")
         target = TargetChoice(python=case.python, gpu=case.gpu)
         session = open_session(
-            Path(folder), str(profile), target, index, progress=SilentProgress(), tell=lambda _: None
+            Path(folder), str(profile), target, IndexChoice(), progress=SilentProgress(), tell=lambda _: None
         )
         with session:
             result = diagnose_project(session.request)

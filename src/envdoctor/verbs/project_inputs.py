@@ -219,7 +219,7 @@ def recognised_profile(
 
 def _card_against(profile: Profile, facts: Facts) -> str:
     """Return why a known card speaks against a profile that nobody named; empty where none does."""
-    typed = [fact for fact in facts.matching("gpu[") if fact.source == "--gpu"]
+    typed = [fact for fact in facts.of_cards() if fact.source == "--gpu"]
     if profile.target.backend is Backend.CPU and typed:
         return "and `--gpu` names a card"
     return card_against(profile.target.backend, facts)

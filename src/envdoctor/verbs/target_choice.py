@@ -293,7 +293,7 @@ def _machine(patient: Patient) -> str:
     environment = patient.environment
     installed = environment.told.machine or environment.built_for.machine if environment is not None else ""
     told = patient.facts.value("arch") or installed
-    names = [str(fact.value) for fact in patient.facts.matching("gpu[") if fact.name.endswith("].name")]
+    names = [str(fact.value) for fact in patient.facts.of_cards("name")]
     if told or not names:
         return str(told or "").lower()
     # These chips sit beside ARM processors only, and hardly any other card does.
@@ -304,10 +304,10 @@ def _backend(facts: Facts, target: Target) -> Backend:
     """Return what the machine's cards are programmed through, where they leave no choice."""
     if facts.value("zluda.libraries"):
         return Backend.ZLUDA
-    vendors = {fact.value for fact in facts.matching("gpu[") if fact.name.endswith("].vendor")}
+    vendors = {fact.value for fact in facts.of_cards("vendor")}
     if "nvidia" in vendors:
         return Backend.CUDA
-    if vendors == {"intel"} and any(fact.source == "--gpu" for fact in facts.matching("gpu[")):
+    if vendors == {"intel"} and any(fact.source == "--gpu" for fact in facts.of_cards()):
         return Backend.XPU
     if "amd" in vendors and target.os is OperatingSystem.LINUX:
         return Backend.ROCM

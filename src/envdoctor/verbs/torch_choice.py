@@ -39,7 +39,7 @@ def facts_for(choice: TargetChoice, facts: Facts) -> Facts:
     This machine tells nothing of a target with another system.
     """
     elsewhere = choice.os not in (None, host_target().os)
-    if not choice.automatic or facts.matching("gpu[") or elsewhere:
+    if not choice.automatic or facts.of_cards() or elsewhere:
         return facts
     return Facts([*facts, *_measured()])
 
@@ -69,7 +69,7 @@ def way_of_profile(profile: Profile, facts: Facts, target: Target, project: Proj
     """
     if not any(index.name == BY_EXTRA for index in profile.indexes):
         return None
-    if not facts.matching("gpu[") and target.os is host_target().os:
+    if not facts.of_cards() and target.os is host_target().os:
         facts = Facts([*facts, *_measured()])
     ways = choose_torch(facts, target, project).ways
     return next((way for way in ways if way.index is not None and way.index.name == BY_EXTRA and not way.against), None)

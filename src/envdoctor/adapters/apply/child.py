@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.process_tree import ProcessTree
@@ -79,7 +78,6 @@ def run_child(
     argv: Sequence[str],
     *,
     environment: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
     on_line: Callable[[str], None] | None = None,
     hold: int | None = None,
 ) -> ChildResult:
@@ -97,7 +95,6 @@ def run_child(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env=dict(environment) if environment is not None else installer_environment(),
-        cwd=cwd,
         pass_fds=handed,
     )
     child = tree.process

@@ -58,7 +58,6 @@ class FixRecord:
     """What is known of the fix that an environment came out of."""
 
     lock_text: str | None = None
-    lock_path: str = ""
     profile: str | None = None
     project: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -81,10 +80,8 @@ def read_record(environment: Path) -> FixRecord | None:
     details = _json(own / ENVIRONMENT_RECORD)
     if not isinstance(details, dict):
         return None
-    lock = own / LOCK_RECORD
     return FixRecord(
-        lock_text=_text(lock),
-        lock_path=str(lock),
+        lock_text=_text(own / LOCK_RECORD),
         profile=details.get("profile"),
         project=str(details.get("project", "")),
         variables=_texts(details.get("variables")),

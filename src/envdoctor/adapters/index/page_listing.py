@@ -33,7 +33,6 @@ __all__ = [
 _SDIST_ENDINGS = (".tar.gz", ".zip", ".tgz", ".tar.bz2", ".tar.xz")
 _ENDINGS = (".whl", *_SDIST_ENDINGS)
 _ON_NETWORK = ("https://", "http://")
-_SIMPLE = re.compile(r"[0-9]+(?:\.[0-9]+)*$")
 
 
 def is_distribution(filename: str) -> bool:

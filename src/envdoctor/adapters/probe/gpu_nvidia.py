@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.adapters.probe.gpu_other import drm_cards
 from envdoctor.adapters.probe.host_jetson import jetson_of
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
+from envdoctor.adapters.probe.interpreter_child import last_line
 
 if TYPE_CHECKING:
     from envdoctor.model.fact import Fact
@@ -127,8 +128,8 @@ def cuda_of_driver(version: str) -> str | None:
     return next((cuda for number, cuda in _BRANCHES if branch >= number), None)
 
 
-def nvidia_facts(machine: Machine, first: int = 0) -> Iterator[Fact]:
-    """Yield the driver's facts, and those of the cards as ``gpu[first]`` and so on.
+def nvidia_facts(machine: Machine) -> Iterator[Fact]:
+    """Yield the driver's facts, and those of the cards as ``gpu[0]`` and so on.
 
     ``gpu.count`` is among them, as unknown, where no source can tell whether there are cards.
     """
@@ -143,7 +144,7 @@ def nvidia_facts(machine: Machine, first: int = 0) -> Iterator[Fact]:
     yield from _driver(machine, proc, driver, good, failures)
     cards = _cards(machine, good, jetson, failures)
     for position, card in enumerate(cards.cards):
-        yield from _card_facts(f"gpu[{first + position}]", card, cards.source, failures)
+        yield from _card_facts(f"gpu[{position}]", card, cards.source, failures)
     if cards.uncounted and machine.system != "win32":  # There the registry lists every vendor's cards.
         yield unknown("gpu.count", cards.source, cards.uncounted)
 
@@ -173,7 +174,7 @@ def _ask_nvml(machine: Machine) -> NvidiaAnswer | None:
     if outcome.status == "exited" and outcome.code == 0:
         # On Windows, no such library means no such card.
         return None if machine.system == "win32" and text.startswith('{"missing"') else parse_nvml(text)
-    return NvidiaAnswer("nvml", failure=f"NVML: {_last_line(outcome.stderr) or outcome.detail}")
+    return NvidiaAnswer("nvml", failure=f"NVML: {last_line(outcome.stderr) or outcome.detail}")
 
 
 def _ask_smi(machine: Machine, program: str) -> NvidiaAnswer:
@@ -286,8 +287,3 @@ def _is_told(text: str) -> bool:
 def _first_words(text: str) -> str:
     line = next((item.strip() for item in text.splitlines() if item.strip()), "")
     return f"`{_printable(line)}`" if _printable(line) else "nothing"
-
-
-def _last_line(data: bytes) -> str:
-    lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
-    return lines[-1][:200] if lines else ""

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.probe.interpreter_child import BoundedChild, ChildOutcome
+from envdoctor.adapters.probe.interpreter_child import BoundedChild, ChildOutcome, answer_in, last_line
 from envdoctor.adapters.probe.interpreter_questions import QUESTIONS
 from envdoctor.model.environment import EnvironmentProblem, ProblemKind
 
-__all__ = ["OLDEST_PYTHON", "InterpreterAnswer", "Questioning", "last_line"]
+__all__ = ["OLDEST_PYTHON", "InterpreterAnswer", "Questioning"]
 
 OLDEST_PYTHON = (3, 8)
-_BEGIN = b"<<envdoctor-answer\n"
-_END = b"\nenvdoctor-answer>>"
+_MARK = b"envdoctor-answer"
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "version": list,
     "executable": (str, type(None)),
@@ -82,18 +80,8 @@ class Questioning:
 
 def _facts(output: bytes) -> Mapping[str, Any] | None:
     """Return the answer between the marks, None where there is none or it is not one."""
-    output = output.replace(b"\r\n", b"\n")
-    start = output.rfind(_BEGIN)
-    end = output.find(_END, start)
-    if start < 0 or end < 0:
-        return None
-    try:
-        answer = json.loads(output[start + len(_BEGIN) : end])
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(answer, dict):
-        return None
-    if not all(isinstance(answer.get(key), kind) for key, kind in _TYPES.items()):
+    answer = answer_in(output, _MARK)
+    if answer is None or not all(isinstance(answer.get(key), kind) for key, kind in _TYPES.items()):
         return None
     version = answer["version"]
     return answer if len(version) >= 2 and all(isinstance(part, int) for part in version[:3]) else None
@@ -113,10 +101,3 @@ def _too_old(executable: str, facts: Mapping[str, Any]) -> tuple[EnvironmentProb
         return ()
     detail = f"Python {version[0]}.{version[1]} is older than {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]}"
     return (EnvironmentProblem(ProblemKind.INTERPRETER_OLD, executable, detail),)
-
-
-def last_line(output: bytes, limit: int = 300) -> str:
-    """Return the last line of a program's output that says something, at most ``limit`` characters."""
-    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines()]
-    said = next((line for line in reversed(lines) if line), "")
-    return said if len(said) <= limit else f"{said[: limit - 1]}…"

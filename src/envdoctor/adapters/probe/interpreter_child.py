@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,11 +11,11 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
 from envdoctor.adapters.process_tree import ProcessTree
 
-__all__ = ["BoundedChild", "ChildOutcome", "run_bounded"]
+__all__ = ["BoundedChild", "ChildOutcome", "answer_in", "last_line", "run_bounded"]
 
 _DRAIN_S = 0.5
 
@@ -159,3 +160,24 @@ def _outcome(code: int, stdout: bytes, stderr: bytes) -> ChildOutcome:
         # Windows ends a crashed process with its NTSTATUS: 0xC0000005 is an access violation.
         return ChildOutcome("signalled", code, stdout, stderr, f"exception 0x{code:08X}")
     return ChildOutcome("exited", code, stdout, stderr, f"exit status {code}")
+
+
+def answer_in(output: bytes, mark: bytes) -> dict[str, Any] | None:
+    """Return the last answer that our script wrote between its marks, None where there is none or it is not one."""
+    output = output.replace(b"\r\n", b"\n")
+    start = output.rfind(b"<<" + mark + b"\n")
+    end = output.find(b"\n" + mark + b">>", start)
+    if start < 0 or end < 0:
+        return None
+    try:
+        answer = json.loads(output[start + len(mark) + 3 : end])
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def last_line(output: bytes) -> str:
+    """Return the last line of a program's output that says something, at most 300 characters."""
+    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines()]
+    said = next((line for line in reversed(lines) if line), "")
+    return said if len(said) <= 300 else f"{said[:299]}…"

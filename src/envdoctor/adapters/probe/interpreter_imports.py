@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -10,14 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from envdoctor.adapters.probe.interpreter_child import ChildOutcome, run_bounded
+from envdoctor.adapters.probe.interpreter_child import ChildOutcome, answer_in, run_bounded
 from envdoctor.model.environment import ImportOutcome, InstalledEnvironment
 
 __all__ = ["probe_import", "probe_imports"]
 
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_BEGIN = b"<<envdoctor-import\n"
-_END = b"\nenvdoctor-import>>"
+_MARK = b"envdoctor-import"
 # Valid from Python 2.7 to 3.14. The module's own exit handlers and threads do not get a say: `os._exit`.
 _SCRIPT = r"""
 import sys
@@ -102,7 +100,7 @@ def _judge(module: str, outcome: ChildOutcome, seconds: float) -> ImportOutcome:
         return ImportOutcome(module, "not-run", outcome.detail, seconds=seconds)
     if outcome.status == "timed-out":
         return ImportOutcome(module, "timed-out", outcome.detail, seconds=seconds, output=output)
-    answer = _answer(outcome.stdout)
+    answer = answer_in(outcome.stdout, _MARK)
     if answer is None or outcome.status == "signalled":
         # A module that ends the process by itself (`os._exit`, `abort`) leaves no answer.
         return ImportOutcome(module, "crashed", outcome.detail, seconds=seconds, output=output)
@@ -112,7 +110,6 @@ def _judge(module: str, outcome: ChildOutcome, seconds: float) -> ImportOutcome:
         module,
         status if status in ("imported", "missing", "raised") else "raised",
         f"{exception}: {_first_line(str(message))}" if exception else "",
-        exception=str(exception) if exception else None,
         seconds=seconds,
         version=str(answer["version"]) if answer.get("version") else None,
         file=str(answer["file"]) if answer.get("file") else None,
@@ -123,16 +120,3 @@ def _judge(module: str, outcome: ChildOutcome, seconds: float) -> ImportOutcome:
 def _first_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0][:400] if lines else ""
-
-
-def _answer(output: bytes) -> dict[str, object] | None:
-    output = output.replace(b"\r\n", b"\n")
-    start = output.rfind(_BEGIN)
-    end = output.find(_END, start)
-    if start < 0 or end < 0:
-        return None
-    try:
-        answer = json.loads(output[start + len(_BEGIN) : end])
-    except (ValueError, RecursionError):
-        return None
-    return answer if isinstance(answer, dict) else None

@@ -38,7 +38,6 @@ class PeHeaders:
     """The DLL's own name, by its export table."""
     sections: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Name to offset and size in the file."""
-    dll: bool = True
     spans: list[tuple[int, int, int]] = field(default_factory=list)
     """Address, size and offset of each section."""
 
@@ -55,8 +54,8 @@ def read_pe(stream: Stream) -> PeHeaders:
     (at,) = struct.unpack("<I", stream.exactly(0x3C, 4))
     if stream.some(at, 4) != b"PE\0\0":
         raise stream.fault("starts like a DOS program and is no PE file")
-    machine, count, _, _, _, optional_size, characteristics = stream.unpack(_COFF, at + 4)
-    headers = PeHeaders(_MACHINES.get(machine, f"machine 0x{machine:x}"), dll=bool(characteristics & 0x2000))
+    machine, count, _, _, _, optional_size, _ = stream.unpack(_COFF, at + 4)
+    headers = PeHeaders(_MACHINES.get(machine, f"machine 0x{machine:x}"))
     optional = stream.exactly(at + 24, optional_size)
     _read_sections(stream, headers, at + 24 + optional_size, count)
     directories, base = _directories(optional)

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisories.book import AdvisoryBook, shipped_advisories
+from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.log_machine import with_what_log_tells
 from envdoctor.diagnose.advisories.log_text import LogHit, LogText
 from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, NotOf, Predicate, Situation
 from envdoctor.diagnose.package_view import Scene, scenes
-from envdoctor.diagnose.source_scan import SourceScan, scan_of
+from envdoctor.diagnose.source_scan import scan_of
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.finding import Severity
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from envdoctor.model.profile import Profile
     from envdoctor.model.target import Target
 
-__all__ = ["advise", "known_causes", "once", "read_log", "undecided"]
+__all__ = ["advise", "known_causes", "once", "read_log"]
 
 
 def known_causes(results: Sequence[KernelResult], profile: Profile | None, target: Target | None) -> Iterable[Finding]:
@@ -56,16 +56,14 @@ def _possible(advisory: Advisory, scene: Scene) -> bool:
     return all(any(name in scene.packages for name in group) for group in advisory.needs)
 
 
-def _situations(examination: Examination, scan: SourceScan | None) -> list[Situation]:
-    if scan is None and examination.sources is not None:
-        scan = scan_of(examination.sources)
+def _situations(examination: Examination) -> list[Situation]:
+    scan = scan_of(examination.sources) if examination.sources is not None else None
     return [Situation(scene, scan) for scene in scenes(examination, shipped_wheel_facts())]
 
 
 def advise(
     examination: Examination,
     *,
-    scan: SourceScan | None = None,
     advisories: Iterable[Advisory] | None = None,
     told: Collection[tuple[str, str]] = (),
 ) -> Iterator[Finding]:
@@ -75,7 +73,7 @@ def advise(
     left out.
     """
     seen: set[tuple[str, str]] = set()
-    situations = _situations(examination, scan)
+    situations = _situations(examination)
     for advisory in shipped_advisories().advisories if advisories is None else advisories:
         for situation in situations:
             if not _possible(advisory, situation.scene):
@@ -89,20 +87,6 @@ def advise(
             if (key := (finding.rule, finding.message)) not in seen:
                 seen.add(key)
                 yield finding
-
-
-def undecided(examination: Examination, *, scan: SourceScan | None = None) -> list[tuple[Advisory, tuple[str, ...]]]:
-    """Return the advisories that could not be judged, each with what was not known."""
-    found: list[tuple[Advisory, tuple[str, ...]]] = []
-    situations = _situations(examination, scan)
-    for advisory in shipped_advisories().advisories:
-        possible = [item for item in situations if _possible(advisory, item.scene)]
-        outcomes = [advisory.judge(item) for item in possible if not advisory.log_only]
-        if outcomes and not any(outcome.value for outcome in outcomes):
-            missing = dict.fromkeys(name for outcome in outcomes if outcome.value is None for name in outcome.missing)
-            if missing:
-                found.append((advisory, tuple(missing)))
-    return found
 
 
 _OF_THE_MACHINE = frozenset({"os", "arch", "backend", "wsl", "gpu"})
@@ -151,16 +135,14 @@ def _situation_of_log(examination: Examination, log: LogText) -> Situation:
     return Situation(scenes(told, shipped_wheel_facts())[0])
 
 
-def read_log(
-    examination: Examination, book: AdvisoryBook | None = None, *, shown_by: str = "the log"
-) -> Iterator[Finding]:
+def read_log(examination: Examination, *, shown_by: str = "the log") -> Iterator[Finding]:
     """Yield a finding for every advisory with a symptom that the examination's log shows.
 
     Where one says the same as another and more, it speaks alone.
     """
     log = LogText(examination.log or "")
     hits: list[tuple[Advisory, LogHit]] = []
-    for advisory in (*(book or shipped_advisories()).advisories, *examination.further):
+    for advisory in (*shipped_advisories().advisories, *examination.further):
         if advisory.symptoms:
             hit = log.first(advisory.symptoms, advisory.symptom_mentions, advisory.symptom_within)
             if hit:

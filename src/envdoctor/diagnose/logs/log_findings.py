@@ -69,7 +69,7 @@ def conflicts_of_log(text: str | None, known: Sequence[Conflict] = ()) -> tuple[
     seen = {_names(item) for item in known}
     found: list[Conflict] = []
     for refusal in _output(text).refusals:
-        for conflict in conflicts_in(refusal, 1):
+        for conflict in conflicts_in(refusal):
             if _names(conflict) not in seen:
                 seen.add(_names(conflict))
                 found.append(replace(conflict, id=f"C{len(known) + len(found) + 1}"))
@@ -115,7 +115,7 @@ def _refused(refusals: Sequence[ResolverFailure], explained: set[int]) -> Iterat
     """Yield one finding for each requirement that cannot be met by itself."""
     said: set[str] = set()
     for item in refusals:
-        if item.core and not conflicts_in(item, 1) and not _is_in(item, explained) and item.core[0].name not in said:
+        if item.core and not conflicts_in(item) and not _is_in(item, explained) and item.core[0].name not in said:
             said.add(item.core[0].name)
             yield _alone(item)
 

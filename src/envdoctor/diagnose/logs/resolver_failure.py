@@ -43,8 +43,8 @@ def folded(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
     return tuple(item for item in found.values() if item.specifier or item.url or item.name not in bounded)
 
 
-def conflicts_in(failure: ResolverFailure, first: int) -> tuple[Conflict, ...]:
-    """Return the conflicts of a refusal, numbered from ``first``: one for each package that chains disagree about.
+def conflicts_in(failure: ResolverFailure) -> tuple[Conflict, ...]:
+    """Return the conflicts of a refusal, numbered from one: one for each package that chains disagree about.
 
     Where the output does not tell who of the core is behind each demand, it is one conflict of them all. None for a
     refusal of one requirement alone.
@@ -57,8 +57,8 @@ def conflicts_in(failure: ResolverFailure, first: int) -> tuple[Conflict, ...]:
         behind = {_asker(item) for item in asked}
         core = tuple(item for item in failure.core if item.name in behind)
         if len(core) == len(behind) and len(core) > 1:
-            found.append(Conflict(f"C{first + len(found)}", core, Clash(package, _sides(asked, failure))))
-    return tuple(found) or (_whole(failure, f"C{first}"),)
+            found.append(Conflict(f"C{1 + len(found)}", core, Clash(package, _sides(asked, failure))))
+    return tuple(found) or (_whole(failure, "C1"),)
 
 
 def is_disputed(failure: ResolverFailure) -> bool:

@@ -36,7 +36,6 @@ _NOT_COMPATIBLE = re.compile(
 )
 _NO_VERSION = re.compile(rf"there (?:is|are) no versions? of ({_ASK})")
 _NOT_FOUND = re.compile(rf"({_ASK}) was not found in (the package registry|the cache|the provided package locations)")
-_NO_SOURCE = re.compile(rf"({_ASK}) (?:has no source distribution|needs to be built|requires building)")
 _ONLY = re.compile(rf"only (?:the following versions of )?({_ASK})(?: is| are|,| )(?:.{{0,400}}? )?available")
 _HAVE = re.compile(
     r"(?:Wheels are available for|we only found wheels for) `[^`]+`"

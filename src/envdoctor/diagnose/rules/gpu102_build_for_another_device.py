@@ -149,10 +149,10 @@ def _cards(examination: Examination) -> _Cards:
     facts = examination.facts
     found: dict[str, list[str]] = {"nvidia": [], "amd": [], "intel": []}
     named: list[str] = []
-    for vendor in facts.matching("gpu["):
+    for vendor in facts.of_cards("vendor"):
         prefix = vendor.name.removesuffix("vendor")
         name = str(facts.value(f"{prefix}name") or "")
-        if not vendor.name.endswith("].vendor") or vendor.value not in found:
+        if vendor.value not in found:
             continue
         if vendor.value == "intel" and not _INTEL.search(name):
             continue
@@ -160,7 +160,7 @@ def _cards(examination: Examination) -> _Cards:
         named.append(name or str(vendor.value).upper())
     if not named:
         # Facts by hand may name the architecture alone.
-        known = card_architectures(examination) if len(facts.matching("gpu[")) else []
+        known = card_architectures(examination) if facts.of_cards() else []
         found["nvidia"] = [card for card in known if card.startswith("sm_")]
         found["amd"] = [card for card in known if card.startswith("gfx")]
         named = known
@@ -168,10 +168,10 @@ def _cards(examination: Examination) -> _Cards:
 
 
 def _evidence(examination: Examination, torch: PackageView) -> tuple[Evidence, ...]:
-    cards = [fact for fact in examination.facts.matching("gpu[") if fact.name.endswith((".name", ".architecture"))]
+    cards = (fact for fact in examination.facts.of_cards("name", "architecture") if fact.state is FactState.KNOWN)
     return (
         Evidence(f"build: {torch.label}", torch.label_source),
-        *(Evidence(f"{fact.name}: {fact.value}", fact.source) for fact in cards if fact.state is FactState.KNOWN),
+        *(Evidence(f"{fact.name}: {fact.value}", fact.source) for fact in cards),
     )
 
 

@@ -50,7 +50,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     if torch is None or torch.label is None:
         return
     vendor = "nvidia" if torch.label.startswith("cu") else "amd" if torch.label.startswith("rocm") else ""
-    cards = [fact for fact in facts.matching("gpu[") if fact.name.endswith("].vendor") and fact.value == vendor]
+    cards = [fact for fact in facts.of_cards("vendor") if fact.value == vendor]
     if not cards or _too_old(facts.value("driver.version"), torch.cuda_major):
         return
     hidden = [fact for name in _HIDING if (fact := facts.get(f"environment.{name}")).value is not None]

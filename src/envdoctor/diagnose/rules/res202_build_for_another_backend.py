@@ -202,7 +202,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
 
 def _by_backend(examination: Examination) -> bool:
     """Return whether an environment is judged by a backend that was named: where cards are known, GPU102 speaks."""
-    return TargetProperty.BACKEND not in examination.assumed and not examination.facts.matching("gpu[")
+    return TargetProperty.BACKEND not in examination.assumed and not examination.facts.of_cards()
 
 
 def _in_scene(examination: Examination, scene: Scene, target: Target) -> Iterator[Finding]:

@@ -35,7 +35,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     profile, sources = examination.profile, examination.sources
     if profile is None or examination.accepted:
         return
-    cards = sum(fact.name.endswith("].name") for fact in examination.facts.matching("gpu["))
+    cards = len(examination.facts.of_cards("name"))
     said = tuple(
         applying(
             profile,

@@ -159,11 +159,11 @@ class Page:
             target = origin.path
         elif self._folder is not None and isinstance(origin, FileOrigin):
             target = (Path(self._folder) / origin.path.removeprefix(self._prefix)).absolute().as_uri()
-        return self.linked(str(origin), target, "dim")
+        return self._linked(str(origin), target)
 
-    def linked(self, text: str, target: str | None, style: str = "") -> Text:
+    def _linked(self, text: str, target: str | None) -> Text:
         """Return text that leads to an address, where the terminal follows links and the address is a plain one."""
-        found = self.styled((text, style) if style else text)
+        found = self.styled((text, "dim"))
         if self._links and target is not None and _ADDRESS.fullmatch(target):
             found.stylize(Style(link=target))
         return found
