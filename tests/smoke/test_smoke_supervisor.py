@@ -221,8 +221,9 @@ def test_first_calls_on_cuda_tell_how_long_another_may_take() -> None:
     assert Run(device={"backend": "cuda"}, first_calls=[0.1] * 7 + [4.0]).usual_s == 80.0
     assert Run(device={"backend": "cuda"}, first_calls=[0.1] * 7).usual_s == math.inf
     assert Run(device={"backend": "zluda"}, first_calls=[0.1] * 20).usual_s == math.inf
-    hung = {"conv1d": {"status": "timed-out"}}
-    assert Run(device={"backend": "cuda"}, first_calls=[0.1] * 8, outcomes=hung).usual_s == 15.0
+    hung = Run(device={"backend": "cuda"}, first_calls=[0.1] * 8, lost=["conv1d"])
+    hung.outcomes["conv1d"] = {"status": "timed-out"}
+    assert hung.usual_s == 15.0
 
 
 def _with_first_remedy(remedy: str) -> list[str]:
@@ -234,7 +235,7 @@ def test_two_that_hang_speak_for_all_with_the_same_remedy_and_its_cure_is_tried_
     names = ("gemm-float32", *alike, "sort")
     plant = dict.fromkeys(alike, "hang@cudnn-off")
     run = supervise(plant, names, timeout_scale=0.02)
-    assert run.hung == alike[:2]
+    assert run.hung == run.lost == alike[:2]
     assert (run.outcomes["gemm-float32"]["status"], run.outcomes["sort"]["status"]) == ("passed", "passed")
     assert {run.outcomes[name]["status"] for name in alike[2:]} == {"skipped"}
     assert f"hung before it ({alike[0]}, {alike[1]})" in run.outcomes[alike[2]]["note"]
@@ -242,6 +243,15 @@ def test_two_that_hang_speak_for_all_with_the_same_remedy_and_its_cure_is_tried_
     outcomes = {name: run.outcomes[name] for name in names}
     found, _ = bisect(supervisor, outcomes, base=(), own=(), backend="cuda")
     assert found == dict.fromkeys(alike, "cudnn-off")
+
+
+@posix
+def test_a_kind_is_given_up_under_the_settings_of_a_profile_too_and_other_kinds_run() -> None:
+    names = (*_with_first_remedy("cudnn-off")[:5], "stft", "sort")
+    supervisor = Supervisor(Path(sys.executable), options={"plant": dict.fromkeys(names[:5], "abort")}, script=STUB)
+    run = supervisor.run([Item(name, ("math-only",)) for name in names])
+    ended = [run.outcomes[f"{name}@math-only"]["status"] for name in names]
+    assert ended == ["crashed"] * 3 + ["skipped"] * 2 + ["passed"] * 2
 
 
 def test_kernels_that_were_asked_for_by_name_run_though_others_of_their_kind_hang() -> None:
@@ -279,7 +289,8 @@ def test_what_has_helped_is_tried_on_kernels_that_were_given_up_too() -> None:
     names = tuple(entry.name for entry in kernel_catalogue.ENTRIES.values() if "cudnn-off" in entry.remedies)
     plant = dict.fromkeys(names, "abort@cudnn-off")
     run = supervise(plant, names)
-    assert sum(outcome["status"] == "skipped" for outcome in run.outcomes.values()) == len(names) - 6
+    assert sum(outcome["status"] == "skipped" for outcome in run.outcomes.values()) == len(names) - 3
+    assert "3 of its kind crashed before it" in run.outcomes[names[-1]]["note"]
     supervisor = Supervisor(Path(sys.executable), options={"plant": plant}, script=STUB)
     outcomes = {name: run.outcomes[name] for name in names}
     found, _ = bisect(supervisor, outcomes, base=(), own=(), backend="cuda")

@@ -30,8 +30,8 @@ PATIENCE = 20
 SHORTEST_S = 30.0
 WARY = 0.5
 """Factor on that once a kernel has hung: the libraries of the others have been read from the disk by then."""
-HANGS = 2
-"""Kernels with the same remedy that hang, after which the others with it are given up."""
+HANGS, DEATHS = 2, 3
+"""Kernels with the same remedy that hang, or end their child, after which the others with it are given up."""
 OUT_OF_TIME = "there was no time left for it; `--time-limit` gives more"
 CONSECUTIVE_DEATHS = 6
 """Children that may die one after the other without a kernel that finished in between."""
@@ -71,11 +71,13 @@ class Run:
     first_calls: list[float] = field(default_factory=list)
     """Seconds of the first call of each kernel that passed."""
 
+    lost: list[str] = field(default_factory=list)
+    """Keys of kernels that ended their child, by a crash or by giving no answer; stages of the start aside."""
+
     @property
     def hung(self) -> list[str]:
-        """Return the kernels that gave no answer in their time, in order; stages of the start aside."""
-        found = [key.partition("@")[0] for key, outcome in self.outcomes.items() if outcome["status"] == "timed-out"]
-        return [name for name in found if kernel_catalogue.find(name).family != "stage"]
+        """Return those that gave no answer in their time."""
+        return [key for key in self.lost if self.outcomes[key]["status"] == "timed-out"]
 
     @property
     def usual_s(self) -> float:
@@ -243,6 +245,8 @@ class Supervisor:
         self._record(culprit, {"status": "timed-out" if life.timed_out else "crashed", "note": note}, run)
         if (culprit in kernel_catalogue.ENTRIES and kernel_catalogue.find(culprit).family == "stage") or code is None:
             life.stage_failed = culprit
+        else:
+            run.lost.append(culprit)
 
     def _record(self, key: str, outcome: dict[str, Any], run: Run) -> None:
         earlier = run.outcomes.get(key)
@@ -260,21 +264,22 @@ def _remaining(pending: list[Item], run: Run) -> list[Item]:
 
 
 def _give_up_kind(pending: list[Item], run: Run) -> None:
-    """Skip what has the same first remedy as two kernels that hung: it would most likely hang, too, each for its time.
+    """Skip what has the same first remedy as several that were lost: it would most likely take a child each, too.
 
-    A search for a setting that stands under trial (``group``, ``force``) tries each on its own.
+    What was asked for by name runs all the same, and so does every trial of a setting.
     """
-    hung: dict[str, list[str]] = {}
-    for name in run.hung:
-        for remedy in kernel_catalogue.find(name).remedies[:1]:
-            hung.setdefault(remedy, []).append(name)
-    for remedy, names in hung.items():
-        alike = [
-            item for item in pending if not item.force and remedy in kernel_catalogue.find(item.kernel).remedies[:1]
-        ]
-        if len(names) >= HANGS:
-            note = f"given up: {len(names)} kernels of its kind hung before it ({', '.join(names)})"
-            _skip(alike, run, note, Subject(SubjectKind.DEVICE))
+    for remedy in {remedy for key in run.lost for remedy in _first_remedy(key)}:
+        lost = [key for key in run.lost if remedy in _first_remedy(key)]
+        hung = [key for key in lost if key in run.hung]
+        if len(hung) >= HANGS or len(lost) >= DEATHS:
+            how = f"{len(hung)} of its kind hung" if len(hung) >= HANGS else f"{len(lost)} of its kind crashed"
+            names = ", ".join(key.partition("@")[0] for key in lost)
+            alike = [item for item in pending if not item.force and remedy in _first_remedy(item.key)]
+            _skip(alike, run, f"given up: {how} before it ({names})", Subject(SubjectKind.DEVICE))
+
+
+def _first_remedy(key: str) -> tuple[str, ...]:
+    return kernel_catalogue.find(key.partition("@")[0]).remedies[:1]
 
 
 def _skip(pending: list[Item], run: Run, reason: str, because_of: Subject | None = None) -> None:
