@@ -6,10 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from envdoctor.model.finding import Severity
 from envdoctor.render.untrusted import one_line
 
-__all__ = ["code", "code_of_paths", "listing", "prose", "section", "table", "text_of"]
+__all__ = ["FOLD_AT", "SEVERITY_WORDS", "code", "code_of_paths", "listing", "prose", "section", "table", "text_of"]
 
+FOLD_AT = 10
+"""Rows from which on a list is folded."""
+SEVERITY_WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _CODE = re.compile(r"`([^`]+)`")
 
 
