@@ -20,6 +20,7 @@ from envdoctor import library
 from envdoctor.cli import check_command, lock_command, smoke_command
 from envdoctor.cli.main import main
 from envdoctor.cli.options import Format
+from envdoctor.library import arguments, results
 from envdoctor.model.target import OperatingSystem, TargetArch, TargetBackend
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
@@ -186,12 +187,41 @@ def test_notes_go_to_the_log_and_nothing_to_the_streams(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("word", [(), (".",), ("src",), ("requirements.txt",)], ids=str)
+def test_code_scanning_gets_repairs_as_edits_wherever_it_is_asked_and_from_the_library_too(
+    word: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "src").mkdir()
+    shutil.copy(EXAMPLE / "requirements.txt", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    main(["check", *word, "--format", "sarif", *WORDS])
+    told = json.loads(capsys.readouterr().out)
+    mine = json.loads(envdoctor.diagnose(*word, **STACK).text("sarif"))
+    fixes = [fix for result in mine["runs"][0]["results"] for fix in result.get("fixes", ())]
+    assert {change["artifactLocation"]["uri"] for fix in fixes for change in fix["artifactChanges"]} == {
+        "requirements.txt"
+    }
+    assert mine == told
+
+
+def test_a_page_of_the_library_leaves_personal_places_out_as_that_of_the_command_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(EXAMPLE / "requirements.txt", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    page = envdoctor.diagnose(tmp_path, **STACK).text("html")
+    assert f"<dt>project</dt><dd>{tmp_path.name}</dd>" in page
+    assert str(tmp_path) not in page
+
+
 NAMES = {"System": OperatingSystem, "Architecture": TargetArch, "BackendName": TargetBackend, "FormatName": Format}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_words_that_types_know_are_those_of_the_options(name: str) -> None:
-    assert set(get_args(getattr(library, name))) == {item.value for item in NAMES[name]}
+    assert set(get_args(getattr(results if name == "FormatName" else arguments, name))) == {
+        item.value for item in NAMES[name]
+    }
 
 
 VERBS = [

@@ -14,7 +14,6 @@ from envdoctor.cli.progress import open_progress
 from envdoctor.verbs.check_either import check_either
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.patient import PatientChoice
-from envdoctor.verbs.scope import place_in_repository
 from envdoctor.verbs.target_choice import TargetChoice
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -112,7 +111,5 @@ def check(
         color=color,
         verbose=verbose,
         show_waived=show_waived,
-        root=place_in_repository(project or Path()),
-        project=project,
     )
     raise typer.Exit(code)

@@ -91,7 +91,6 @@ def explain(
             fail_on=opt.FailOn.NEVER,
             color=color,
             verbose=verbose,
-            project=project,
         )
     lines = [
         line

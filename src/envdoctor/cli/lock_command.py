@@ -119,7 +119,6 @@ def lock(
             fail_on=opt.FailOn.NEVER,
             color=color,
             verbose=verbose,
-            project=project,
         )
     chosen = which_lock(repair, upgrade or (), no_repair=no_repair)
     raise typer.Exit(_settled(outcome, typed, folder, chosen, check=check, quiet=quiet))

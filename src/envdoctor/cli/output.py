@@ -6,9 +6,8 @@ import os
 import shutil
 import sys
 from dataclasses import replace
-from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from envdoctor.adapters.terminal import follows_links, output_encoding, wants_colour
 from envdoctor.adapters.written_files import write_file
@@ -37,31 +36,22 @@ def write_report(
     color: Color = Color.AUTO,
     verbose: bool = False,
     show_waived: bool = False,
-    root: str | None = None,
-    project: Path | None = None,
 ) -> int:
     """Write the report and return the exit code of the command; places are shown from where the caller stands."""
     from envdoctor.render import render
     from envdoctor.verbs.ranks import filled_in, read_rank
+    from envdoctor.verbs.told_beside import told_beside
 
     report = replace(report, rank=read_rank(os.environ))
     output = filled_in(output, report.rank) if output is not None else None
-    folder = project if project is None or project.is_dir() else project.parent
     options = replace(
         reading_options(color, to_file=output is not None),
-        folder=None if folder is None else str(folder.absolute()),
-        folder_shown=_shown(folder) if output is None else "",
+        folder_shown=_shown(report.scope.root) if output is None else "",
         verbose=verbose,
         show_waived=show_waived,
-        project_root=root,
         fail_on=fail_on.value,
+        **told_beside(report, format.value),
     )
-    if format in (Format.SARIF, Format.HTML):
-        options = replace(options, **_catalogue(report, folder))
-    if format is Format.HTML:
-        day = datetime.now(tz=timezone.utc).date().isoformat()
-        private = ((str(Path().absolute()), "."), (os.path.expanduser("~"), "~"))  # noqa: PTH111 - none is no error
-        options = replace(options, date=day, private=private)
     text = render(report, format.value, options=options)
     text = text if text.endswith("\n") else text + "\n"
     code = exit_code(report, fail_on.value)
@@ -70,21 +60,6 @@ def write_report(
     else:
         write_out(text)
     return code
-
-
-def _catalogue(report: Report, folder: Path | None) -> dict[str, Any]:
-    """Return what formats with a catalogue tell of rules, and what repairs change in the project's files."""
-    from envdoctor.diagnose.documentation import documentation
-    from envdoctor.diagnose.rulebook import rule
-    from envdoctor.verbs.project_repair import changes_of_repairs
-
-    known = {code: rule(code) for code in sorted({finding.rule for finding in report.findings})}
-    names = {item.name if item.rule.startswith("ADV") else item.rule for item in report.findings}
-    return {
-        "rule_summaries": {code: found.summary for code, found in known.items() if found is not None},
-        "rule_pages": {name: page for name in sorted(names) if (page := documentation(name))},
-        "repair_changes": changes_of_repairs(folder, report) if folder is not None else {},
-    }
 
 
 def reading_options(color: Color, *, to_file: bool = False) -> RenderOptions:
@@ -133,13 +108,13 @@ def _is_looked_at(color: Color) -> bool:
     return color is Color.ALWAYS or sys.stdout.isatty()
 
 
-def _shown(folder: Path | None) -> str:
-    """Return what stands before a path of the project so that it leads there from the current folder."""
-    if folder is None:
+def _shown(root: str) -> str:
+    """Return what stands before a path of the project that leads there from the current folder, as short as can be."""
+    if not root:
         return ""
+    folder = Path(root)
     try:
-        relative = Path(os.path.relpath(folder))
-        shown = folder if relative.parts[:1] == ("..",) and folder.is_absolute() else relative
+        shown = min(Path(os.path.relpath(folder)), folder, key=lambda each: len(str(each)))
     except (OSError, ValueError):
         # The current folder is gone, or the project is on another drive.
         shown = folder

@@ -94,6 +94,8 @@ class Scope:
     environments: tuple[str, ...] = ()
     index_settings: tuple[Setting, ...] = ()
     target_facts: tuple[Setting, ...] = ()
+    root: str = ""
+    """The folder that paths of the report are relative to; empty where no project was read."""
 
 
 @dataclass(frozen=True, slots=True)

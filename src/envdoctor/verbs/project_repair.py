@@ -64,11 +64,11 @@ def chosen_repair(report: Report, number: int | None) -> Repair | None:
     raise UsageError(f"there is no repair {number}; repairs: {', '.join(item.id for item in report.repairs)}")
 
 
-def changes_of_repairs(root: Path, report: Report) -> dict[str, tuple[FileChange, ...]]:
-    """Return what each repair of a report changes in files below ``root``, by its id; nothing is written."""
-    if report.parts:
+def changes_of_repairs(report: Report) -> dict[str, tuple[FileChange, ...]]:
+    """Return what each repair of a report changes in the project's files, by its id; nothing is written."""
+    if report.parts or not report.scope.root:
         return {}
-    found = {repair.id: project_repair(root, repair).changes for repair in report.repairs}
+    found = {repair.id: project_repair(Path(report.scope.root), repair).changes for repair in report.repairs}
     return {name: changes for name, changes in found.items() if changes}
 
 

@@ -38,6 +38,7 @@ def scope_of_project(
         environments=(environment.root,) if environment is not None and environment.root else (),
         index_settings=indexes,
         target_facts=target,
+        root=read.root,
     )
 
 
