@@ -149,7 +149,8 @@ def _of_the_index() -> Iterator[Reader]:
     from packaging.version import Version
 
     from envdoctor.adapters.index.metadata_text import UnreadableMetadata, read_headers, read_requires_txt, record_of
-    from envdoctor.adapters.index.page_codec import decode_page, encode_page
+    from envdoctor.adapters.index.page_codec import decode_page
+    from envdoctor.adapters.index.page_encoding import encode_page
     from envdoctor.adapters.index.page_listing import NotAListing, read_listing
     from envdoctor.adapters.index.setup_conditions import Unforeseeable, with_conditions
     from envdoctor.model.candidate import MetadataSource

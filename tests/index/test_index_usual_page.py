@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from packaging.utils import NormalizedName
 
-from envdoctor.adapters.index.page_codec import decode_page, encode_page
+from envdoctor.adapters.index.page_codec import decode_page
+from envdoctor.adapters.index.page_encoding import encode_page
 from envdoctor.adapters.index.page_listing import NotAListing, read_listing
 from envdoctor.adapters.index.usual_page import encode_usual
 
@@ -26,7 +27,15 @@ def page(*files: object, **more: object) -> bytes:
     return json.dumps({"meta": {"api-version": "1.1"}, "name": PROJECT, "files": files, **more}).encode()
 
 
+def by_digest(number: int, **more: Any) -> dict[str, Any]:
+    digits, filename = f"{number:064x}", f"some_thing-{number}.0-py3-none-any.whl"
+    return entry(filename, url=f"https://files.example/{digits[:2]}/{digits[2:4]}/{digits[4:]}/{filename}", **more)
+
+
+DIGESTS = [by_digest(2 << 8 * number, **{"upload-time": "2026-11-28T10:00:00.123456Z"}) for number in range(32)]
 USUAL = (
+    page(*DIGESTS),
+    page(*DIGESTS, entry("some_thing-1.0.tar.gz", **{"upload-time": "2026-11-28T10:00:00Z"})),
     page(),
     page(entry("some_thing-1.0-py3-none-any.whl"), entry("some_thing-1.0.tar.gz")),
     page(entry("some_thing-1.0-1-cp311-cp311-win_amd64.whl"), entry("Some.Thing-1.0.0-py2.py3-none-any.whl")),
@@ -81,6 +90,8 @@ UNUSUAL = (
     page(entry("some_thing-1.0-py3-none-any.whl", yanked=3)),
     page(entry("some_thing-1.0-py3-none-any.whl", **{"upload-time": "yesterday"})),
     page(entry("some_thing-1.0-py3-none-any.whl", **{"upload-time": 3})),
+    page(entry("some_thing-1.0-py3-none-any.whl", **{"upload-time": "2026-11-28T10:00:00" + "0" * 99})),
+    page(entry("some_thing-1.0"), entry("some_thing-1.0-py3-none-any.whl")),
     page(entry("some_thing-1.0-py3-none-any.whl", **{"requires-python": 3})),
     page(entry("some_thing-1.0-py3-none-any.whl", **{"core-metadata": {"md5": "ab" * 16}})),
     page(entry("some_thing-1.0-py3-none-any.whl", **{"core-metadata": {"sha256": "ab"}})),
@@ -102,6 +113,16 @@ def test_what_is_unusual_is_left_to_the_reader_that_knows_every_case(content: by
         by_file = None
     assert usual in (None, by_file)
     assert usual is None
+
+
+@pytest.mark.parametrize("entries", [DIGESTS, [*DIGESTS, entry("some_thing-1.0.zip", size=7)], DIGESTS[:1]])
+def test_files_come_back_as_the_page_lists_them(entries: list[dict[str, Any]]) -> None:
+    found = encode_usual(page(*entries), PROJECT)
+    assert found is not None
+    files = decode_page(found, PROJECT, "default").files
+    assert [(file.filename, file.url, file.size, file.upload_time) for file in files] == [
+        (entry["filename"], entry["url"], entry.get("size"), entry.get("upload-time")) for entry in entries
+    ]
 
 
 def test_sidecar_hashes_come_back_with_their_files() -> None:

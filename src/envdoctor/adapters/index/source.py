@@ -17,7 +17,8 @@ from packaging.utils import NormalizedName
 from envdoctor.adapters.index.archive_bytes import local_path
 from envdoctor.adapters.index.cache import Cache, CachedPage
 from envdoctor.adapters.index.credentials import origin_of, without_credentials
-from envdoctor.adapters.index.page_codec import NOT_A_PAGE, decode_page, encode_page
+from envdoctor.adapters.index.page_codec import NOT_A_PAGE, decode_page
+from envdoctor.adapters.index.page_encoding import encode_page
 from envdoctor.adapters.index.page_listing import (
     ACCEPT,
     FileRow,

@@ -7,22 +7,26 @@ returned, and the page is read file by file (``page_listing``), which knows ever
 from __future__ import annotations
 
 import json
+import os.path
+from itertools import compress
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.utils import NormalizedName
 
-from envdoctor.adapters.index.page_codec import SIDE_BARE, SIDE_HASHED, SIDE_NONE, Columns, encode_columns
+from envdoctor.adapters.index.page_codec import SIDE_BARE, SIDE_HASHED, SIDE_NONE
+from envdoctor.adapters.index.page_encoding import LONGEST_TIME, Columns, encode_columns, parted
 from envdoctor.adapters.index.page_listing import LARGEST, MOMENT, is_distribution, version_in
-from envdoctor.model.file_table import tags_of
 
 __all__ = ["encode_usual"]
 
 _ON_NETWORK = ("https://", "http://")
 _HEX = 64
+_DASHES = 2
+"""In the tags of a wheel."""
+_PRINTABLE = bytes(range(0x20, 0x7F))
+_DIGITS = str.maketrans("123456789", "0" * 9)
 _NO_SIDE = {"sha256": "0" * _HEX}
-_DASHES = 4
-"""In the name of a wheel without a build number."""
 _UNUSUAL = (TypeError, KeyError, ValueError, AttributeError, RecursionError)
 """What comes of values of another kind than the usual."""
 
@@ -43,67 +47,77 @@ def encode_usual(content: bytes, project: NormalizedName) -> bytes | None:
 
 
 def _columns(entries: list[dict[str, Any]], project: NormalizedName) -> Columns:
-    _expect("/" not in "".join(_column(entries, "filename")))
-    files, versions, tags, skipped = _told_by_names(entries, project)
-    names, urls = _column(files, "filename"), _column(files, "url")
-    on_network = sum([url.startswith(_ON_NETWORK) for url in urls])
-    _expect(_plain("".join(names), ""), _plain("".join(urls), "#[\\"), on_network == len(urls))
-    sizes, times = _column(files, "size"), _column(files, "upload-time")
+    _expect(_plain("".join(_column(entries, "filename")), "/"))
+    told = _told_by_names(entries, project)
+    files = told.files
+    urls = _column(files, "url")
+    # What the first and the last share in order of the alphabet all share.
+    _expect(_plain("".join(urls), "#[\\"), not urls or os.path.commonprefix(urls).startswith(_ON_NETWORK))  # noqa: RUF071
+    sizes = _column(files, "size")
     known = [size for size in sizes if size is not None]
     _expect({*map(type, known)} <= {int}, min(known, default=0) >= 0, max(known, default=0) < LARGEST)
-    _expect(all(map(MOMENT.match, filter(None, times))), _plain("".join(filter(None, times)), ""))
     marks, sides = _sidecars(files)
-    hashes = _column(files, "hashes")
     return Columns(
-        names=names,
+        names=told.names,
+        stems=told.stems,
+        kinds=list(zip(told.tags, _pythons(files), strict=True)),
+        versions=told.versions,
         urls=urls,
-        versions=versions,
-        kinds=list(zip(tags, _pythons(files), strict=True)),
         sizes=sizes,
-        times=times,
-        digests=_sha256(hashes),
+        times=_times(files),
+        digests=_sha256(_column(files, "hashes")),
         marks=marks,
         sides=sides,
         yanked=_yanked(_column(files, "yanked")),
         odd_hashes={},
         odd_sides={},
-        skipped=skipped,
+        odd_times={},
+        skipped=told.skipped,
     )
 
 
-def _told_by_names(
-    entries: list[dict[str, Any]], project: NormalizedName
-) -> tuple[list[dict[str, Any]], list[str], list[str | None], list[str]]:
-    """Return the project's distribution files, their versions and tags, and the names that are not understood."""
+class _Told(NamedTuple):
+    """What names say of a project's files."""
+
+    files: list[dict[str, Any]]
+    names: list[str]
+    stems: list[str]
+    tags: list[str | None]
+    versions: dict[str, str]
+    """By stem."""
+    skipped: list[str]
+    """Names that are not understood."""
+
+
+def _told_by_names(entries: list[dict[str, Any]], project: NormalizedName) -> _Told:
+    """Return the project's distribution files; what stands before the tags is the same for all wheels of a version."""
+    names: list[str] = _column(entries, "filename")
+    cuts = [name.find("-", name.find("-") + 1) for name in names]
+    stems = [name[:cut] for name, cut in zip(names, cuts, strict=True)]
+    tails = [name[cut + 1 :] for name, cut in zip(names, cuts, strict=True)]
+    usual = {tail: tail[:-4] for tail in {*tails} if tail.endswith(".whl") and tail.count("-") == _DASHES}
+    tags = list(map(usual.get, tails))
+    others = [row for row, tag in enumerate(tags) if tag is None]
+    for row in others:
+        stems[row], tags[row] = parted(names[row])
+    _expect({stems[row] for row in others if not tags[row]}.isdisjoint(compress(stems, tags)))
     known: dict[str, str | None] = {}
     own: dict[str, bool] = {}
-    of_stem: dict[str, str | None] = {}
-    files: list[dict[str, Any]] = []
-    versions: list[str] = []
-    tags: list[str | None] = []
-    skipped: list[str] = []
-    for entry in entries:
-        name = entry["filename"]
-        tag: str | None = None
-        if name.endswith(".whl") and name.count("-") == _DASHES:
-            # What stands before the tags is the same for all wheels of a version.
-            stem, python, abi, platform = name[:-4].rsplit("-", 3)
-            tag = f"{python}-{abi}-{platform}"
-            version = (
-                of_stem[stem] if stem in of_stem else of_stem.setdefault(stem, version_in(name, project, known, own))
-            )
-        elif is_distribution(name):
-            tag = tags_of(name)
-            version = version_in(name, project, known, own)
-        else:
-            continue
-        if version is None:
-            skipped.append(name)
-            continue
-        files.append(entry)
-        versions.append(version)
-        tags.append(tag)
-    return files, versions, tags, skipped
+    named = dict(zip(stems, names, strict=True))
+    found = {stem: version_in(name, project, known, own) for stem, name in named.items() if is_distribution(name)}
+    versions = {stem: version for stem, version in found.items() if version is not None}
+    if len(versions) == len(named):
+        return _Told(entries, names, stems, tags, versions, [])
+    kept = [stem in versions for stem in stems]
+    skipped = [name for name, stem in zip(names, stems, strict=True) if stem in found and stem not in versions]
+    return _Told(
+        list(compress(entries, kept)),
+        list(compress(names, kept)),
+        list(compress(stems, kept)),
+        list(compress(tags, kept)),
+        versions,
+        skipped,
+    )
 
 
 def _column(files: list[dict[str, Any]], key: str) -> list[Any]:
@@ -119,13 +133,27 @@ def _expect(*usual: bool) -> None:
 
 
 def _plain(text: str, refused: str) -> bool:
-    return text.isascii() and text.isprintable() and not any(mark in text for mark in refused)
+    """Return whether a text is printable ASCII without what is refused."""
+    return text.isascii() and not text.encode("ascii").translate(None, _PRINTABLE.translate(None, refused.encode()))
 
 
 def _pythons(files: list[dict[str, Any]]) -> list[str | None]:
     pythons = _column(files, "requires-python")
     meant = {python: python if python and python.strip() else None for python in set(pythons)}
     return [meant[python] for python in pythons]
+
+
+def _times(files: list[dict[str, Any]]) -> list[str | None]:
+    times = _column(files, "upload-time")
+    there = list(filter(None, times))
+    text = "".join(there)
+    _expect(_plain(text, " "), max(map(len, there), default=0) <= LONGEST_TIME)
+    # All of one length and form are looked at together.
+    form, first = text.translate(_DIGITS), there[0] if there else ""
+    if form != form[: len(first)] * len(there):
+        first = ""
+    _expect(bool(MOMENT.match(first)) or all(map(MOMENT.match, there)))
+    return times
 
 
 def _yanked(flags: list[Any]) -> dict[int, str]:
