@@ -41,6 +41,7 @@ READ = {
     "refuses": "`setup.py` of the last release of each row, and of the newest",
     "removed": "whether the release that removed it is there",
     "vouched": "the versions, and whether the newest release is one that was read",
+    "there": "whether the index has the names and the releases",
     "table": "the versions, the newest release, and metadata where it speaks of the other project",
 }
 """What of each kind of table is read again."""
@@ -56,6 +57,7 @@ UNREADABLE = {
     "refused": "what a converter makes of a model's source shows when it converts",
     "refuses": "a row with `why` says what only a build shows",
     "removed": "that a call is gone shows when both releases are imported",
+    "there": "that a name is there is read in files of two releases; Python's own names are on no index",
     "vouched": "that it works shows in files and runs; `evidence` says how it was read",
     "way": "makers' indexes and drivers are not on the default index; `evidence` says how each was read",
     "what": "names of programs and of system libraries are on no index",

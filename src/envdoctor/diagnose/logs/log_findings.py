@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
 from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of, tells_nothing
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
+from envdoctor.diagnose.logs.missing_names import missing_names
 from envdoctor.diagnose.logs.pip_output import failures_of_pip
 from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_in
 from envdoctor.diagnose.logs.solver_output import failures_of_pdm, failures_of_poetry
@@ -98,7 +99,12 @@ def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Ite
     places += [(item.begin, item.end) for item in output.refusals if item.core]
     places += [(line.number, line.number) for line, _ in output.unmet]
     failures = failures_of(text)
-    yield from _unexplained(failures, places, worse=_is_bad([*advised, *own]))
+    left = [item for item in failures if not any(_touch(item, place) for place in places)]
+    missing = list(missing_names(examination, left))
+    yield from (finding for _, finding in missing)
+    places = [(failure.begin, failure.end) for failure, _ in missing]
+    left = [item for item in left if not any(_touch(item, place) for place in places)]
+    yield from _unexplained(left, worse=bool(missing) or _is_bad([*advised, *own]))
     if not (advised or own or failures) and tells_nothing(text):
         yield _without_outcome(is_all=examination.environment is None and examination.project is None)
 
@@ -175,11 +181,8 @@ def _remedy_of_unmet(item: Unmet, everyone: Sequence[Unmet]) -> Remedy:
     )
 
 
-def _unexplained(
-    failures: Sequence[LogFailure], places: Sequence[tuple[int, int]], *, worse: bool
-) -> Iterator[Finding]:
+def _unexplained(left: Sequence[LogFailure], *, worse: bool) -> Iterator[Finding]:
     """Yield one finding for the last failure that nothing explains: what comes before it is often its cause."""
-    left = [item for item in failures if not any(_touch(item, place) for place in places)]
     if not left:
         return
     # What fails beside something that is known is most often its consequence.

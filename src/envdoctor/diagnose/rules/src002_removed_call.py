@@ -9,6 +9,9 @@ Reports calls in the project's sources that the planned or installed version of 
 Everything resolves and installs; the program dies when it reaches the line. Where no script of the project leads to
 the file, the finding is mild. A line that the sources guard (`hasattr`, a test of the version, `try`) is not reported.
 
+A log that says so (`cannot import name`, `has no attribute`, `No module named`) is read by a table of the versions that
+have a name, removed or not yet there; where the version is known to have it, nothing is said.
+
 ## Example
 
 `torchaudio.info(path)` with torchaudio 2.9 or later, `np.float` with numpy 1.24 or later.
