@@ -44,7 +44,7 @@ def _findings(error: str, asked_by: str = _PROGRAM, **more: object) -> list[Find
             "`hf_hub_download(): use_auth_token` is in `huggingface-hub<1` alone",
         ),
         (
-            "RuntimeError: Failed to import x because: cannot import name 'LossKwargs' from 'transformers.utils' (/v/x.py)",
+            "RuntimeError: Failed to import: cannot import name 'LossKwargs' from 'transformers.utils' (/x.py)",
             "`transformers.utils.LossKwargs` is in `transformers>=4.47,<4.54` alone",
         ),
         (
@@ -64,7 +64,7 @@ def test_a_name_that_other_versions_have_is_told_with_them(error: str, message: 
     "error",
     [
         "ImportError: cannot import name 'AdamW' from 'my_optimizers' (/home/u/app/my_optimizers.py)",
-        "AttributeError: partially initialized module 'gradio' has no attribute 'inputs' (most likely a circular import)",
+        "AttributeError: partially initialized module 'gradio' has no attribute 'inputs' (a circular import)",
         "ModuleNotFoundError: No module named 'imghdr_tools'",
         "AttributeError: 'Config' object has no attribute 'seen_tokens'",
         "TypeError: load() got an unexpected keyword argument 'use_auth_token'",
