@@ -20,6 +20,7 @@ from apply_commands import EPSILON, STACK, Fix, profile
 from apply_world import ALPHA_1, ALPHA_2, BASE, GAMMA_1, run, site_of, tree_state
 
 from envdoctor.cli.main import main
+from envdoctor.model.event import EventKind, TreatmentEvent
 from envdoctor.model.kernel import Placement
 from envdoctor.model.report import Report
 
@@ -208,9 +209,9 @@ def test_what_kernels_send_away_is_patched_in_a_second_step_and_taken_back_with_
     text = Path(profile(project, more))
     text.write_text(text.read_text().replace("alpha>=2", "torch>=1"))
 
-    def proved(part: object, report: Report, say: object) -> tuple[Report, list[str]]:
+    def proved(part: object, report: Report, say: object) -> tuple[Report, list[TreatmentEvent]]:
         return replace(report, placement=(Placement("voice", "cpu", ("gemm-float32 crashed",), away=True),)), [
-            "voice runs on cpu"
+            TreatmentEvent(EventKind.RUNS_ON, "voice", detail="cpu")
         ]
 
     monkeypatch.setattr("envdoctor.verbs.fix_smoke.proved", proved)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.event import FixEntry
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.step import PlannedFile
 from envdoctor.verbs.run import variables_for
 from envdoctor.verbs.treatment_result import disagreements
-from envdoctor.verbs.undo import FixEntry, NothingToUndo, to_take_back, treated_together
+from envdoctor.verbs.undo import NothingToUndo, to_take_back, treated_together
 
 
 def entry(name: str, state: str = "done", follows: str | None = None) -> FixEntry:

@@ -12,13 +12,14 @@ import typer
 
 from envdoctor.adapters.written_files import write_file
 from envdoctor.cli import options as opt
-from envdoctor.cli.messages import teller
+from envdoctor.cli.messages import error, say, teller
 from envdoctor.cli.progress import open_progress
 from envdoctor.cli.streams import stopped_like_ctrl_c
 from envdoctor.ports import UsageError
 from envdoctor.render.plan_json import plan_json
 from envdoctor.render.plan_text import known_lines, plan_of_refusals, plans_text
 from envdoctor.render.reasons import refusals_text
+from envdoctor.render.treatment_text import event_text
 from envdoctor.verbs.environment_places import default_environment, python_there
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.session import Session, open_session
@@ -121,10 +122,10 @@ def fix(
         allowed_variables=frozenset(allow_variable or ()),
     )
     with session:
-        treatment = Treatment(session, options, say=_say)
+        treatment = Treatment(session, options, say=lambda event: say(event_text(event)))
         plans = treatment.plans(dry_run=dry_run)
         if treatment.refusals:
-            _say(f"error: {refusals_text(treatment.refusals)}")
+            error(refusals_text(treatment.refusals))
             if dry_run and (options.json or treatment.patches is not None):
                 _show(_shown(treatment, ()), output, to_stdout=True)
             raise typer.Exit(_FAILED if treatment.complete else _COULD_NOT_CHECK)
@@ -137,15 +138,16 @@ def fix(
             session.progress.close()
             _ask()
         for line in known_lines(plans, treatment.typed.command("check")) if yes and not quiet else ():
-            _say(line)
+            say(line)
         try:
             with stopped_like_ctrl_c():
                 results = treatment.apply(plans)
             code = _report(session, results, format=format, output=output, color=color, verbose=verbose, quiet=quiet)
         except KeyboardInterrupt:
-            for line in treatment.left_open():
-                _say(line)
-            raise KeyboardInterrupt(*treatment.in_force()) from None
+            for event in treatment.interrupted():
+                say(event_text(event))
+            standing = treatment.in_force()
+            raise KeyboardInterrupt(*([event_text(standing)] if standing is not None else [])) from None
     raise typer.Exit(code)
 
 
@@ -164,7 +166,7 @@ def _ask() -> None:
     if not sys.stdin.isatty():
         raise UsageError("there is nobody to ask: `--yes` goes on without a question, `--dry-run` shows the plan alone")
     if not typer.confirm("Go on?", default=False, err=True):
-        _say("nothing was changed")
+        say("nothing was changed")
         raise typer.Exit(0)
 
 
@@ -175,7 +177,8 @@ def _show(text: str, output: Path | None, *, to_stdout: bool) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        _say(text.rstrip("\n"))
+        sys.stderr.write(text.rstrip("\n") + "\n")
+        sys.stderr.flush()
 
 
 def _report(
@@ -194,11 +197,10 @@ def _report(
     session.progress.close()
     code = 0
     for result in results:
-        for line in result.lines:
-            if not quiet or result.failed:
-                _say(line)
+        for event in result.events if not quiet or result.failed else ():
+            say(event_text(event))
         if result.refusals:
-            _say(f"error: the placement was not applied: {refusals_text(result.refusals)}")
+            error(f"the placement was not applied: {refusals_text(result.refusals)}")
         code = max(code, result.code)
     report = report_of_all([result.report for result in results if result.report is not None])
     if report is not None and (format is not opt.Format.HUMAN or output is not None or report.open_findings):
@@ -207,8 +209,3 @@ def _report(
         )
         code = max(code, told)
     return code
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()

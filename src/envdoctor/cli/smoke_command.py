@@ -91,6 +91,7 @@ def smoke(
     verbose: opt.VerboseOption = False,
 ) -> None:
     """Run small GPU kernels in an environment, compare them with a reference, and say what can run where."""
+    from envdoctor.render.treatment_text import event_text
     from envdoctor.verbs.project_inputs import load_settings, pick_profile
     from envdoctor.verbs.smoke_inputs import choose_kernels, list_kernels
     from envdoctor.verbs.smoke_inputs import smoke as run_kernels
@@ -115,7 +116,7 @@ def smoke(
         timeout_scale=timeout_scale,
         time_limit_s=time_limit,
         progress=open_progress(quiet=quiet),
-        tell=note,
+        say=lambda event: note(event_text(event)),
     )
     code = write_report(
         report,

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from envdoctor.cli import options as opt
+from envdoctor.cli.messages import say
 from envdoctor.cli.output import write_document
-
-if TYPE_CHECKING:
-    from envdoctor.verbs.undo import FixEntry
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -53,43 +50,24 @@ def undo(
     quiet: opt.QuietOption = False,
 ) -> None:
     """Take the last fix or written repair back, or a chosen one with all that came after it."""
-    from envdoctor.verbs.undo import choose_fixes, find_fixes, fix_rows, take_back_fixes
+    from envdoctor.render.treatment_text import event_text, fix_rows, fixes_text
+    from envdoctor.verbs.undo import choose_fixes, find_fixes, take_back_fixes
 
     found = find_fixes(env, project)
     in_json = format is opt.PageFormat.JSON
     if list_ and in_json and not as_json:
         write_document("fixes", fixes=fix_rows(found))
     elif list_:
-        _list(found, as_json=as_json)
+        sys.stdout.write(json.dumps(fix_rows(found), indent=2) + "\n" if as_json else fixes_text(found))
     if list_:
         raise typer.Exit(0)
     chosen = choose_fixes(found, fix)
-    went = [take_back_fixes(path, ids, project, _say, quiet=quiet) for path, ids in chosen]
+    went = [
+        take_back_fixes(path, ids, project, lambda event: say(event_text(event)), quiet=quiet) for path, ids in chosen
+    ]
     if in_json:
         done = zip(chosen, went, strict=True)
         write_document(
             "undo", taken_back=[{"environment": str(at), "ids": ids, "whole": all_} for (at, ids), all_ in done]
         )
     raise typer.Exit(0 if all(went) else _FAILED)
-
-
-def _list(found: Mapping[str, list[FixEntry]], *, as_json: bool) -> None:
-    from envdoctor.verbs.undo import fix_rows
-
-    if as_json:
-        sys.stdout.write(json.dumps(fix_rows(found), indent=2) + "\n")
-        return
-    words = {"open": "cut short", "done": "in force", "undone": "taken back", "damaged": "its journal is damaged"}
-    for name, entries in found.items():
-        if len(found) > 1 and entries:
-            sys.stdout.write(f"{name}\n")
-        for entry in entries:
-            profile = f", profile {entry.profile}" if entry.profile else ""
-            sys.stdout.write(f"{entry.id}  {words[entry.state]}, {entry.time}{profile}\n")
-            sys.stdout.writelines(f"    {line}\n" for line in entry.summary)
-    if not any(found.values()):
-        sys.stdout.write("no fixes\n")
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(text + "\n")

@@ -246,6 +246,7 @@ def smoke(
 
     They run in a child of the environment's interpreter; a kernel that crashes is a result. ``time_limit``: seconds.
     """
+    from envdoctor.render.treatment_text import event_text
     from envdoctor.verbs.smoke_inputs import smoke as run_kernels
 
     with said_as_errors():
@@ -260,6 +261,6 @@ def smoke(
             timeout_scale=timeout_scale,
             time_limit_s=time_limit,
             progress=progress or SilentProgress(),
-            tell=_LOGGER.info,
+            say=lambda event: _LOGGER.info(event_text(event)),
         )
     return as_kind(Report, report)

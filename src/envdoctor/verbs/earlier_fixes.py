@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
+from envdoctor.model.event import EventKind, TreatmentEvent
 from envdoctor.ports import UsageError
 from envdoctor.shell_line import shell_line
 from envdoctor.verbs.environment_places import default_environment
 
-__all__ = ["WAIT_S", "is_cut_short", "recover_cut_short", "refuse_damaged", "undo_command"]
+__all__ = ["WAIT_S", "Say", "is_cut_short", "recover_cut_short", "refuse_damaged", "undo_command", "waiting"]
 
+Say: TypeAlias = Callable[[TreatmentEvent], None]
+"""Tells the person who waits, at once."""
 WAIT_S = 60.0
 """Seconds to wait for whoever else treats an environment."""
+
+
+def waiting(say: Say) -> Callable[[str], None]:
+    """Return what tells that somebody else treats the environment."""
+    return lambda text: say(TreatmentEvent(EventKind.WAITING, detail=text))
 
 
 def is_cut_short(environment: Path) -> bool:
@@ -35,7 +44,7 @@ def refuse_damaged(environment: Path, project: Path) -> None:
                 raise UsageError(str(error.strerror)) from error
 
 
-def recover_cut_short(environment: Path, project: Path, say: Callable[[str], None]) -> None:
+def recover_cut_short(environment: Path, project: Path, say: Say) -> None:
     """Put an environment back as it was before a fix that was cut short. Raises UsageError."""
     from envdoctor.adapters.apply.holding import hold_environment
     from envdoctor.adapters.apply.lock_file import Busy
@@ -43,11 +52,11 @@ def recover_cut_short(environment: Path, project: Path, say: Callable[[str], Non
     from envdoctor.adapters.apply.restore import recover
 
     try:
-        with hold_environment(environment, wait_s=WAIT_S, say=say):
+        with hold_environment(environment, wait_s=WAIT_S, say=waiting(say)):
             for name, restored in recover(environment, project):
-                say(f"note: the fix {name} was cut short; the environment was put back as it was")
+                say(TreatmentEvent(EventKind.RECOVERED, name))
                 for problem in restored.problems:
-                    say(f"warning: {problem}")
+                    say(TreatmentEvent(EventKind.PROBLEM, detail=problem))
     except (Busy, OutOfReach) as error:
         raise UsageError(str(getattr(error, "strerror", None) or error)) from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,22 +10,24 @@ from envdoctor.adapters.apply.interpreters import python_of
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.adapters.smoke.runner import ChildRunner
 from envdoctor.adapters.smoke.startup_hook import carried
+from envdoctor.model.event import EventKind, TreatmentEvent
 from envdoctor.model.kernel import Placement
 from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
 from envdoctor.planning.patch_selection import expand_variables, select
 from envdoctor.planning.placement import moved
+from envdoctor.verbs.earlier_fixes import Say
 from envdoctor.verbs.environment_places import EnvironmentPart
 from envdoctor.verbs.smoke import smoke
 from envdoctor.verbs.startup import needed_settings
 
-__all__ = ["differing", "moved_components", "proved", "settings_called_for", "words_of"]
+__all__ = ["differing", "moved_components", "proved", "second_step", "settings_called_for"]
 
 
-def proved(part: EnvironmentPart, report: Report, say: Callable[[str], None]) -> tuple[Report, list[str]]:
-    """Run the profile's kernels and add what they say to the report; lines to show come with it."""
+def proved(part: EnvironmentPart, report: Report, say: Say) -> tuple[Report, list[TreatmentEvent]]:
+    """Run the profile's kernels and add what they say to the report; what is to be told comes with it."""
     profile = part.request.profile
-    say("running GPU kernels in the environment (`--no-smoke` leaves them out)")
+    say(TreatmentEvent(EventKind.KERNELS_BEGIN))
     try:
         result = smoke(
             ChildRunner(python_of(part.environment)),
@@ -35,8 +37,7 @@ def proved(part: EnvironmentPart, report: Report, say: Callable[[str], None]) ->
             settings=_not_carried(profile),
         )
     except OSError as error:
-        return report, [f"warning: no kernel could be run: {error}"]
-    lines = [_sentence(item) for item in result.placement]
+        return report, [TreatmentEvent(EventKind.NO_KERNELS, detail=str(error))]
     merged = replace(
         report,
         findings=(*report.findings, *result.findings),
@@ -45,12 +46,12 @@ def proved(part: EnvironmentPart, report: Report, say: Callable[[str], None]) ->
         placement=result.placement,
         complete=report.complete and result.complete,
     )
-    return merged, lines
+    return merged, [_runs_on(item) for item in result.placement]
 
 
-def _sentence(item: Placement) -> str:
-    because = f": {'; '.join(item.because)}" if item.because else ""
-    return f"`{item.component}` runs on {item.device}{because}"
+def _runs_on(item: Placement) -> TreatmentEvent:
+    kind = EventKind.RUNS_ON_BECAUSE if item.because else EventKind.RUNS_ON
+    return TreatmentEvent(kind, item.component, detail=item.device, because=item.because)
 
 
 def _variables(part: EnvironmentPart) -> dict[str, str]:
@@ -73,16 +74,17 @@ def settings_called_for(part: EnvironmentPart, report: Report) -> tuple[str, ...
     return needed_settings(profile, report) if profile is not None else ()
 
 
-def words_of(moved: Collection[str], placed: Collection[str], settings: Collection[str], steps: int) -> list[str]:
-    """Return what was placed elsewhere, what came back and what is set from now on, in words."""
-    by = f"by {steps} more step{'' if steps == 1 else 's'}"
-    away = ", ".join(f"`{name}`" for name in moved if name not in placed)
-    back = ", ".join(f"`{name}`" for name in placed if name not in moved)
-    lines = [f"placed {away} {by}"] if away else []
-    if settings:
-        named = ", ".join(f"`{name}`" for name in settings)
-        lines.append(f"{named} set at each start {by}, for kernels that failed without; they are run once more")
-    return [*lines, f"lifted the placement of {back} {by}"] if back else lines
+def second_step(
+    moved: Collection[str], placed: Collection[str], settings: Collection[str], steps: int
+) -> Iterator[TreatmentEvent]:
+    """Yield what was placed elsewhere, what is set from now on, and what came back."""
+    for kind, names in (
+        (EventKind.PLACED, tuple(name for name in moved if name not in placed)),
+        (EventKind.SET, tuple(settings)),
+        (EventKind.LIFTED, tuple(name for name in placed if name not in moved)),
+    ):
+        if names:
+            yield TreatmentEvent(kind, names=names, steps=steps)
 
 
 def moved_components(part: EnvironmentPart, report: Report) -> dict[str, tuple[str, ...]]:
@@ -90,19 +92,19 @@ def moved_components(part: EnvironmentPart, report: Report) -> dict[str, tuple[s
     return _moved(part.request.profile, report)
 
 
-def differing(environment: Path, profile: Profile, report: Report) -> list[str]:
-    """Return where kernels, run again, place a component elsewhere than a fix of this environment had set."""
+def differing(environment: Path, profile: Profile, report: Report) -> Iterator[TreatmentEvent]:
+    """Yield where kernels, run again, place a component elsewhere than a fix of this environment had set."""
     record = read_record(environment)
     if record is None or record.profile != profile.name or not report.placement:
-        return []
+        return
     now = _moved(profile, report)
     known = {item.component for item in report.placement}
-    lines = [
-        f"`{name}` was placed elsewhere by a fix, and its kernels pass now; `envdoctor fix` lifts that"
-        for name in record.moved
-        if name in known and name not in now
-    ]
-    return [*lines, *(f"`envdoctor fix` places `{name}`" for name in now if name not in record.moved)]
+    for name in record.moved:
+        if name in known and name not in now:
+            yield TreatmentEvent(EventKind.PASSES_NOW, name)
+    for name in now:
+        if name not in record.moved:
+            yield TreatmentEvent(EventKind.TO_BE_PLACED, name)
 
 
 def _moved(profile: Profile | None, report: Report) -> dict[str, tuple[str, ...]]:

@@ -14,9 +14,10 @@ from pathlib import Path
 from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
 from envdoctor.model.target import Backend, Target
-from envdoctor.ports import Progress, Tell, UsageError
+from envdoctor.ports import Progress, UsageError
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs import smoke as verb
+from envdoctor.verbs.earlier_fixes import Say
 from envdoctor.verbs.profile_environments import environment_of
 from envdoctor.verbs.project_inputs import TargetChoice
 from envdoctor.verbs.ranks import read_rank
@@ -47,7 +48,7 @@ def smoke(
     timeout_scale: float,
     time_limit_s: float,
     progress: Progress,
-    tell: Tell,
+    say: Say,
 ) -> Report:
     """Return the report of kernels that ran in the interpreter that was meant. Raises UsageError."""
     chosen = project_inputs.pick_profile(profile, project_inputs.load_settings(Path()), Path())
@@ -76,8 +77,8 @@ def smoke(
     if env is not None and chosen is not None:
         from envdoctor.verbs.fix_smoke import differing
 
-        for line in differing(env, chosen, report):
-            tell(line)
+        for event in differing(env, chosen, report):
+            say(event)
     return _with_found_backend(report)
 
 

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import errno
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.event import EventKind, TreatmentEvent
 from envdoctor.model.finding import Finding
 from envdoctor.model.plan import Plan
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
 from envdoctor.model.step import PatchFile, RemoveFile
 from envdoctor.planning.plan_maker import environment_digest
-from envdoctor.verbs.earlier_fixes import WAIT_S, is_cut_short, recover_cut_short, refuse_damaged, undo_command
+from envdoctor.verbs.earlier_fixes import (
+    WAIT_S,
+    Say,
+    is_cut_short,
+    recover_cut_short,
+    refuse_damaged,
+    undo_command,
+    waiting,
+)
 from envdoctor.verbs.environment_places import EnvironmentPart, parts_of, write_launchers
 from envdoctor.verbs.fix import prepare
 from envdoctor.verbs.fix_elsewhere import Elsewhere, with_patches_alone
@@ -25,7 +34,7 @@ from envdoctor.verbs.this_machine import IndexFetch, Machine
 from envdoctor.verbs.treatment_result import (
     Treated,
     disagreements,
-    failure_lines,
+    failure_events,
     with_whole_errors,
     without_known,
 )
@@ -61,7 +70,7 @@ class TreatmentOptions:
 class Treatment:
     """Plans, shows and carries out."""
 
-    def __init__(self, session: Session, options: TreatmentOptions, *, say: Callable[[str], None]) -> None:
+    def __init__(self, session: Session, options: TreatmentOptions, *, say: Say) -> None:
         self.session = session
         self.options = options
         self.typed = replace(session.typed, env=options.environment)
@@ -108,7 +117,7 @@ class Treatment:
         different = self.machine.other_machine(part.request.target) if dry_run else None
         if different is None:
             return self.machine
-        self.say(f"note: {different}; this is what `fix` does there")
+        self.say(TreatmentEvent(EventKind.ELSEWHERE, detail=different))
         return Elsewhere(self.machine)
 
     def _without_twice(self, prepared: Prepared) -> Prepared:
@@ -138,7 +147,7 @@ class Treatment:
         else:
             launchers = write_launchers([part for part, _ in self.parts])
             if launchers:
-                results.append(Treated((f"start commands in one of them with `{'` or `'.join(launchers)}`",)))
+                results.append(Treated((TreatmentEvent(EventKind.LAUNCHERS, names=tuple(launchers)),)))
         return results
 
     def _request(self, part: EnvironmentPart) -> FixRequest:
@@ -180,7 +189,7 @@ class Treatment:
             return outcome
         installer, applied = outcome
         if applied.failure is not None:
-            return Treated(tuple(failure_lines(applied)), _COULD_NOT_CHECK if applied.network else _FAILED)
+            return Treated(tuple(failure_events(applied)), _COULD_NOT_CHECK if applied.network else _FAILED)
         return self._succeeded(part, prepared, plan, installer, applied.journal)
 
     def _carried_out(self, part: EnvironmentPart, plan: Plan) -> tuple[Installer, Applied] | Treated:
@@ -194,33 +203,30 @@ class Treatment:
         fetch = IndexFetch(list(self.session.index_urls.values()))
         try:
             installer, _ = self.machine.chosen_installer(state)
-            with hold_environment(part.environment, wait_s=WAIT_S, say=self.say) as held:
-                changed = self._changed(plan)
-                if changed is not None:
-                    return Treated((f"error: {changed}; nothing was changed",), _FAILED)
+            with hold_environment(part.environment, wait_s=WAIT_S, say=waiting(self.say)) as held:
+                if self._changed(plan):
+                    return Treated((TreatmentEvent(EventKind.CHANGED_SINCE, plan.environment),), _FAILED)
                 return installer, apply_plan(
                     replace(plan, group=self.group), held, installer, fetch, self.session.progress
                 )
         except (Busy, NoInstaller) as error:
-            return Treated((f"error: {error}; nothing was changed",), _FAILED)
+            return Treated((TreatmentEvent(EventKind.REFUSED, detail=str(error)),), _FAILED)
         except OSError as error:
-            return Treated((f"error: {self._half_done(part, error)}",), _FAILED)
+            return Treated((self._denied(part, error),), _FAILED)
         finally:
             fetch.close()
 
     def _undo(self, part: EnvironmentPart) -> str:
         return undo_command(part.environment, self.options.project)
 
-    def left_open(self) -> list[str]:
-        """Return where a fix was cut short and not taken back, with what to do about it."""
-        return [
-            f"warning: the fix of `{part.environment}` was cut short; `{self._undo(part)}` puts it back as it was"
-            for part, _ in self.parts
-            if is_cut_short(part.environment)
-        ]
+    def interrupted(self) -> Iterator[TreatmentEvent]:
+        """Yield where a fix was cut short and not taken back, with what to do about it."""
+        for part, _ in self.parts:
+            if is_cut_short(part.environment):
+                yield TreatmentEvent(EventKind.CUT_SHORT, str(part.environment), commands=(self._undo(part),))
 
-    def in_force(self) -> list[str]:
-        """Return one sentence where fixes of this run stand, with what takes them back; nothing where none does."""
+    def in_force(self) -> TreatmentEvent | None:
+        """Return which fixes of this run stand, with what takes them back; None where none does."""
         from envdoctor.adapters.apply.journal import list_journals
 
         standing = [
@@ -232,24 +238,24 @@ class Treatment:
             )
         ]
         if not standing:
-            return []
-        names = " and ".join(f"`{part.environment}`" for part in standing)
-        commands = " and ".join(dict.fromkeys(f"`{self._undo(part)}`" for part in standing))
-        return [f"the fix of {names} is in force all the same; {commands} takes it back"]
+            return None
+        names = tuple(str(part.environment) for part in standing)
+        commands = tuple(dict.fromkeys(self._undo(part) for part in standing))
+        return TreatmentEvent(EventKind.IN_FORCE, names=names, commands=commands)
 
-    def _half_done(self, part: EnvironmentPart, error: OSError) -> str:
+    def _denied(self, part: EnvironmentPart, error: OSError) -> TreatmentEvent:
         """Return what the disk did not let us do, and what of it is left to be taken back."""
-        place = f" (`{error.filename}`)" if error.filename else ""
+        place, why = str(error.filename or ""), error.strerror or str(error)
         if not is_cut_short(part.environment):
-            return f"{error.strerror or error}{place}; nothing was changed"
-        once = " once there is room" if error.errno == errno.ENOSPC else ""
-        return f"{error.strerror or error}{place}; `{self._undo(part)}` puts the environment back as it was{once}"
+            return TreatmentEvent(EventKind.REFUSED, place, detail=why)
+        kind = EventKind.HALF_DONE_FULL if error.errno == errno.ENOSPC else EventKind.HALF_DONE
+        return TreatmentEvent(kind, place, detail=why, commands=(self._undo(part),))
 
-    def _changed(self, plan: Plan) -> str | None:
-        """Return what has changed since the plan was made."""
+    def _changed(self, plan: Plan) -> bool:
+        """Return whether the environment is another one than the plan was made for."""
         state = self.machine.look(plan.environment)
         digest = environment_digest(state.distributions) if state.exists else None
-        return None if digest == plan.before_digest else f"`{plan.environment}` has changed since the plan was made"
+        return digest != plan.before_digest
 
     def _succeeded(
         self, part: EnvironmentPart, prepared: Prepared, plan: Plan, installer: Installer, journal: str
@@ -261,59 +267,70 @@ class Treatment:
         findings: tuple[Finding, ...] = disagreements(
             prepared.files, word.versions, word.complaints, prepared.overrides, source=word.source
         )
-        lines = [f"fixed `{plan.environment}`: {len(plan.steps)} steps; `{self._undo(part)}` takes them back"]
-        lines += [f"note: {item.message}; {item.waived.reason}" for item in findings if item.waived is not None]
+        fixed = TreatmentEvent(EventKind.FIXED, plan.environment, steps=len(plan.steps), commands=(self._undo(part),))
+        accepted = (
+            TreatmentEvent(EventKind.ACCEPTED, detail=item.message, because=(item.waived.reason,))
+            for item in findings
+            if item.waived is not None
+        )
+        events = [fixed, *accepted]
         report = prepared.report
         if report is not None:
             report = replace(report, command="fix", findings=tuple(findings), next_command=None)
         if report is not None and self._provable(prepared):
-            return self._proved(part, report, lines, journal)
-        return Treated(tuple(lines), 0, report)
+            return self._proved(part, report, events, journal)
+        return Treated(tuple(events), 0, report)
 
     def _provable(self, prepared: Prepared) -> bool:
         return self.options.smoke and any(file.name == "torch" for file in prepared.files)
 
     def _as_it_is(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
         """Leave an environment that is as it should be; where kernels decide what runs where, ask them again."""
-        lines = [f"nothing to do: `{plan.environment}` is as the profile wants it"]
+        events = [TreatmentEvent(EventKind.AS_WANTED, plan.environment)]
         profile, report = part.request.profile, prepared.report
         decides = profile is not None and any(not rule.always for rule in profile.placements)
         if not decides or report is None or not self._provable(prepared):
-            return Treated(tuple(lines))
+            return Treated(tuple(events))
         report = replace(report, command="fix", findings=(), next_command=None)
-        return self._proved(part, report, lines, None, agreed=self.options.yes)
+        return self._proved(part, report, events, None, agreed=self.options.yes)
 
     def _proved(
-        self, part: EnvironmentPart, report: Report, lines: list[str], journal: str | None, *, agreed: bool = True
+        self,
+        part: EnvironmentPart,
+        report: Report,
+        events: list[TreatmentEvent],
+        journal: str | None,
+        *,
+        agreed: bool = True,
     ) -> Treated:
         """Run kernels; where they send components elsewhere than they are, patch for that in a second step."""
         from envdoctor.verbs import fix_smoke
 
         own = report.findings
         report, more = fix_smoke.proved(part, report, self.say)
-        lines += more
+        events += more
         moved, placed = fix_smoke.moved_components(part, report), self._moved(part)
         called_for = fix_smoke.settings_called_for(part, report)
         if not report.placement or (set(moved) == set(placed) and not called_for):
-            return Treated(tuple(lines), 0, report)
+            return Treated(tuple(events), 0, report)
         if not agreed:
-            lines.append("this differs from what was set before: `envdoctor fix --yes` sets it anew")
-            return Treated(tuple(lines), 0, report)
+            events.append(TreatmentEvent(EventKind.NOT_SET_ANEW))
+            return Treated(tuple(events), 0, report)
         request = self._request(part)
         request = replace(request, moved=moved, found_settings=(*request.found_settings, *called_for))
         prepared = without_known(prepare(request, self.machine))
         if prepared.plan is None:
-            return Treated(tuple(lines), _FAILED, report, prepared.refusals)
+            return Treated(tuple(events), _FAILED, report, prepared.refusals)
         if prepared.plan.refusals:
-            lines += [f"error: the placement was not applied: {item.message}" for item in prepared.plan.refusals]
-            return Treated(tuple(lines), _FAILED, report)
+            events += [TreatmentEvent(EventKind.NOT_PLACED, detail=item.message) for item in prepared.plan.refusals]
+            return Treated(tuple(events), _FAILED, report)
         outcome = self._carried_out(part, replace(prepared.plan, follows=journal))
         if isinstance(outcome, Treated):
-            return replace(outcome, lines=(*lines, *outcome.lines), report=report)
+            return replace(outcome, events=(*events, *outcome.events), report=report)
         if outcome[1].failure is not None:
-            return Treated((*lines, *failure_lines(outcome[1])), _FAILED, report)
-        lines += fix_smoke.words_of(moved, placed, called_for, len(prepared.plan.steps))
+            return Treated((*events, *failure_events(outcome[1])), _FAILED, report)
+        events += fix_smoke.second_step(moved, placed, called_for, len(prepared.plan.steps))
         if called_for:
             again, more = fix_smoke.proved(part, replace(report, kernels=(), placement=(), findings=own), self.say)
-            report, lines = again, [*lines, *more]
-        return Treated(tuple(lines), 0, report)
+            report, events = again, [*events, *more]
+        return Treated(tuple(events), 0, report)

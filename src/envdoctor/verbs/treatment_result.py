@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from envdoctor.model.event import EventKind, TreatmentEvent
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, Waiver
 from envdoctor.model.override import Override
 from envdoctor.model.refusal import Refusal
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Treated",
     "disagreements",
-    "failure_lines",
+    "failure_events",
     "report_of_all",
     "with_whole_errors",
     "without_known",
@@ -94,7 +95,7 @@ def _complaints(
 class Treated:
     """How one environment came out."""
 
-    lines: tuple[str, ...]
+    events: tuple[TreatmentEvent, ...]
     code: int = 0
     report: Report | None = None
     refusals: tuple[Refusal, ...] = ()
@@ -139,17 +140,14 @@ def _says(path: Path, content: str) -> bool:
         return False
 
 
-def failure_lines(applied: Applied) -> list[str]:
-    """Return why a fix was taken back, with the end of what an installer wrote."""
-    lines = [f"error: {applied.failure}"]
+def failure_events(applied: Applied) -> Iterator[TreatmentEvent]:
+    """Yield why a fix was taken back, with the end of what an installer wrote."""
     failed = next((outcome for outcome in applied.outcomes if outcome.status == "failed"), None)
-    if failed is not None and failed.output:
-        lines += [f"  {line}" for line in failed.output.splitlines()[-25:]]
-    restored = applied.restored
-    problems = restored.problems if restored is not None else []
-    lines += [f"warning: {problem}" for problem in problems]
-    lines.append("the environment was put back as it was" if not problems else "not all of it could be put back")
-    return lines
+    output = failed.output.splitlines()[-25:] if failed is not None else ()
+    yield TreatmentEvent(EventKind.FAILED, detail=applied.failure or "", output=tuple(output))
+    problems = applied.restored.problems if applied.restored is not None else []
+    yield from (TreatmentEvent(EventKind.PROBLEM, detail=problem) for problem in problems)
+    yield TreatmentEvent(EventKind.NOT_PUT_BACK if problems else EventKind.PUT_BACK)
 
 
 def report_of_all(reports: Sequence[Report]) -> Report | None:

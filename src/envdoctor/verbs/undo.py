@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.event import EventKind, FixEntry, TreatmentEvent
 from envdoctor.ports import UsageError
-from envdoctor.verbs.earlier_fixes import WAIT_S
+from envdoctor.verbs.earlier_fixes import WAIT_S, Say, waiting
 from envdoctor.verbs.environment_places import default_environment, treated_here, typed_environment
 
 if TYPE_CHECKING:
     from envdoctor.adapters.apply.restore import Restored
 
 __all__ = [
-    "FixEntry",
     "NothingToUndo",
     "choose_fixes",
     "find_fixes",
-    "fix_rows",
     "take_back_fixes",
     "to_take_back",
     "treated_together",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class FixEntry:
-    """A fix as its journal tells it."""
-
-    id: str
-    state: str
-    """``done``, ``open`` (cut short), ``undone``, ``damaged``."""
-    time: str = ""
-    profile: str | None = None
-    summary: tuple[str, ...] = ()
-    follows: str | None = None
-    """The fix that this one completes (a placement after its kernels were run)."""
-    group: str = ""
-    """What the fixes of several environments by one command have in common."""
-    project: str = ""
-    """The folder of the project that it was made for; empty where an older journal does not say it."""
 
 
 def find_fixes(env: Path | None, project: Path | None = None) -> dict[str, list[FixEntry]]:
@@ -164,62 +144,41 @@ def to_take_back(entries: Sequence[FixEntry], chosen: str | None = None) -> tupl
     return tuple(entry.id for entry in reversed(standing) if entry.id >= first)
 
 
-def fix_rows(found: Mapping[str, Sequence[FixEntry]]) -> list[dict[str, object]]:
-    """Return the fixes of environments as plain values."""
-    return [
-        {
-            "id": entry.id,
-            "environment": name,
-            "state": entry.state,
-            "time": entry.time,
-            "profile": entry.profile,
-            "steps": list(entry.summary),
-        }
-        for name, entries in found.items()
-        for entry in entries
-    ]
-
-
-def take_back_fixes(
-    environment: Path, ids: tuple[str, ...], project: Path | None, say: Callable[[str], None], *, quiet: bool
-) -> bool:
+def take_back_fixes(environment: Path, ids: tuple[str, ...], project: Path | None, say: Say, *, quiet: bool) -> bool:
     """Take fixes of an environment back, newest first, and say how it went; return whether all of it came back."""
     from envdoctor.adapters.apply.holding import hold_environment
     from envdoctor.adapters.apply.lock_file import Busy
     from envdoctor.adapters.apply.reach import OutOfReach
     from envdoctor.adapters.apply.restore import take_back
 
-    problems = False
+    whole = True
     try:
-        with hold_environment(environment, wait_s=WAIT_S, say=say):
+        with hold_environment(environment, wait_s=WAIT_S, say=waiting(say)):
             here = None if environment.is_relative_to(Path.cwd()) else Path.cwd()
             for name, restored in take_back(environment, ids, project or here):
-                problems = problems or bool(restored.problems)
-                for line in _lines(name, restored):
-                    if not quiet or restored.problems:
-                        say(line)
+                whole = whole and not restored.problems
+                if not quiet or restored.problems:
+                    for event in _events(name, restored):
+                        say(event)
     except OutOfReach as error:
-        say(f"error: {error.strerror}; nothing was changed")
+        say(TreatmentEvent(EventKind.REFUSED, detail=str(error.strerror)))
         return False
     except Busy as error:
-        say(f"error: {error}")
+        say(TreatmentEvent(EventKind.BUSY, detail=str(error)))
         return False
     except OSError as error:
-        place = f" (`{error.filename}`)" if error.filename else ""
-        say(f"error: {error.strerror or error}{place}; `envdoctor undo` can be run again")
+        say(TreatmentEvent(EventKind.HALF_TAKEN_BACK, str(error.filename or ""), detail=error.strerror or str(error)))
         return False
-    return not problems
+    return whole
 
 
-def _lines(name: str, restored: Restored) -> list[str]:
-    done = [f"{_files(restored.files)} restored"] if restored.files or not restored.environment_removed else []
-    done += [f"{_files(restored.removed)} removed"] if restored.removed else []
-    done += ["the environment that it had made is gone"] if restored.environment_removed else []
-    lines = [f"took back {name}: {', '.join(done)}"]
-    lines += [f"note: what was changed after the fix is kept in `{place}`" for place in restored.kept]
-    lines += [f"warning: {problem}" for problem in restored.problems]
-    return lines
-
-
-def _files(number: int) -> str:
-    return f"{number} file{'' if number == 1 else 's'}"
+def _events(name: str, restored: Restored) -> Iterator[TreatmentEvent]:
+    yield TreatmentEvent(
+        EventKind.TAKEN_BACK,
+        name,
+        restored=restored.files,
+        removed=restored.removed,
+        environment_removed=restored.environment_removed,
+    )
+    yield from (TreatmentEvent(EventKind.KEPT, place) for place in restored.kept)
+    yield from (TreatmentEvent(EventKind.PROBLEM, detail=problem) for problem in restored.problems)
