@@ -10,19 +10,14 @@ from pathlib import Path
 from apply_archives import make_wheel
 from apply_world import ALPHA_1, ALPHA_2, BETA_1, GAMMA_1
 
-__all__ = ["ARCH", "PYTHON", "STACK", "SYSTEM", "Fix", "profile"]
+__all__ = ["ARCH", "HEAD", "PYTHON", "STACK", "SYSTEM", "Fix", "profile"]
 
 Fix = Callable[..., int]
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 SYSTEM = {"win32": "windows", "linux": "linux", "darwin": "macos"}[sys.platform]
 ARCH = "x86_64" if platform.machine().lower() in ("x86_64", "amd64") else "arm64" if SYSTEM == "macos" else "aarch64"
 EPSILON = make_wheel("epsilon", "1.0", {"epsilon.py": "import alpha\n"}, requires=("alpha<2",))
-STACK = (ALPHA_1, ALPHA_2, BETA_1, GAMMA_1, EPSILON)
-
-
-def profile(folder: Path, more: str = "") -> str:
-    """Write the stack's profile with more sections into a folder; return its path."""
-    text = f"""
+HEAD = f"""
 schema = 1
 [profile]
 name = "small"
@@ -32,6 +27,14 @@ os = "{SYSTEM}"
 arch = "{ARCH}"
 python = "=={PYTHON}.*"
 backend = "cpu"
+"""
+"""A profile for this machine, without what it asks for."""
+STACK = (ALPHA_1, ALPHA_2, BETA_1, GAMMA_1, EPSILON)
+
+
+def profile(folder: Path, more: str = "") -> str:
+    """Write the stack's profile with more sections into a folder; return its path."""
+    text = f"""{HEAD}
 [[override]]
 requirement = "alpha>=2"
 replaces = "epsilon"

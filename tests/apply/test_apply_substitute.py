@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from apply_archives import Served, as_index, make_sdist, make_wheel, serve
-from apply_commands import ARCH, PYTHON, SYSTEM
+from apply_commands import HEAD
 from apply_world import BASE, site_of, tree_state
 from packaging.version import Version
 
@@ -18,16 +18,7 @@ pytestmark = pytest.mark.usefixtures("quiet_machine")
 _NEW = make_wheel("webrtcvad-wheels", "2.0.14", {"webrtcvad.py": "NEW = True\n"})
 _OLD = make_wheel("webrtcvad", "2.0.10", {"webrtcvad.py": "NEW = False\n"})
 _USER = make_wheel("voices", "1.0", {"voices.py": "import webrtcvad\n"}, requires=("webrtcvad>=2",))
-_PROFILE = f"""
-schema = 1
-[profile]
-name = "small"
-summary = "A small stack"
-[target]
-os = "{SYSTEM}"
-arch = "{ARCH}"
-python = "=={PYTHON}.*"
-backend = "cpu"
+_PROFILE = f"""{HEAD}
 [[exclude]]
 name = "webrtcvad"
 instead = "webrtcvad-wheels"

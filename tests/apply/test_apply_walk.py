@@ -10,12 +10,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from apply_archives import Served, serve
-from apply_world import EVERYTHING, World, copy_world, make_world
+from apply_archives import Served
+from apply_world import World, copy_world, make_world
 
 WINDOWS = os.name == "nt"
 KILLED = int(signal.SIGTERM) if WINDOWS else -int(getattr(signal, "SIGKILL", 9))
@@ -23,17 +22,6 @@ KILLED = int(signal.SIGTERM) if WINDOWS else -int(getattr(signal, "SIGKILL", 9))
 INTERRUPTED = 0xC000013A if WINDOWS else -int(signal.SIGINT)
 STRIDE = 1 if os.environ.get("ENVDOCTOR_FULL_WALK") else 37
 _DRIVER = Path(__file__).with_name("apply_driver.py")
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serve(dict(EVERYTHING)) as it:
-        yield it
-
-
-@pytest.fixture(scope="module")
-def pristine(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return make_world(tmp_path_factory.mktemp("walk") / "pristine")
 
 
 @pytest.fixture(scope="module")

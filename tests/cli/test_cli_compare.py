@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from envdoctor.cli.main import main
+from song_maker import EXAMPLE, RECORDED
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 Steps = tuple[str | int, ...]
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     file = tmp_path_factory.mktemp("report") / "report.json"
-    recorded = str(EXAMPLE / "recorded-index")
+    recorded = RECORDED
     options = ["--profile", "diffrhythm2-directml", "--recorded-index", recorded, "--format", "json"]
     main(["check", str(EXAMPLE), *options, "--output", str(file)])
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))

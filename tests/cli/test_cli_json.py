@@ -15,10 +15,10 @@ import typer
 from envdoctor.cli.main import main
 from envdoctor.cli.verb_list import VERBS
 from envdoctor.render.json_document import report_schema
+from song_maker import EXAMPLE, ON_ITS_INDEX
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "examples" / "song-maker"
-STACK = ("--profile", "diffrhythm2-directml", "--recorded-index", str(EXAMPLE / "recorded-index"), "--quiet")
+STACK = (*ON_ITS_INDEX, "--quiet")
 LISTINGS = (str(ROOT / "docs/examples/works.txt"), str(ROOT / "docs/examples/freeze.txt"))
 
 SCHEMA = json.loads(files("envdoctor.render").joinpath("documents.schema.json").read_text(encoding="utf-8"))

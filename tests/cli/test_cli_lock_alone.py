@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from envdoctor.cli.main import main
+from song_maker import RECORDED
 
-INDEX = str(Path(__file__).parents[2] / "examples" / "song-maker" / "recorded-index")
-OPTIONS = ("--recorded-index", INDEX, "--target-os", "windows", "--target-python", "3.11")
+OPTIONS = ("--recorded-index", RECORDED, "--target-os", "windows", "--target-python", "3.11")
 
 
 def test_a_lock_that_is_read_is_not_held_against_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

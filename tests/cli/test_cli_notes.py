@@ -12,8 +12,8 @@ from envdoctor.adapters.index.recorded import RecordedIndex
 from envdoctor.cli.main import main
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.target import Target
+from song_maker import EXAMPLE, RECORDED
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 NOTE = "takes the place of"
 
 
@@ -71,7 +71,7 @@ def test_notes_of_the_index_that_a_listing_is_looked_up_in_are_said(
     monkeypatch.setattr("envdoctor.verbs.check_environment.with_requirements", with_a_note)
     file = tmp_path / "installed.txt"
     file.write_text("six==1.16.0\n", encoding="utf-8")
-    recorded = ["--recorded-index", str(EXAMPLE / "recorded-index")]
+    recorded = ["--recorded-index", RECORDED]
     main(["check", "--installed", str(file), *recorded])
     assert capsys.readouterr().err.count("note: one index is another") == 1
     main(["check", "--installed", str(file), *recorded, "--quiet"])
@@ -80,7 +80,7 @@ def test_notes_of_the_index_that_a_listing_is_looked_up_in_are_said(
 
 def test_a_card_that_a_named_profile_is_not_for_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("six==1.16.0\n", encoding="utf-8")
-    recorded = ["--recorded-index", str(EXAMPLE / "recorded-index")]
+    recorded = ["--recorded-index", RECORDED]
     main(["check", str(tmp_path), "--profile", "xtts-zluda", "--gpu", "RTX 4070", *recorded])
     assert "note: profile `xtts-zluda` is for zluda, and the card is RTX 4070\n" in capsys.readouterr().err
     main(["check", str(tmp_path), "--profile", "xtts-zluda", "--gpu", "RX 7900 XTX", *recorded])

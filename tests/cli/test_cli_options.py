@@ -12,8 +12,8 @@ import typer
 
 from envdoctor.cli.group import app
 from envdoctor.cli.main import main
+from song_maker import EXAMPLE, RECORDED
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 OFFERED = {"--target-os", "--target-arch", "--target-backend", "--format", "--fail-on", "--installer", "--os", "--arch"}
 
 
@@ -45,7 +45,7 @@ def test_a_choice_is_taken_in_any_case(name: str, option: Any) -> None:
 def test_a_target_as_people_write_it_is_that_target(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--target-os", "Windows", "--target-arch", "AMD64", "--target-backend", "CUDA", "--target-python", "3.11")
     formats = ("--format", "JSON", "--fail-on", "Never")
-    recorded = ("--recorded-index", str(EXAMPLE / "recorded-index"))
+    recorded = ("--recorded-index", RECORDED)
     assert main(["check", str(EXAMPLE), *words, *formats, *recorded, "--quiet"]) in (0, 3)
     target = json.loads(capsys.readouterr().out)["target"]
     assert (target["os"], target["arch"], target["backend"]) == ("windows", "x86_64", "cuda")

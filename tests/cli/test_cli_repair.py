@@ -9,24 +9,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cli_running import run
 
-from envdoctor.cli.main import main
+from song_maker import ON_ITS_INDEX
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "examples" / "song-maker"
-OPTIONS = ("--profile", "diffrhythm2-directml", "--recorded-index", str(EXAMPLE / "recorded-index"))
-
-
-@pytest.fixture
-def example(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(EXAMPLE, tmp_path / "song-maker", ignore=shutil.ignore_patterns("recorded-index")))
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(list(arguments))
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -36,7 +23,7 @@ def content(folder: Path) -> dict[str, bytes]:
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_the_repair_in_use_is_a_diff_that_git_takes(capsys: pytest.CaptureFixture[str], example: Path) -> None:
     before = content(example)
-    code, out, err = run(capsys, "repair", str(example), *OPTIONS)
+    code, out, err = run(capsys, "repair", str(example), *ON_ITS_INDEX)
     assert code == 0
     assert content(example) == before
     assert "-torch==2.7\n" in out
@@ -53,13 +40,13 @@ def test_the_repair_in_use_is_a_diff_that_git_takes(capsys: pytest.CaptureFixtur
 
 def test_what_is_written_resolves_and_undo_takes_it_back(capsys: pytest.CaptureFixture[str], example: Path) -> None:
     before = content(example)
-    assert run(capsys, "check", str(example), *OPTIONS, "-q")[0] == 1
-    code, _, err = run(capsys, "repair", "1", str(example), "--write", *OPTIONS)
+    assert run(capsys, "check", str(example), *ON_ITS_INDEX, "-q")[0] == 1
+    code, _, err = run(capsys, "repair", "1", str(example), "--write", *ON_ITS_INDEX)
     assert code == 0
     assert f"`envdoctor undo --project {example}` takes it back" in err
-    report = json.loads(run(capsys, "check", str(example), *OPTIONS, "--format", "json")[1])
+    report = json.loads(run(capsys, "check", str(example), *ON_ITS_INDEX, "--format", "json")[1])
     assert report["conflicts"] == []
-    code, out, err = run(capsys, "repair", str(example), *OPTIONS)
+    code, out, err = run(capsys, "repair", str(example), *ON_ITS_INDEX)
     assert (code, out) == (0, "")
     assert "your files already say what repair R1 asks for" in err
     listed = run(capsys, "undo", "--project", str(example), "--list")[1]
@@ -72,7 +59,7 @@ def test_what_is_written_resolves_and_undo_takes_it_back(capsys: pytest.CaptureF
 
 def test_what_was_changed_since_is_put_aside(capsys: pytest.CaptureFixture[str], example: Path) -> None:
     before = content(example)
-    assert run(capsys, "repair", str(example), "--write", *OPTIONS)[0] == 0
+    assert run(capsys, "repair", str(example), "--write", *ON_ITS_INDEX)[0] == 0
     path = example / "requirements.txt"
     path.write_text(path.read_text(encoding="utf-8") + "mine\n", encoding="utf-8")
     assert run(capsys, "undo", "--project", str(example))[0] == 0
@@ -81,7 +68,7 @@ def test_what_was_changed_since_is_put_aside(capsys: pytest.CaptureFixture[str],
 
 
 def test_json_says_what_would_change(capsys: pytest.CaptureFixture[str], example: Path) -> None:
-    code, out, _ = run(capsys, "repair", "R1", str(example), *OPTIONS, "--format", "json")
+    code, out, _ = run(capsys, "repair", "R1", str(example), *ON_ITS_INDEX, "--format", "json")
     document = json.loads(out)
     assert code == 0
     assert (document["schema"], document["repair"], document["written"]) == ("envdoctor.repair/1", "R1", False)
@@ -89,15 +76,15 @@ def test_json_says_what_would_change(capsys: pytest.CaptureFixture[str], example
 
 
 def test_a_number_that_is_none_is_a_fault_of_use(capsys: pytest.CaptureFixture[str], example: Path) -> None:
-    assert run(capsys, "repair", "7", str(example), *OPTIONS)[0] == 2
-    assert run(capsys, "repair", "seven", str(example), *OPTIONS)[0] == 2
+    assert run(capsys, "repair", "7", str(example), *ON_ITS_INDEX)[0] == 2
+    assert run(capsys, "repair", "seven", str(example), *ON_ITS_INDEX)[0] == 2
 
 
 def test_a_file_that_is_no_utf8_is_left_to_hands(capsys: pytest.CaptureFixture[str], example: Path) -> None:
     path = example / "requirements.txt"
     path.write_bytes(path.read_text(encoding="utf-8").encode("utf-16"))
     before = content(example)
-    code, out, err = run(capsys, "repair", str(example), "--write", *OPTIONS)
+    code, out, err = run(capsys, "repair", str(example), "--write", *ON_ITS_INDEX)
     assert (code, out) == (1, "")
     assert "by hand: `requirements.txt` is no UTF-8; make `torch==2.7` `==2.4.1`" in err
     assert content(example) == before

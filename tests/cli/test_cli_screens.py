@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from song_maker import EXAMPLE
+
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "examples" / "song-maker"
 STACK = ("--profile", "diffrhythm2-directml", "--recorded-index", "recorded-index")
 WIDTHS = (60, 80, 120, 200)
 SCREENS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -16,16 +16,13 @@ from envdoctor.adapters.written_files import write_together
 from envdoctor.cli.main import main
 from envdoctor.cli.verb_list import VERBS
 from envdoctor.ports import UsageError
+from song_maker import EXAMPLE, ON_ITS_INDEX
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 PROGRAM = [sys.executable, "-m", "envdoctor"]
 CHECK = [
     "check",
     str(EXAMPLE),
-    "--profile",
-    "diffrhythm2-directml",
-    "--recorded-index",
-    str(EXAMPLE / "recorded-index"),
+    *ON_ITS_INDEX,
 ]
 SPEAKING = [["--help"], ["check", "--help"], ["rule"], ["profiles", "list"], ["compare", "A", "A"], CHECK]
 posix = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")

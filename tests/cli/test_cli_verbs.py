@@ -4,32 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import jsonschema
 import pytest
+from cli_running import run
 
 from envdoctor.cli.main import main
 from envdoctor.cli.verb_list import VERBS
 from envdoctor.render.json_document import report_schema
+from song_maker import RECORDED
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "examples" / "song-maker"
-RECORDED = str(EXAMPLE / "recorded-index")
 PROFILE = "diffrhythm2-directml"
-
-
-@pytest.fixture
-def example(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(EXAMPLE, tmp_path / "song-maker", ignore=shutil.ignore_patterns("recorded-index")))
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(list(arguments))
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
 
 
 def on_example(verb: str, project: Path, *more: str) -> list[str]:

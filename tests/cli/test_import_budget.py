@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
+from song_maker import EXAMPLE, ON_ITS_INDEX
 
 PROBE = """
 import json, sys
@@ -58,10 +58,7 @@ def test_a_diagnosis_imports_only_what_it_uses(tmp_path: Path) -> None:
     code, names = imported(
         "check",
         str(EXAMPLE),
-        "--profile",
-        "diffrhythm2-directml",
-        "--recorded-index",
-        str(EXAMPLE / "recorded-index"),
+        *ON_ITS_INDEX,
         "--format",
         "json",
         "--output",

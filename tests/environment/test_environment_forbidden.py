@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from envdoctor.cli.main import main
+from unprivileged import as_nobody
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights are others there")
-_NOBODY = 65534
 
 
 @pytest.fixture
@@ -28,24 +26,11 @@ def open_site(site, tmp_path: Path):
     return site
 
 
-@contextmanager
-def _as_nobody() -> Iterator[None]:
-    """Give up the rights of root, who may read everything; anybody else has no more than their own."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(_NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
 def _checked(site: Any, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, Any]]:
     arguments = ["check", "--env", str(site.folder), "--format", "json", "--no-imports"]
     main(arguments)  # Loads what is loaded late: nobody may not read Python itself where root keeps it at home.
     capsys.readouterr()
-    with _as_nobody():
+    with as_nobody():
         code = main(arguments)
     return code, json.loads(capsys.readouterr().out)
 
@@ -103,7 +88,7 @@ def test_a_project_that_may_not_be_read_is_told_with_its_path(
     capsys.readouterr()
     project.chmod(0)
     try:
-        with _as_nobody():
+        with as_nobody():
             assert main(["check", str(project), "--offline"]) == 2
     finally:
         project.chmod(0o755)

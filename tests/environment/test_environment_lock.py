@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from envdoctor.cli.main import main
+from song_maker import EXAMPLE, ON_ITS_INDEX
 
 pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 11), reason="the example's recorded index has no files for Python 3.10 and Windows"
 )
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
-PROFILE = ("--profile", "diffrhythm2-directml", "--recorded-index", str(EXAMPLE / "recorded-index"))
+PROFILE = ON_ITS_INDEX
 
 
 @pytest.fixture

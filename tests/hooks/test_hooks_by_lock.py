@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from envdoctor.cli.main import main
+from song_maker import EXAMPLE, RECORDED
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "song-maker"
 PROFILE = ("--profile", "diffrhythm2-directml")
 
 
@@ -26,7 +26,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(EXAMPLE / "requirements.txt", folder)
     source = (EXAMPLE / "generate.py").read_text(encoding="utf-8")
     (folder / "generate.py").write_text(source.replace("inference_mode", "no_grad"), encoding="utf-8")
-    recorded = str(EXAMPLE / "recorded-index")
+    recorded = RECORDED
     assert main(["lock", str(folder), *PROFILE, "--quiet", "--recorded-index", recorded]) == 0
     return folder
 

@@ -13,8 +13,8 @@ import junitparser
 import pytest
 
 from envdoctor.cli.main import main
+from song_maker import EXAMPLE, RECORDED
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "song-maker"
 TODAY = datetime.now(tz=timezone.utc).date()
 LATER, GONE = TODAY + timedelta(days=30), TODAY - timedelta(days=2)
 SETTINGS = '[tool.envdoctor]\nprofile = "diffrhythm2-directml"\n'
@@ -24,7 +24,7 @@ INFERENCE = 'rule = "ADV062"\nsubject = "torch.inference_mode"\nreason = "the la
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("ENVDOCTOR_INDEX_RECORDED", str(EXAMPLE / "recorded-index"))
+    monkeypatch.setenv("ENVDOCTOR_INDEX_RECORDED", RECORDED)
     monkeypatch.setenv("ENVDOCTOR_CACHE_DIR", str(tmp_path / "cache"))
     folder = tmp_path / "songs"
     folder.mkdir()

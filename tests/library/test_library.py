@@ -22,10 +22,10 @@ from envdoctor.cli.main import main
 from envdoctor.cli.options import Format
 from envdoctor.library import arguments, results
 from envdoctor.model.target import OperatingSystem, TargetArch, TargetBackend
+from song_maker import EXAMPLE, ON_ITS_INDEX
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
 STACK: dict[str, Any] = {"profile": "diffrhythm2-directml", "recorded_index": EXAMPLE / "recorded-index"}
-WORDS = ["--profile", "diffrhythm2-directml", "--recorded-index", str(EXAMPLE / "recorded-index")]
+WORDS = [*ON_ITS_INDEX]
 
 
 def without_times(document: dict[str, Any]) -> dict[str, Any]:

@@ -6,26 +6,18 @@ from pathlib import Path
 
 import pytest
 from lock_index import LoopbackIndex
+from lock_profile import profile_text
 
 from envdoctor.cli.main import main
 from envdoctor.toml_tables import read_toml
 
 TARGET = ("--target-os", "linux", "--target-arch", "x86_64", "--target-python", "3.11", "--quiet")
-PROFILE = """
-schema = 1
-[profile]
-name = "stack"
-summary = "s"
-[target]
-os = "linux"
-arch = "x86_64"
-python = ">=3.11,<3.12"
-backend = "cpu"
+PROFILE = profile_text("""
 [[override]]
 requirement = "alpha==1.0"
 replaces = "project"
 because = "the newer one does not start"
-"""
+""")
 CONFLICTS = [
     "alpha==1.0\nalpha==2.0\n",
     "alpha==2.0\nalpha==1.0\nalpha>=1.0\n",

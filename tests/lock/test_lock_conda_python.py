@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lock_index import LoopbackIndex
+from lock_profile import profile_text
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.adapters.project import read_project
@@ -17,17 +18,7 @@ from envdoctor.verbs import project_inputs
 from envdoctor.verbs.target_choice import for_environment_python
 
 HERE = Target(os=OperatingSystem.LINUX, arch=Arch.X86_64, python=(3, 12))
-PROFILE = """
-schema = 1
-[profile]
-name = "stack"
-summary = "s"
-[target]
-os = "linux"
-arch = "x86_64"
-python = ">=3.10,<3.13"
-backend = "cpu"
-"""
+PROFILE = profile_text(python=">=3.10,<3.13")
 
 
 def conda(project: Path, python: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from lock_index import LoopbackIndex
+from lock_profile import profile_text
 
 from envdoctor.adapters.project import read_project
 from envdoctor.cli.main import main
@@ -18,23 +19,18 @@ from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.profile_environments import environment_of, per_environment
 from envdoctor.verbs.target_choice import TargetChoice, pick_target
 
-PROFILE = """
-schema = 1
-[profile]
-name = "two"
-summary = "Two engines that no environment holds together"
-[target]
-os = "linux"
-arch = "x86_64"
-python = "==3.11.*"
-backend = "cpu"
+PROFILE = profile_text(
+    """
 [environments.song]
 requirements = ["song.txt"]
 because = "its torch is another"
 [environments.voice]
 requirements = ["voice.txt"]
 because = "its torch is another"
-"""
+""",
+    name="two",
+    python="==3.11.*",
+)
 SONG = "torch==1.0\nsinger\n"
 VOICE = "torch==2.0\nspeaker\n"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from lock_index import LoopbackIndex
+from lock_profile import profile_text
 
 from envdoctor.cli.main import main
 from envdoctor.profile import parse_profile
@@ -34,21 +35,16 @@ symptom = ["our own failure"]
 fires = [ {{ log = "our own failure" }} ]
 silent = [ {{ log = "nothing" }} ]
 """
-PROFILE = """
-schema = 1
-[profile]
-name = "ours"
-summary = "s"
-[target]
-os = "linux"
-arch = "x86_64"
-python = ">=3.12,<3.13"
-backend = "cpu"
+PROFILE = profile_text(
+    """
 [[override]]
 requirement = "alpha==1.0"
 replaces = "project"
 because = "we want the first"
-"""
+""",
+    name="ours",
+    python=">=3.12,<3.13",
+)
 
 
 def findings(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, str]]:

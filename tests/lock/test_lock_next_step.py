@@ -12,23 +12,14 @@ from pathlib import Path
 
 import pytest
 from lock_index import LoopbackIndex
+from lock_profile import profile_text
 
 from envdoctor.cli.main import main
 from envdoctor.toml_tables import read_toml
 from envdoctor.verbs.target_choice import host_target
+from song_maker import EXAMPLE
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "song-maker"
-PROFILE = """
-schema = 1
-[profile]
-name = "stack"
-summary = "s"
-[target]
-os = "windows"
-arch = "x86_64"
-python = ">=3.11,<3.12"
-backend = "directml"
-"""
+PROFILE = profile_text(os="windows", backend="directml")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are typed into a POSIX shell here")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lock_index import LoopbackIndex
+from lock_profile import profile_text
 
 from envdoctor.cli.main import main
 from envdoctor.resolve.pubgrub import PubGrub
@@ -152,9 +153,7 @@ def test_a_distribution_that_asks_for_a_file_at_a_url_does_not_get_the_indexs_in
     assert "RES107 not-checked: alpha 3.0 requires beta @ https://index.example/beta-9.0-py3-none-any.whl" in said
     profile = tmp_path / "stack.toml"
     profile.write_text(
-        'schema = 1\n[profile]\nname = "stack"\nsummary = "s"\n'
-        '[target]\nos = "linux"\narch = "x86_64"\npython = ">=3.11,<3.12"\nbackend = "cpu"\n'
-        '[[override]]\nrequirement = "beta==2.0"\nreplaces = "alpha"\nbecause = "the index has it"\n',
+        profile_text('[[override]]\nrequirement = "beta==2.0"\nreplaces = "alpha"\nbecause = "the index has it"\n'),
         encoding="utf-8",
     )
     assert main(["lock", str(project), "--profile", str(profile)]) == 0

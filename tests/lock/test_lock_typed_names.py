@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from envdoctor.cli.main import main
+from song_maker import RECORDED
 
-INDEX = str(Path(__file__).parents[2] / "examples" / "song-maker" / "recorded-index")
-OPTIONS = ("--recorded-index", INDEX, "--target-os", "windows", "--target-python", "3.11")
+OPTIONS = ("--recorded-index", RECORDED, "--target-os", "windows", "--target-python", "3.11")
 
 
 @pytest.fixture

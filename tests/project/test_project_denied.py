@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import configparser  # noqa: F401 - loaded before rights are given up
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,22 +12,9 @@ import pytest
 from envdoctor.adapters.project import ProjectFileError, read_project
 from envdoctor.diagnose.rules import res006_unread_requirement, res017_file_not_read
 from envdoctor.model.project import LeftOut
+from unprivileged import as_nobody
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights are others there")
-_NOBODY = 65534
-
-
-@contextmanager
-def _as_nobody() -> Iterator[None]:
-    """Give up the rights of root, who may read everything; anybody else has no more than their own."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(_NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.fixture
@@ -48,7 +34,7 @@ def read_denied(tmp_path: Path):
         for name in denied:
             (tmp_path / name).chmod(mode)
         try:
-            with _as_nobody():
+            with as_nobody():
                 return read_project(tmp_path / at, variables={})
         finally:
             for name in denied:
