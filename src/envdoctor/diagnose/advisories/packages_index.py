@@ -231,4 +231,7 @@ INDEX: tuple[Row, ...] = (
     ("ADV245", "symptoms.toml", ((),), ()),
     ("ADV246", "rocm.toml", (("rocm", "rocm-sdk-core"),), ()),
     ("ADV247", "rocm.toml", ((),), ()),
+    ("ADV248", "rocm.toml", (), ()),
+    ("ADV249", "symptoms.toml", ((),), ()),
+    ("ADV250", "symptoms.toml", ((),), ()),
 )
