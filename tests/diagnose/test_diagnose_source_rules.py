@@ -293,6 +293,42 @@ def test_hard_coded_devices_are_gathered_by_file() -> None:
     assert not found("SRC004", {"a.py": text}, "torch==2.1.1")
 
 
+_ELSE_CPU = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
+_IN_BRANCHES = 'def device():\n    if torch.cuda.is_available():\n        return torch.device("cuda")\n    return "cpu"\n'
+
+
+@pytest.mark.parametrize("text", [_ELSE_CPU, _IN_BRANCHES, "d = 'cuda:0' if torch.cuda.is_available() else 'cpu'\n"])
+@pytest.mark.parametrize("backend", ["directml", "xpu", "mps"])
+def test_a_choice_between_cuda_and_the_cpu_leaves_another_card_idle(text: str, backend: str) -> None:
+    target = replace(CUDA, backend=Backend(backend))
+    [finding] = found("SRC008", {"app.py": text}, target=target)
+    assert (finding.severity, finding.subject) == (Severity.WARNING, "app.py")
+    assert finding.location is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "backend"),
+    [
+        (_ELSE_CPU, Backend.CUDA),
+        (_ELSE_CPU, Backend.ROCM),
+        (_ELSE_CPU, Backend.CPU),
+        (_IN_BRANCHES.replace('    return "cpu"', "    import torch_directml\n    return torch_directml.device()"),
+         Backend.DIRECTML),
+        (_ELSE_CPU.replace('"cpu"', '"mps" if torch.backends.mps.is_available() else "cpu"'), Backend.MPS),
+        ("if torch.cuda.is_available():\n    torch.cuda.empty_cache()\n", Backend.DIRECTML),
+        ("# 'cuda' if torch.cuda.is_available() else 'cpu'\n", Backend.DIRECTML),
+    ],
+)  # fmt: skip
+def test_a_choice_that_finds_the_card_is_no_reason_for_alarm(text: str, backend: Backend) -> None:
+    assert found("SRC008", {"app.py": text}, target=replace(CUDA, backend=backend)) == []
+
+
+def test_where_another_file_asks_for_the_card_a_choice_without_it_is_a_note() -> None:
+    files = {"app.py": "import torch_directml\n", "inference.py": _ELSE_CPU}
+    [finding] = found("SRC008", files, target=replace(CUDA, backend=Backend.DIRECTML))
+    assert (finding.severity, finding.subject) == (Severity.INFO, "inference.py")
+
+
 def test_a_patch_of_the_profile_makes_a_source_finding_mild() -> None:
     files = {"app.py": "import scripts.b\n", "scripts/b.py": "import inflect\n"}
     patch = Patch(PatchKind.GUARD_IMPORT, ("scripts/**/*.py",), "not needed", module="other")

@@ -69,7 +69,6 @@ INDEX: tuple[Row, ...] = (
     ("ADV065", "directml.toml", (), ()),
     ("ADV066", "directml.toml", (("torch",),), ()),
     ("ADV067", "diffrhythm2.toml", (), ()),
-    ("ADV068", "diffrhythm2.toml", (), ()),
     ("ADV069", "torch.toml", (("torch",),), ()),
     ("ADV070", "zluda.toml", (), ()),
     ("ADV071", "zluda.toml", (("torch",),), ()),

@@ -1,0 +1,86 @@
+"""Sources that choose between CUDA and the CPU alone.
+
+## What it does
+
+Lists the files that take `cuda` where torch offers it and the CPU otherwise, where the target's backend answers to
+another name (DirectML, Intel's XPU, Apple's MPS), and which do not ask for that one.
+
+## Why is this bad
+
+Nothing fails: the work runs on the CPU, many times slower, although the card is there and its build of torch installed.
+Where no file of the project names the card's own device, that is certain and a warning; else a note, since another file
+may be the one that decides.
+
+## Example
+
+`device = "cuda" if torch.cuda.is_available() else "cpu"` with torch-directml.
+
+## References
+
+- Microsoft, torch_directml.device: https://learn.microsoft.com/windows/ai/directml/pytorch-windows
+- PyTorch, Getting started on Intel GPU: https://docs.pytorch.org/docs/stable/notes/get_start_xpu.html
+- PyTorch, MPS backend: https://docs.pytorch.org/docs/stable/notes/mps.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.source_scan import Hit, called_in, scan_of
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.target import Backend
+from envdoctor.model.unknown import SubjectKind
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
+
+_CHOICE = (
+    r"""["']cuda(?::0)?["']\)? if (?:torch\.)?cuda\.is_available\(\)"""
+    r"""|if (?:torch\.)?cuda\.is_available\(\):\s+(?:return\b|[\w.]+\s*=)[^\n]*["']cuda"""
+)
+_ASKED_AS = {
+    Backend.DIRECTML: (r"torch_directml|privateuseone", "torch_directml.device()"),
+    Backend.XPU: (r"\bxpu\b|torch\.accelerator|\bAccelerator\(", 'torch.device("xpu")'),
+    Backend.MPS: (r"\bmps\b|torch\.accelerator|\bAccelerator\(", 'torch.device("mps")'),
+}
+"""How sources name the device of a backend, and what they had to say."""
+
+
+def _find(examination: Examination) -> Iterator[Finding]:
+    if examination.sources is None or examination.target is None or examination.target.backend not in _ASKED_AS:
+        return
+    backend, scan = examination.target.backend, scan_of(examination.sources)
+    own, device = _ASKED_AS[backend]
+    asking = {path for path, item in scan.by_path.items() if re.search(own, item.text)}
+    by_file: dict[str, list[Hit]] = {}
+    for hit in scan.search(_CHOICE, having=("cuda.is_available()",)):
+        if hit.path not in asking:
+            by_file.setdefault(hit.path, []).append(hit)
+    for path, hits in sorted(by_file.items()):
+        yield Finding(
+            rule=RULE.code,
+            name=RULE.name,
+            severity=Severity.INFO if asking else RULE.severity,
+            subject=path,
+            message=f"`{path}` chooses between CUDA and the CPU alone, so that the card of {backend.value} stays idle",
+            evidence=tuple(Evidence(hit.text[:120], f"{path}:{hit.line}") for hit in hits[:5]),
+            remedy=Remedy(f"have it ask for `{device}` where neither is meant, or pass the device in"),
+            location=FileOrigin(path, hits[0].line),
+            symbols=called_in(hits[:5]),
+        )
+
+
+RULE = Rule(
+    code="SRC008",
+    name="card-never-asked",
+    severity=Severity.WARNING,
+    about=SubjectKind.FILE,
+    summary="Sources that choose between CUDA and the CPU alone",
+    find=_find,
+    documentation=__doc__ or "",
+    needs=frozenset({"sources", "target"}),
+)
