@@ -10,9 +10,11 @@ from render_reports import REPORTS
 from rich.cells import cell_len
 
 from envdoctor.model.fact import Fact, FactState
+from envdoctor.model.finding import Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.report import Report
+from envdoctor.model.unknown import SubjectKind
 from envdoctor.render import RenderOptions, render
 from envdoctor.render.wording import size, versions
 
@@ -127,6 +129,14 @@ def test_many_notes_fold_as_a_whole_and_a_few_do_not() -> None:
     assert "6 notes folded; --verbose shows them: SRC004 undeclared-import x6" in page("finding_kinds")
     few = replace(REPORTS["finding_kinds"], findings=REPORTS["finding_kinds"].findings[:3])
     assert "note SRC004 undeclared-import: six" in render(few, "human")
+
+
+def test_a_note_on_the_whole_project_is_shown_beside_folded_ones() -> None:
+    many = REPORTS["finding_kinds"].findings
+    caution = replace(many[0], rule="RES211", severity=Severity.INFO, subject_kind=SubjectKind.PROJECT, message="mind it")
+    text = render(replace(REPORTS["finding_kinds"], findings=(*many, caution)), "human")
+    assert "  mind it\n" in text
+    assert "6 notes folded; --verbose shows them: SRC004 undeclared-import x6" in text
 
 
 @pytest.mark.parametrize("format_", ["human", "markdown", "html"])

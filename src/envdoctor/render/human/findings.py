@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Applicability, Finding, Severity
+from envdoctor.model.unknown import SubjectKind
 from envdoctor.render.wording import count, evidence_text, other_findings
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ def write_findings(page: Page, report: Report) -> None:
         group = [finding for finding in found if finding.severity is severity]
         limit = None if page.verbose else _SHOWN[severity]
         if severity is Severity.INFO and limit is not None and len(group) > limit:
-            limit = 0  # Three notes out of fifty tell nobody anything.
+            # Three notes out of fifty tell nobody anything; what is said of the whole project is read by everyone.
+            group.sort(key=lambda item: item.subject_kind is not SubjectKind.PROJECT)
+            limit = min(limit, sum(item.subject_kind is SubjectKind.PROJECT for item in group))
         for finding in group[:limit]:
             _write_finding(page, finding)
         if limit is not None and len(group) > limit:
