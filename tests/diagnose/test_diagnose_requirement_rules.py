@@ -146,6 +146,24 @@ def test_of_a_gpu_build_that_the_target_cannot_have_the_one_for_the_cpu_is_named
     assert ("keep the line off" in finding.remedy.summary) is not there
 
 
+@pytest.mark.parametrize(
+    ("target", "file", "said"),
+    [
+        ("linux/aarch64/3.12/cuda", "demo-2.0-cp312-cp312-manylinux_2_34_aarch64.whl", "glibc 2.34 or later"),
+        ("linux/aarch64/3.12/cuda", "demo-2.0-cp312-cp312-manylinux_2_34_x86_64.whl", ""),
+        ("macos/arm64/3.12/mps", "demo-2.0-cp312-cp312-macosx_15_0_arm64.whl", "macOS 15.0 or later"),
+    ],
+)
+def test_a_newer_glibc_or_macos_that_has_a_file_is_named(target: str, file: str, said: str) -> None:
+    asked = line("demo")
+    conflicts = (Conflict("C1", (asked,), Clash("demo", (ClashSide(asked),))),)
+    index = MemoryIndex({"demo": [file]})
+    (finding,) = found("RES101", conflicts=conflicts, target=target_of(target), index=index)
+    assert finding.remedy
+    assert said in finding.remedy.summary
+    assert ("no Python helps" in finding.remedy.summary) is not bool(said)
+
+
 def test_the_newest_python_that_has_all_the_pins_is_named() -> None:
     files = {
         "torch": [f"torch-2.3.0-cp3{minor}-cp3{minor}-win_amd64.whl" for minor in (9, 10, 11, 12)],

@@ -294,7 +294,7 @@ def test_hard_coded_devices_are_gathered_by_file() -> None:
 
 
 _ELSE_CPU = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
-_IN_BRANCHES = 'def device():\n    if torch.cuda.is_available():\n        return torch.device("cuda")\n    return "cpu"\n'
+_IN_BRANCHES = 'def device():\n    if torch.cuda.is_available():\n        return "cuda"\n    return "cpu"\n'
 
 
 @pytest.mark.parametrize("text", [_ELSE_CPU, _IN_BRANCHES, "d = 'cuda:0' if torch.cuda.is_available() else 'cpu'\n"])

@@ -133,7 +133,7 @@ def test_many_notes_fold_as_a_whole_and_a_few_do_not() -> None:
 
 def test_a_note_on_the_whole_project_is_shown_beside_folded_ones() -> None:
     many = REPORTS["finding_kinds"].findings
-    caution = replace(many[0], rule="RES211", severity=Severity.INFO, subject_kind=SubjectKind.PROJECT, message="mind it")
+    caution = replace(many[0], severity=Severity.INFO, subject_kind=SubjectKind.PROJECT, message="mind it")
     text = render(replace(REPORTS["finding_kinds"], findings=(*many, caution)), "human")
     assert "  mind it\n" in text
     assert "6 notes folded; --verbose shows them: SRC004 undeclared-import x6" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,7 +13,7 @@ from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
-from envdoctor.model.target import Target
+from envdoctor.model.target import OperatingSystem, Target
 
 __all__ = ["Reach", "in_words", "pythons_in_words", "reach_of", "span_in_words"]
 
@@ -28,6 +29,8 @@ _MACHINES = (
     ("win32", "32-bit"),
     ("i686", "32-bit"),
 )
+_LEVEL = re.compile(r"(?:manylinux|macosx)_(\d+)_(\d+)_")
+_LEVELS = {OperatingSystem.LINUX: "glibc", OperatingSystem.MACOS: "macos"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class Reach:
     """Platforms that have a wheel for some Python."""
     source: bool
     """There is a source distribution."""
+    level: str = ""
+    """The oldest newer system that has a file, where no Python helps: ``glibc 2.34``, ``macos 14.0``."""
 
 
 def reach_of(files: Iterable[DistributionFile], target: Target) -> Reach:
@@ -52,7 +57,20 @@ def reach_of(files: Iterable[DistributionFile], target: Target) -> Reach:
             pythons.append((3, minor))
     platforms = dict.fromkeys(name for file in kept if file.kind is FileKind.WHEEL for name in _platforms(file))
     source = any(file.kind is FileKind.SDIST for file in kept)
-    return Reach(tuple(pythons), tuple(sorted(platforms)), source)
+    return Reach(tuple(pythons), tuple(sorted(platforms)), source, "" if pythons else _level(kept, target))
+
+
+def _level(files: Sequence[DistributionFile], target: Target) -> str:
+    option = _LEVELS.get(target.os)
+    if option is None:
+        return ""
+    now = getattr(target, option)
+    named = {(int(item[1]), int(item[2])) for file in files for item in _LEVEL.finditer(file.filename)}
+    for level in sorted(item for item in named if item > now):
+        newer = replace(target, glibc=level) if option == "glibc" else replace(target, macos=level)
+        if any(can_use(file, newer) for file in files):
+            return f"{option} {level[0]}.{level[1]}"
+    return ""
 
 
 def _tags(file: DistributionFile) -> frozenset[Tag]:

@@ -233,4 +233,5 @@ INDEX: tuple[Row, ...] = (
     ("ADV248", "rocm.toml", (), ()),
     ("ADV249", "symptoms.toml", ((),), ()),
     ("ADV250", "symptoms.toml", ((),), ()),
+    ("ADV251", "cuda.toml", (("torch",), ("torch",)), ()),
 )

@@ -12,8 +12,8 @@ index has no project of that name.
 ## Example
 
 `torch==2.0.1` on Python 3.12: its wheels stop at 3.11. The remedy says which Pythons have a file on the target's
-platform or, where none has, for which platforms there are wheels, and the nearest versions that the target has. Of a
-name that no index has, it asks whether a well-known one was meant.
+platform or, where none has, which newer glibc or macOS has one, or for which platforms there are wheels, and the
+nearest versions that the target has. Of a name that no index has, it asks whether a well-known one was meant.
 
 ## References
 
@@ -43,6 +43,7 @@ from envdoctor.model.target import Backend, Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
 _MOST = 3
+_SYSTEMS = {"glibc": "glibc", "macos": "macOS"}
 _TAGS = frozenset({RejectionKind.TAG, RejectionKind.REQUIRES_PYTHON})
 
 
@@ -177,6 +178,12 @@ def _remedy(
         way = f"{have}: make the environment with {newest}"
         words = f"{way}; on Python {files.target.python_version}, {near}" if near else way
         return Remedy(words, commands=(Command("check", f"{shared[-1][0]}.{shared[-1][1]}"),) if shared else ())
+    if files.reach.level:
+        option, _, level = files.reach.level.partition(" ")
+        have = f"`{name}` {asked} has a file for {_place(files.target)} with {_SYSTEMS[option]} {level} or later"
+        way = f"{have}: where the machine has that, say `--{option} {level}`"
+        other = f"take `{files.plain}` in its place, on the CPU" if files.plain else near
+        return Remedy(f"{way}; else {other}" if other else way)
     where = in_words(files.reach.platforms) or "no platform at all"
     source = "a source distribution" if files.reach.source else "no source distribution"
     have = f"no Python helps: `{name}` {asked} has wheels for {where}, and {source}"

@@ -66,7 +66,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             name=RULE.name,
             severity=Severity.INFO if asking else RULE.severity,
             subject=path,
-            message=f"`{path}` chooses between CUDA and the CPU alone, so that the card of {backend.value} stays idle",
+            message=f"`{path}` chooses between CUDA and the CPU alone, so that on {backend.value} the card stays idle",
             evidence=tuple(Evidence(hit.text[:120], f"{path}:{hit.line}") for hit in hits[:5]),
             remedy=Remedy(f"have it ask for `{device}` where neither is meant, or pass the device in"),
             location=FileOrigin(path, hits[0].line),
