@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from envdoctor.model.finding import Evidence
+from envdoctor.model.finding import Evidence, Finding
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.finding import Finding, Severity
+    from envdoctor.model.finding import Remedy, Severity
+    from envdoctor.model.origin import FileOrigin
+    from envdoctor.model.unknown import Unknown
 
 __all__ = ["Rule", "judged_by_smoke", "name_rows"]
 
@@ -36,6 +38,40 @@ class Rule:
     """What the subjects of its findings are, where a finding does not say otherwise."""
     ranks: bool = False
     """Its findings tell a broken resolution from a working one, and it looks at nothing but the resolution."""
+
+    def finding(
+        self,
+        subject: str,
+        message: str = "",
+        evidence: tuple[Evidence, ...] = (),
+        remedy: Remedy | None = None,
+        *,
+        severity: Severity | None = None,
+        location: FileOrigin | None = None,
+        subject_kind: SubjectKind | None = None,
+        packages: tuple[str, ...] = (),
+        conflict: str = "",
+        repair: str = "",
+        symbols: tuple[str, ...] = (),
+        unknowns: tuple[Unknown, ...] = (),
+    ) -> Finding:
+        """Return one of its findings; severity and kind of subject are the rule's own where none is given."""
+        return Finding(
+            self.code,
+            self.name,
+            severity or self.severity,
+            subject,
+            message,
+            evidence,
+            remedy,
+            location,
+            subject_kind=subject_kind or self.about,
+            packages=packages,
+            conflict=conflict,
+            repair=repair,
+            symbols=symbols,
+            unknowns=unknowns,
+        )
 
 
 def judged_by_smoke(_: Examination) -> Iterable[Finding]:

@@ -7,12 +7,11 @@ from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from envdoctor.model.environment import EnvironmentKind
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledEnvironment
 
-__all__ = ["is_active", "is_here", "is_inside", "isolation_finding", "of_conda", "path"]
+__all__ = ["is_active", "is_here", "is_inside", "of_conda", "path"]
 
 _CONDA = re.compile(r"(^|[/\\])[\w.-]*(conda|miniforge|mambaforge|micromamba)[\w.-]*([/\\]|$)", re.IGNORECASE)
 
@@ -46,10 +45,3 @@ def path(text: str) -> PurePath:
 def of_conda(text: str) -> bool:
     """Return whether a path looks like one of conda's."""
     return bool(_CONDA.search(text))
-
-
-def isolation_finding(
-    rule: tuple[str, str], severity: Severity, subject: str, message: str, evidence: tuple[Evidence, ...], advice: str
-) -> Finding:
-    """Return a finding of the isolation family; ``rule`` is its code and name, ``advice`` a remedy to read."""
-    return Finding(rule[0], rule[1], severity, subject, message, evidence, Remedy(advice))

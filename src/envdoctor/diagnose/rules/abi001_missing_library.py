@@ -152,14 +152,12 @@ def _finding(links: Links, subject: str, severity: Severity, cases: list[tuple[B
     why = next((f" ({why})" for _, _, why in cases if why), "")
     beside = _beside(links, names)
     evidence = [Evidence(f"needs {', '.join(lacks[:6])}", short_path(binary.path)) for binary, lacks, _ in cases[:8]]
-    return Finding(
-        RULE.code,
-        RULE.name,
-        severity,
+    return RULE.finding(
         subject,
         f"`{subject}` needs {shown}, which nothing provides{why}{f'; {beside}' if beside else ''}",
         tuple(evidence),
         Remedy(_remedy(links, subject, names)),
+        severity=severity,
     )
 
 

@@ -87,10 +87,7 @@ def _stem(binary: Binary) -> str:
 def _finding(subject: str, items: list[Binary], machine: tuple[str, str], start: str) -> Finding:
     first = items[0]
     built = f"{_SYSTEMS[first.format]} {', '.join(first.architectures)}"
-    return Finding(
-        RULE.code,
-        RULE.name,
-        RULE.severity,
+    return RULE.finding(
         subject,
         f"{start} built for {built}, and this is {machine[0]} {machine[1]}",
         tuple(

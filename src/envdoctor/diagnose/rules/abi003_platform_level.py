@@ -49,10 +49,7 @@ def find(examination: Examination) -> Iterator[Finding]:
                 groups.setdefault(owner(item), []).append((needed, item))
         for subject, items in groups.items():
             highest = max(needed for needed, _ in items)
-            yield Finding(
-                RULE.code,
-                RULE.name,
-                RULE.severity,
+            yield RULE.finding(
                 subject,
                 f"`{subject}` needs {system} {_text(highest)}, and {where} has {_text(level)}",
                 tuple(Evidence(f"{system} {_text(needed)}", short_path(item.path)) for needed, item in items[:8]),

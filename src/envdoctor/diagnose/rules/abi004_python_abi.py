@@ -52,10 +52,7 @@ def find(examination: Examination) -> Iterator[Finding]:
             groups.setdefault(owner(item), []).append(item)
     for subject, items in groups.items():
         built = ", ".join(sorted({item.python or "" for item in items}))
-        yield Finding(
-            RULE.code,
-            RULE.name,
-            RULE.severity,
+        yield RULE.finding(
             subject,
             f"`{subject}` has extension modules for {built}, and the environment's Python is {wanted}",
             tuple(Evidence(f"for {item.python}", short_path(item.path)) for item in items[:8]),

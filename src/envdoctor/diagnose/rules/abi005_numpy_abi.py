@@ -49,10 +49,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     for subject in _told(examination) if groups else ():
         groups.pop(subject, None)
     for subject, items in groups.items():
-        yield Finding(
-            RULE.code,
-            RULE.name,
-            RULE.severity,
+        yield RULE.finding(
             subject,
             f"`{subject}` was compiled against NumPy 1, and numpy {numpy.version} is installed",
             tuple(Evidence("imports the C API of NumPy 1", short_path(item.path)) for item in items[:8]),

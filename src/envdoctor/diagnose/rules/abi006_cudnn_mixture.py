@@ -40,10 +40,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     sides = " and ".join(
         f"cuDNN {number} ({', '.join(f'`{name}`' for name in names)})" for number, names in users.items()
     )
-    yield Finding(
-        RULE.code,
-        RULE.name,
-        RULE.severity,
+    yield RULE.finding(
         next(iter(next(iter(users.values())))),
         f"one process would load {sides}",
         tuple(

@@ -43,10 +43,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         sides = " and ".join(
             f"CUDA {number} ({', '.join(f'`{name}`' for name in names)})" for number, names in users.items()
         )
-        yield Finding(
-            RULE.code,
-            RULE.name,
-            RULE.severity,
+        yield RULE.finding(
             other,
             f"one process would load the runtimes of {sides}",
             tuple(

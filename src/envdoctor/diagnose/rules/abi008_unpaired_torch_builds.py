@@ -49,10 +49,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         apart = builds_apart(found, torch) if found is not None and _tells(examination, found, torch) else None
         if found is None or apart is None:
             continue
-        yield Finding(
-            RULE.code,
-            RULE.name,
-            RULE.severity,
+        yield RULE.finding(
             name,
             f"`{name}` {found.version} and `torch` {torch.version} are different builds: "
             f"for {apart[0]} and for {apart[1]}",

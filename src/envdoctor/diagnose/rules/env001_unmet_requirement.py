@@ -49,12 +49,10 @@ def find(examination: Examination) -> Iterator[Finding]:
             continue
         state = f"{have.version} is installed" if have is not None else _absent(examination, demand)
         through = f" (its extra `{demand.extra}`)" if demand.extra else ""
-        finding = Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=_severity(demand),
+        finding = RULE.finding(
             subject=demand.consumer.name,
             message=f"{_who(demand)}{through} requires `{demand.text}`, but {state}",
+            severity=_severity(demand),
             evidence=_evidence(demand, have),
             remedy=_remedy(examination, demands, demand),
             packages=(canonicalize_name(demand.consumer.name), demand.name) if have is not None else (),
@@ -91,13 +89,11 @@ def _stand_in(demand: Demand, demands: Demands) -> InstalledDistribution | None:
 
 
 def _stood_in_for(demand: Demand, stand_in: InstalledDistribution) -> Finding:
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=Severity.INFO,
+    return RULE.finding(
         subject=demand.consumer.name,
         message=f"{_who(demand)} requires `{demand.text}`; "
         f"`{stand_in.name}` {stand_in.version}, which gives the same modules, stands in for it",
+        severity=Severity.INFO,
         evidence=_evidence(demand, None),
         remedy=Remedy(f"Leave it so: installing `{demand.name}` beside `{stand_in.name}` would overwrite its files"),
     )

@@ -78,10 +78,7 @@ def _finding(examination: Examination, demands: Demands, name: str, sides: list[
     more = f", and {others} more like them," if others else ""
     state = f"{have.version} is installed" if have else "none is installed"
     waiver = _waiver(examination, demands, [demand for side in sides for demand in side])
-    finding = Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    finding = RULE.finding(
         subject=name,
         message=f"No version of `{name}` suits both {said}{more}; {state}",
         evidence=tuple(

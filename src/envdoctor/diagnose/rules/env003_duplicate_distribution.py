@@ -49,13 +49,10 @@ def _finding(environment: InstalledEnvironment, name: str, found: list[Installed
     versions = sorted({item.version for item in found})
     times = "twice" if len(found) == 2 else f"{len(found)} times"
     uninstall = [("uninstall", "-y", name)] * len(found)
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        # The same version told twice (an egg-info that a Linux distribution leaves beside) misleads nobody.
-        severity=RULE.severity if len(versions) > 1 else Severity.INFO,
+    return RULE.finding(
         subject=name,
         message=f"`{name}` is installed {times} in one folder: {' and '.join(item.version for item in found)}",
+        severity=RULE.severity if len(versions) > 1 else Severity.INFO,
         evidence=tuple(Evidence(f"{name} {item.version}", item.metadata_path) for item in found),
         remedy=Remedy(
             f"Uninstall `{name}` {times} (delete what stays of it), then install the version you want",

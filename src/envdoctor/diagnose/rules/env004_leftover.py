@@ -44,10 +44,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         likely = _likely(environment, stem)
         whose = f" of `{likely}`" if likely else ""
         again = f", then install `{likely}` again" if likely else ""
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=stem,
             message=f"`{stem}` was left behind by an install{whose} that did not end",
             evidence=tuple(Evidence("left behind", path) for path in paths),

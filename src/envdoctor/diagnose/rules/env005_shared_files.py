@@ -118,12 +118,10 @@ def _finding(
     evidence += [Evidence(f"differs: {path}") for path in different[:8]]
     evidence += [Evidence(f"shared: {path}") for path in sorted(shared - set(different))[: 3 if different else 8]]
     count = f"{len(shared)} file{'s' if len(shared) != 1 else ''}"
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=severity,
+    return RULE.finding(
         subject=group[0].name,
         message=f"{_names(group)} own the same {count}{content}",
+        severity=severity,
         evidence=tuple(evidence),
         remedy=_remedy(examination, environment, group) if severity is not Severity.INFO else None,
     )
@@ -139,12 +137,10 @@ def _known_rivals(examination: Examination, environment: InstalledEnvironment, t
         if all(item.files for item in group) and len({item.location for item in group}) == 1:
             # The file lists were compared, and these releases do not share anything that matters.
             continue
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=Severity.ERROR,
+        yield RULE.finding(
             subject=group[0].name,
             message=f"{_names(group)} own the same import package `{package}`",
+            severity=Severity.ERROR,
             evidence=tuple(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in group),
             remedy=_remedy(examination, environment, group),
         )

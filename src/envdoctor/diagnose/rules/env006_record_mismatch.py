@@ -94,12 +94,10 @@ def _finding(
     listed = [f"missing: {item.detail}" for item in missing]
     listed += [f"damaged: {item.detail}" for item in damaged]
     listed += [f"changed: {item.detail}" for item in changed]
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=_severity(environment, name, [*missing, *damaged], changed),
+    return RULE.finding(
         subject=name,
         message=f"Files of `{name}` {version} are not as they were recorded: {' and '.join(counts)}",
+        severity=_severity(environment, name, [*missing, *damaged], changed),
         evidence=tuple(Evidence(line) for line in listed[:10]),
         remedy=Remedy(
             f"Install `{name}` {version} again",
@@ -111,12 +109,10 @@ def _finding(
 
 def _not_compared(name: str, unread: list[EnvironmentProblem]) -> Finding:
     count = "1 file" if len(unread) == 1 else f"{len(unread)} files"
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=Severity.WARNING,
+    return RULE.finding(
         subject=name,
         message=f"{count} of `{name}` could not be read and compared with the recorded hash",
+        severity=Severity.WARNING,
         evidence=tuple(Evidence(f"not read: {item.detail}") for item in unread[:10]),
         remedy=Remedy("Verify as a user who may read them"),
     )

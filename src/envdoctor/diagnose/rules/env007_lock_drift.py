@@ -57,12 +57,10 @@ def find(examination: Examination) -> Iterator[Finding]:
             yield _finding(package.name, message, where, have)
     extra = sorted(set(installed) - locked - _TOOLS)
     if extra:
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=Severity.INFO,
+        yield RULE.finding(
             subject="environment",
             subject_kind=SubjectKind.ENVIRONMENT,
+            severity=Severity.INFO,
             message=f"{len(extra)} installed distribution{'s are' if len(extra) != 1 else ' is'} not in the lock",
             evidence=tuple(Evidence(f"{name} {installed[name].version}", where) for name in extra),
         )
@@ -83,10 +81,7 @@ def _finding(name: str, message: str, where: str, have: InstalledDistribution | 
     evidence = [Evidence("locked", where)]
     if have is not None:
         evidence.append(Evidence(f"installed: {have.version}", have.metadata_path))
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=name,
         message=message,
         evidence=tuple(evidence),

@@ -122,7 +122,7 @@ def _is_version(text: str) -> bool:
 
 
 def _finding(severity: Severity, subject: str, message: str, evidence: Evidence, advice: str) -> Finding:
-    return Finding(RULE.code, RULE.name, severity, subject, message, (evidence,), Remedy(advice))
+    return RULE.finding(subject, message, (evidence,), Remedy(advice), severity=severity)
 
 
 RULE = Rule(

@@ -45,10 +45,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         if wanted is None or any(_accepts(wanted, version) for version in versions):
             continue
         shown = environment.python_full or short
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=distribution.name,
             message=f"`{distribution.name}` {distribution.version} requires Python `{wanted}`, this is {shown}",
             evidence=(Evidence(f"Requires-Python: {wanted}", distribution.metadata_path),),

@@ -57,12 +57,10 @@ def find(examination: Examination) -> Iterator[Finding]:
 def _finding(problem: EnvironmentProblem) -> Finding:
     severity, saying = _SAYINGS[problem.kind]
     advice = _REMEDIES.get(problem.kind)
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=severity,
+    return RULE.finding(
         subject=problem.subject,
         message=saying.format(problem.subject, problem.detail),
+        severity=severity,
         evidence=(Evidence(problem.detail, problem.subject),),
         remedy=Remedy(advice) if advice else None,
     )

@@ -38,10 +38,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     open_questions = [problem for problem in environment.problems if problem.kind in _NOT_TOLD]
     if open_questions:
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=open_questions[0].subject,
             message=f"`{environment.source}` output does not tell {_joined([item.detail for item in open_questions])}",
             remedy=Remedy("Check the environment on its machine, or send `python -m pip inspect` for its requirements"),

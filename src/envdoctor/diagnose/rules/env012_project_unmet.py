@@ -114,10 +114,7 @@ def _finding(requirement: Requirement, have: InstalledDistribution | None) -> Fi
     if have is not None:
         evidence.append(Evidence(f"installed: {have.name} {have.version}", have.metadata_path))
     who = "the profile" if requirement.origin.kind == "profile" else "the project"
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=requirement.name,
         message=f"{who} asks for `{requirement}`, but {state}",
         evidence=tuple(evidence),

@@ -47,12 +47,10 @@ def find(examination: Examination) -> Iterator[Finding]:
 
 
 def _finding(path: str, message: str, severity: Severity, seen: str, remedy: Remedy | None) -> Finding:
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=severity,
+    return RULE.finding(
         subject=path,
         message=message,
+        severity=severity,
         evidence=(Evidence(seen, path),),
         remedy=remedy,
     )

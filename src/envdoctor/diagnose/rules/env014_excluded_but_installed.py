@@ -64,10 +64,7 @@ def _finding(
         evidence.append(Evidence(exclusion.evidence, str(exclusion.origin or f"profile {profile.name}")))
     if left := _left_behind(found, environment):
         evidence.append(Evidence(f"it came with {', '.join(left)}, which nothing else here asks for and which stay"))
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=exclusion.name,
         message=f"`{exclusion.name}` {found.version} is installed, and profile {profile.name} leaves it out: "
         f"{exclusion.because}",

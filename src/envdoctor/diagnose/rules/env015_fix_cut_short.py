@@ -35,10 +35,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     cut = [item for item in (environment.problems if environment else ()) if item.kind is ProblemKind.CUT_SHORT]
     if environment is None or not cut:
         return
-    yield Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    yield RULE.finding(
         subject=environment.root,
         message="A fix of this environment was cut short: it is neither as before nor as the fix would have left it",
         evidence=tuple(Evidence("the journal has no end", f".envdoctor/journal/{item.subject}") for item in cut),

@@ -46,12 +46,10 @@ def find(examination: Examination) -> Iterator[Finding]:
     listed = ", ".join(f"`{name}`" for name in missing)
     who = "a fix had it set" if environment.settings_wanted else f"profile `{profile.name if profile else ''}` names"
     seen = f"{who} {', '.join(wanted)}; set at start: {', '.join(environment.settings) or 'nothing'}"
-    yield Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=Severity.WARNING,
+    yield RULE.finding(
         subject=environment.root,
         message=f"kernels pass with {listed}, which nothing in `{environment.root}` sets for a program",
+        severity=Severity.WARNING,
         evidence=(Evidence(seen),),
         remedy=Remedy("have them set at each start, as `envdoctor fix` does", commands=(Command("fix"),)),
     )

@@ -57,10 +57,7 @@ def _finding(environment: InstalledEnvironment, outcome: ImportOutcome) -> Findi
     where = environment.executable or environment.root
     evidence = [Evidence(f"import {outcome.module}: {outcome.status} {outcome.detail}".rstrip(), where)]
     evidence += [Evidence(line) for line in outcome.output.splitlines()[-6:] if line.strip()]
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=outcome.module,
         message=_SAYINGS[outcome.status].format(outcome.module, outcome.detail),
         evidence=tuple(evidence),

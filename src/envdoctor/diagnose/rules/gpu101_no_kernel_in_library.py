@@ -73,14 +73,12 @@ def _listed(examination: Examination, cards: list[str]) -> Iterator[Finding]:
     for card in cards:
         if code_of(names).runs_on(card) is False:
             called = f"`torch` {version}" if version else "`torch`"
-            yield Finding(
-                RULE.code,
-                RULE.name,
-                Severity.ERROR,
+            yield RULE.finding(
                 "torch",
                 f"no kernel of {called} runs on {card}: it has {names[0]} to {names[-1]} and no PTX to fall back on",
                 (Evidence(", ".join(names), examination.facts.get("torch.arch_list").source),),
                 Remedy(_advice(examination, "torch", card)),
+                severity=Severity.ERROR,
             )
 
 
@@ -101,14 +99,12 @@ def _finding(subject: str, card: str, without: list[Binary], advice: str, *, who
     else:
         count = f"{len(without)} librar{'y' if len(without) == 1 else 'ies'}"
         message = f"{count} of `{subject}` ha{'s' if len(without) == 1 else 've'} no kernel for {card}, others have"
-    return Finding(
-        RULE.code,
-        RULE.name,
-        Severity.ERROR if whole else Severity.INFO,
+    return RULE.finding(
         subject,
         message,
         tuple(Evidence(", ".join(item.gpu.architectures), short_path(item.path)) for item in without[:8]),
         Remedy(advice),
+        severity=Severity.ERROR if whole else Severity.INFO,
     )
 
 

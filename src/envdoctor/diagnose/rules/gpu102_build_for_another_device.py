@@ -90,14 +90,12 @@ def find(examination: Examination) -> Iterator[Finding]:
         if told is None or any(scene.get(name) for name in _OTHER_WAYS) or _told_elsewhere(examination, scene):
             continue
         severity, built_for, card = told
-        yield Finding(
-            RULE.code,
-            RULE.name,
-            severity,
+        yield RULE.finding(
             "torch",
             f"`torch` {torch.version} is built for {built_for}, and the card is {' and '.join(cards.named)}",
             _evidence(examination, torch),
             Remedy(_advice(examination, card)),
+            severity=severity,
         )
 
 

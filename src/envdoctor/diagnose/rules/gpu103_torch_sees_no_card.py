@@ -55,10 +55,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     hidden = [fact for name in _HIDING if (fact := facts.get(f"environment.{name}")).value is not None]
     program = "nvidia-smi" if vendor == "nvidia" else "rocminfo"
-    yield Finding(
-        RULE.code,
-        RULE.name,
-        RULE.severity,
+    yield RULE.finding(
         "torch",
         f"`torch` {torch.version} ({torch.label}) sees no GPU, and the machine has one",
         (

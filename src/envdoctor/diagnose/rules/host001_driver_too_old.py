@@ -50,10 +50,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         for name, binary in users.items():
             if name == "torch" and told:
                 continue
-            yield Finding(
-                RULE.code,
-                RULE.name,
-                RULE.severity,
+            yield RULE.finding(
                 name,
                 f"`{name}` needs CUDA {number}, which needs driver {floor} or later, and this is {driver}",
                 (

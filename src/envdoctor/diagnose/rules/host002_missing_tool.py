@@ -64,14 +64,12 @@ def _of_profile(profile: Profile, need: SystemNeed, examination: Examination) ->
         message = f"`{need.name}` is not there: {need.because}"
     else:
         return
-    yield Finding(
-        RULE.code,
-        RULE.name,
-        Severity.WARNING if need.only_for else Severity.ERROR,
+    yield RULE.finding(
         need.name,
         message,
         (Evidence(f"needed by {', '.join(need.only_for) or 'the stack'}", f"profile {profile.name}"),),
         _remedy(need),
+        severity=Severity.WARNING if need.only_for else Severity.ERROR,
     )
 
 
@@ -85,14 +83,12 @@ def _compiler(examination: Examination) -> Iterator[Finding]:
     builds = [item for item in packages if item.build_risk is BuildRisk.COMPILER]
     if builds and is_missing(examination.facts, "cxx-compiler"):
         names = ", ".join(f"`{item.name}`" for item in builds[:6])
-        yield Finding(
-            RULE.code,
-            RULE.name,
-            Severity.WARNING,
+        yield RULE.finding(
             "cxx-compiler",
             f"there is no C++ compiler, and {names} would be built from source",
             tuple(Evidence(item.file.filename, f"index {item.file.index}") for item in builds[:6]),
             Remedy("install a compiler (g++, clang, or Visual Studio's Build Tools), or take versions with wheels"),
+            severity=Severity.WARNING,
         )
 
 

@@ -47,14 +47,12 @@ def _disk(examination: Examination) -> Iterator[Finding]:
     unpacked = round(download * _UNPACKED)
     if not isinstance(free, int) or download + unpacked <= free:
         return
-    yield Finding(
-        RULE.code,
-        RULE.name,
-        Severity.ERROR if unpacked > free else Severity.WARNING,
+    yield RULE.finding(
         "disk",
         f"{_gb(free)} are free; the resolution takes about {_gb(unpacked)}, {_gb(unpacked + download)} with downloads",
         (Evidence(f"{len(packages)} files, {_gb(download)}", examination.facts.get("host.disk_free_bytes").source),),
         Remedy("make room, or put the environment and the installer's cache on another disk"),
+        severity=Severity.ERROR if unpacked > free else Severity.WARNING,
     )
 
 
@@ -63,14 +61,12 @@ def _memory(examination: Examination) -> Iterator[Finding]:
     planned = examination.resolution is not None and examination.resolution.get("torch")
     installed = examination.environment is not None and examination.environment.get("torch")
     if isinstance(memory, int) and memory < _LEAST_MEMORY and (planned or installed):
-        yield Finding(
-            RULE.code,
-            RULE.name,
-            Severity.WARNING,
+        yield RULE.finding(
             "memory",
             f"the host has {_gb(memory)} of memory, and importing torch alone takes a good part of it",
             (Evidence(_gb(memory), examination.facts.get("host.memory_bytes").source),),
             Remedy("run on a machine, or in a container, with at least 2 GiB"),
+            severity=Severity.WARNING,
         )
 
 

@@ -52,15 +52,13 @@ def find(examination: Examination) -> Iterator[Finding]:
         if not listed or not ours or any(code.runs_on(card) is not False for card in ours):
             continue
         built = _built(examination)
-        yield Finding(
-            RULE.code,
-            RULE.name,
-            RULE.severity if built is None or built else Severity.INFO,
+        yield RULE.finding(
             variable,
             f"{variable} is `{text}`, and the card is {' and '.join(map(_card, ours))}: what is built here"
             f"{' (' + ', '.join(built) + ')' if built else ''} has no code for it",
             (Evidence(f"{variable}={text}", source),),
             Remedy(f"set {variable} to {';'.join(map(_number, ours))}, or leave it unset: torch then asks the card"),
+            severity=RULE.severity if built is None or built else Severity.INFO,
         )
 
 

@@ -41,10 +41,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     project = examination.project.root if examination.project is not None else ""
     for what, place in (("the environment", environment), ("the project", project)):
         if place and _OF_WINDOWS.match(place):
-            yield Finding(
-                RULE.code,
-                RULE.name,
-                RULE.severity,
+            yield RULE.finding(
                 place,
                 f"{what} lies on a disk of Windows, `{place}`, which is slow from WSL",
                 (Evidence(place, examination.facts.get("host.wsl").source),),

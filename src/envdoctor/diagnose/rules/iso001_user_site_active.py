@@ -20,15 +20,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding
 from envdoctor.model.environment import EnvironmentKind
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-
-_RULE = ("ISO001", "user-site-active")
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -39,21 +36,19 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     there = [item for item in environment.distributions if item.location == user_site]
     if there:
-        yield isolation_finding(
-            _RULE,
-            # In a venv that lets the system in, the user site comes after the venv's own packages.
-            Severity.WARNING if environment.kind is EnvironmentKind.CONDA else Severity.INFO,
+        yield RULE.finding(
             "user site",
             f"{len(there)} distribution{'s' if len(there) != 1 else ''} of the user site `{user_site}` "
             "can be imported here",
             tuple(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in there[:10]),
-            "Set `PYTHONNOUSERSITE=1` for this environment",
+            Remedy("Set `PYTHONNOUSERSITE=1` for this environment"),
+            severity=Severity.WARNING if environment.kind is EnvironmentKind.CONDA else Severity.INFO,
         )
 
 
 RULE = Rule(
-    code=_RULE[0],
-    name=_RULE[1],
+    code="ISO001",
+    name="user-site-active",
     severity=Severity.WARNING,
     about=SubjectKind.ENVIRONMENT,
     summary="The user site is on the search path, with distributions in it",

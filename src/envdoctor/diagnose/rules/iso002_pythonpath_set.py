@@ -22,15 +22,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import is_inside, isolation_finding
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.diagnose.surroundings import is_inside
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.environment import InstalledEnvironment
 
-_RULE = ("ISO002", "pythonpath-set")
 _VERSION = re.compile(r"python(\d)\.(\d+)")
 
 
@@ -55,13 +54,12 @@ def find(examination: Examination) -> Iterator[Finding]:
             evidence.append(Evidence(f"a folder of Python {version[1]}.{version[2]}", folder))
         elif folder not in own and hidden:
             evidence.append(Evidence(f"hides {', '.join(hidden[:5])}", folder))
-    yield isolation_finding(
-        _RULE,
-        Severity.WARNING if evidence else Severity.INFO,
+    yield RULE.finding(
         "PYTHONPATH",
         f"`PYTHONPATH` puts {len(folders)} folder{'s' if len(folders) != 1 else ''} before the environment",
         (*evidence, Evidence(value, "PYTHONPATH")),
-        "Unset `PYTHONPATH`, and install what you need from there",
+        Remedy("Unset `PYTHONPATH`, and install what you need from there"),
+        severity=Severity.WARNING if evidence else Severity.INFO,
     )
 
 
@@ -80,8 +78,8 @@ def _hidden(environment: InstalledEnvironment, folder: str, modules: frozenset[s
 
 
 RULE = Rule(
-    code=_RULE[0],
-    name=_RULE[1],
+    code="ISO002",
+    name="pythonpath-set",
     severity=Severity.WARNING,
     about=SubjectKind.VARIABLE,
     summary="PYTHONPATH puts folders before the environment",

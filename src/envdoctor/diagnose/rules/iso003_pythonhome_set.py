@@ -20,15 +20,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding
 from envdoctor.model.environment import ProblemKind
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-
-_RULE = ("ISO003", "pythonhome-set")
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -39,19 +36,18 @@ def find(examination: Examination) -> Iterator[Finding]:
     if environment is None or not value:
         return
     broken = any(problem.kind is ProblemKind.INTERPRETER_FAILED for problem in environment.problems)
-    yield isolation_finding(
-        _RULE,
-        Severity.ERROR if broken else Severity.WARNING,
+    yield RULE.finding(
         "PYTHONHOME",
         f"`PYTHONHOME` is `{value}`" + (", and the interpreter does not start with it" if broken else ""),
         (Evidence(value, "PYTHONHOME"),),
-        "Unset `PYTHONHOME`",
+        Remedy("Unset `PYTHONHOME`"),
+        severity=Severity.ERROR if broken else Severity.WARNING,
     )
 
 
 RULE = Rule(
-    code=_RULE[0],
-    name=_RULE[1],
+    code="ISO003",
+    name="pythonhome-set",
     severity=Severity.WARNING,
     about=SubjectKind.VARIABLE,
     summary="PYTHONHOME tells every Python where its standard library is",

@@ -20,15 +20,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import is_here, isolation_finding
+from envdoctor.diagnose.surroundings import is_here
 from envdoctor.model.environment import EnvironmentKind
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
 
-_RULE = ("ISO004", "pip-user-config")
 _EFFECTS = {
     "user": "installs into the user site, or fails in a venv",
     "target": "installs into another folder",
@@ -48,19 +47,18 @@ def find(examination: Examination) -> Iterator[Finding]:
             continue
         # Outside of environments, `user` is what distributions of Linux recommend.
         mild = key == "user" and environment.kind not in (EnvironmentKind.VENV, EnvironmentKind.CONDA)
-        yield isolation_finding(
-            _RULE,
-            Severity.INFO if mild else Severity.WARNING,
+        yield RULE.finding(
             f"pip {key}",
             f"pip is told `{key} = {value}`, so it {_EFFECTS[key]}",
             (Evidence(f"{key} = {value}", where),),
-            f"Remove `{key}` from `{where}`, or call pip with `--isolated`",
+            Remedy(f"Remove `{key}` from `{where}`, or call pip with `--isolated`"),
+            severity=Severity.INFO if mild else Severity.WARNING,
         )
 
 
 RULE = Rule(
-    code=_RULE[0],
-    name=_RULE[1],
+    code="ISO004",
+    name="pip-user-config",
     severity=Severity.WARNING,
     about=SubjectKind.PROGRAM,
     summary="pip's configuration sends what it installs somewhere else",

@@ -22,16 +22,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import is_active, is_inside, isolation_finding, path
+from envdoctor.diagnose.surroundings import is_active, is_inside, path
 from envdoctor.model.environment import EnvironmentKind, ProblemKind
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.environment import InstalledEnvironment, Isolation
-
-_RULE = ("ISO005", "foreign-pip-on-path")
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -41,13 +39,12 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     for problem in environment.problems:
         if problem.kind is ProblemKind.FOREIGN_SCRIPT:
-            yield isolation_finding(
-                _RULE,
-                Severity.WARNING,
+            yield RULE.finding(
                 problem.subject,
                 f"The environment's own `pip` belongs elsewhere: {problem.detail}",
                 (Evidence(problem.detail, problem.subject),),
-                "Use `python -m pip`; an environment that was moved or copied is best made anew",
+                Remedy("Use `python -m pip`; an environment that was moved or copied is best made anew"),
+                severity=Severity.WARNING,
             )
     if environment.isolation is None:
         return
@@ -59,13 +56,12 @@ def find(examination: Examination) -> Iterator[Finding]:
         if program is not None and not is_inside(environment, program):
             # uv makes environments without pip, and those who use uv do not miss it.
             without = name == "pip" and environment.get("pip") is None
-            yield isolation_finding(
-                _RULE,
-                Severity.INFO if without else Severity.WARNING,
+            yield RULE.finding(
                 name,
                 f"The environment is active, but `{name}` is `{program}`",
                 (Evidence(f"{name} on PATH: {program}", "PATH"), Evidence(f"environment: {environment.root}")),
-                f"Use `{environment.executable or 'python'} -m pip`, or activate the environment again",
+                Remedy(f"Use `{environment.executable or 'python'} -m pip`, or activate the environment again"),
+                severity=Severity.INFO if without else Severity.WARNING,
             )
 
 
@@ -77,19 +73,18 @@ def _another_active(environment: InstalledEnvironment, isolation: Isolation) -> 
         return
     if path(active) not in path(program).parents:
         return
-    yield isolation_finding(
-        _RULE,
-        Severity.INFO,
+    yield RULE.finding(
         "python",
         f"Another environment is active: `python` here is `{program}`, not this environment's",
         (Evidence(f"VIRTUAL_ENV: {active}", "environment variable"), Evidence(f"environment: {environment.root}")),
-        f"Use `{environment.executable or 'python'}`, or activate this environment",
+        Remedy(f"Use `{environment.executable or 'python'}`, or activate this environment"),
+        severity=Severity.INFO,
     )
 
 
 RULE = Rule(
-    code=_RULE[0],
-    name=_RULE[1],
+    code="ISO005",
+    name="foreign-pip-on-path",
     severity=Severity.WARNING,
     about=SubjectKind.PROGRAM,
     summary="pip or python belongs to another environment",

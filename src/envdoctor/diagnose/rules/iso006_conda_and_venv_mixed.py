@@ -21,15 +21,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import is_active, is_here, isolation_finding, of_conda, path
+from envdoctor.diagnose.surroundings import is_active, is_here, of_conda, path
 from envdoctor.model.environment import EnvironmentKind, Isolation
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-
-_RULE = ("ISO006", "conda-and-venv-mixed")
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -55,7 +53,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     else:
         return
     advice = "Deactivate conda before you activate the venv, or make the environment with one of the two alone"
-    yield isolation_finding(_RULE, severity, "conda and venv", message, tuple(evidence), advice)
+    yield RULE.finding("conda and venv", message, tuple(evidence), Remedy(advice), severity=severity)
 
 
 def _in_the_way(around: Isolation, other: str) -> list[Evidence]:
@@ -72,8 +70,8 @@ def _in_the_way(around: Isolation, other: str) -> list[Evidence]:
 
 
 RULE = Rule(
-    code=_RULE[0],
-    name=_RULE[1],
+    code="ISO006",
+    name="conda-and-venv-mixed",
     severity=Severity.WARNING,
     about=SubjectKind.ENVIRONMENT,
     summary="A conda environment and a venv are in use at the same time",

@@ -22,14 +22,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
 
-_RULE = ("ISO007", "pth-code")
 _KNOWN = re.compile(
     r"distutils-precedence|_distutils_hack|__editable__|-nspkg|_virtualenv|coverage|cov_core|pytest-cov|pywin32"
     r"|_envdoctor_settings|easy-install|setuptools|_pypackages|googleapis|protobuf|sphinxcontrib|ruamel|zope|_uv_ephemeral_overlay",
@@ -47,19 +45,18 @@ def find(examination: Examination) -> Iterator[Finding]:
             files.setdefault(file, []).append((number, text))
     for file, found in files.items():
         name = file.replace("\\", "/").rsplit("/", 1)[-1]
-        yield isolation_finding(
-            _RULE,
-            Severity.INFO,
+        yield RULE.finding(
             name,
             f"`{name}` runs code whenever Python starts",
             tuple(Evidence(text[:200], f"{file}:{number}") for number, text in found[:5]),
-            "Look which distribution brought the file; remove it where none did",
+            Remedy("Look which distribution brought the file; remove it where none did"),
+            severity=Severity.INFO,
         )
 
 
 RULE = Rule(
-    code=_RULE[0],
-    name=_RULE[1],
+    code="ISO007",
+    name="pth-code",
     severity=Severity.INFO,
     about=SubjectKind.FILE,
     summary="A .pth file runs code whenever Python starts",

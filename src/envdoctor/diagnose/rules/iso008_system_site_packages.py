@@ -20,14 +20,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import is_inside, isolation_finding
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.diagnose.surroundings import is_inside
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-
-_RULE = ("ISO008", "system-site-packages")
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -36,22 +34,21 @@ def find(examination: Examination) -> Iterator[Finding]:
     if environment is None or environment.venv is None or not environment.venv.system_site:
         return
     outside = [item for item in environment.distributions if not is_inside(environment, item.location)]
-    yield isolation_finding(
-        _RULE,
-        Severity.INFO,
+    yield RULE.finding(
         "pyvenv.cfg",
         f"The venv lets the system's packages in: {len(outside)} distributions come from outside",
         (
             Evidence("include-system-site-packages = true", f"{environment.root}/pyvenv.cfg"),
             *(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in outside[:8]),
         ),
-        "Set it to `false` and install what is then missing, unless the system has what no index has",
+        Remedy("Set it to `false` and install what is then missing, unless the system has what no index has"),
+        severity=Severity.INFO,
     )
 
 
 RULE = Rule(
-    code=_RULE[0],
-    name=_RULE[1],
+    code="ISO008",
+    name="system-site-packages",
     severity=Severity.INFO,
     about=SubjectKind.FILE,
     summary="The venv also sees the packages of the Python that it stands on",

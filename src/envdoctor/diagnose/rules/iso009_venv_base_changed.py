@@ -20,15 +20,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import isolation_finding
 from envdoctor.model.environment import ProblemKind
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-
-_RULE = ("ISO009", "venv-base-changed")
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -40,19 +37,18 @@ def find(examination: Examination) -> Iterator[Finding]:
         if problem.kind not in (ProblemKind.BASE_GONE, ProblemKind.BASE_CHANGED):
             continue
         gone = problem.kind is ProblemKind.BASE_GONE
-        yield isolation_finding(
-            _RULE,
-            Severity.ERROR,
+        yield RULE.finding(
             problem.subject,
             f"The Python under the venv is {'gone' if gone else 'another one now'}: {problem.detail}",
             (Evidence(problem.detail, f"{problem.subject}/pyvenv.cfg"),),
-            "Make the venv anew with a Python that is there, and install from the lock",
+            Remedy("Make the venv anew with a Python that is there, and install from the lock"),
+            severity=Severity.ERROR,
         )
 
 
 RULE = Rule(
-    code=_RULE[0],
-    name=_RULE[1],
+    code="ISO009",
+    name="venv-base-changed",
     severity=Severity.ERROR,
     about=SubjectKind.ENVIRONMENT,
     summary="The Python that the venv was made with is gone, or is another version now",

@@ -20,14 +20,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.surroundings import is_inside, isolation_finding
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.diagnose.surroundings import is_inside
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.environment import InstalledDistribution
-
-_RULE = ("ISO010", "shadowed-distribution")
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -44,23 +42,21 @@ def find(examination: Examination) -> Iterator[Finding]:
             # An environment's own package before the system's is what environments are for.
             continue
         from_user = front.location == environment.told.user_site
-        yield isolation_finding(
-            _RULE,
-            # `pip --user` over a Linux distribution's own packages is meant to hide them.
-            Severity.INFO if item.location.endswith("dist-packages") else Severity.WARNING,
+        yield RULE.finding(
             item.name,
             f"`{item.name}` {item.version} is hidden by {front.version} of `{front.location}`",
             (
                 Evidence(f"imported: {front.name} {front.version}", front.metadata_path),
                 Evidence(f"hidden: {item.name} {item.version}", item.metadata_path),
             ),
-            "Set `PYTHONNOUSERSITE=1` for this environment" if from_user else "Unset `PYTHONPATH`",
+            Remedy("Set `PYTHONNOUSERSITE=1` for this environment" if from_user else "Unset `PYTHONPATH`"),
+            severity=Severity.INFO if item.location.endswith("dist-packages") else Severity.WARNING,
         )
 
 
 RULE = Rule(
-    code=_RULE[0],
-    name=_RULE[1],
+    code="ISO010",
+    name="shadowed-distribution",
     severity=Severity.WARNING,
     summary="A package from outside is imported instead of the environment's own",
     find=find,

@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 
 def _find(examination: Examination) -> Iterator[Finding]:
     for unknown in examination.not_read:
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=unknown.subject.name,
             message=f"a paste was not understood: {unknown.cause}",
             remedy=Remedy("give it in one of the forms that are known, or by the option that it is for"),

@@ -90,10 +90,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         sides = "; ".join(_side(side) for side in conflict.clash.sides)
         package = conflict.clash.package
         repair = next((item for item in examination.repairs if conflict.id in item.resolves), None)
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=package,
             message=f"{', '.join(names[:-1])} and {names[-1]} cannot be installed together: "
             f"they need different versions of `{package}`",

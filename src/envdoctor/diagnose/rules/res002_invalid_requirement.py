@@ -80,12 +80,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
         meant = ", ".join(f"`{item}`" for item in problem.suggestions)
         summary = f"write {'one of ' if len(problem.suggestions) > 1 else ''}{meant}" if meant else "correct the line"
         stands = f" of the {problem.group}" if problem.group else ""
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=Severity.WARNING if problem.group else RULE.severity,
+        yield RULE.finding(
             subject=problem.text.strip() or problem.origin.path,
             message=f"`{problem.text.strip()}` is an invalid requirement{stands}: {_wrong(problem)}",
+            severity=Severity.WARNING if problem.group else RULE.severity,
             evidence=(Evidence(problem.text.strip(), str(problem.origin)),),
             remedy=Remedy(summary),
             location=problem.origin,

@@ -71,10 +71,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     for first, second in examination.project.duplicates if examination.project else ():
         if _of_other_files(first.origin, second.origin) or _in_other_hands(first, second):
             continue
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=second.name,
             message=f"`{second}` is listed twice: at {first.origin} and again at {second.origin}",
             evidence=(Evidence(str(first), str(first.origin)), Evidence(str(second), str(second.origin))),
@@ -90,10 +87,7 @@ def _left_out(examination: Examination) -> Iterator[Finding]:
     if project is None or not project.duplicates_left_out:
         return
     last = project.duplicates[-1][1]
-    yield Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    yield RULE.finding(
         subject=last.name,
         message=f"{project.duplicates_left_out:,} more lines after {last.origin} repeat others",
         evidence=(Evidence(str(last), str(last.origin)),),

@@ -56,12 +56,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
         if project is None or problem.kind is not ReadingProblemKind.ENCODING:
             continue
         read = _read_all_the_same(project, problem.origin.path)
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=Severity.INFO if problem.harmless else RULE.severity,
+        yield RULE.finding(
             subject=problem.origin.path,
             message=f"`{problem.origin.path}` has an unusual encoding: {problem.message.rstrip('.')}; {read}",
+            severity=Severity.INFO if problem.harmless else RULE.severity,
             remedy=Remedy("save the file as UTF-8 without a byte order mark"),
             location=problem.origin,
         )

@@ -110,10 +110,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             continue
         for comparison, reason in _mistakes(str(requirement.marker)):
             never = "always true" if "!=" in comparison else "never true"
-            yield Finding(
-                rule=RULE.code,
-                name=RULE.name,
-                severity=RULE.severity,
+            yield RULE.finding(
                 subject=requirement.name,
                 message=f"the marker `{comparison}` of `{requirement.name}` is {never}: {reason}",
                 evidence=(Evidence(str(requirement), str(requirement.origin)),),

@@ -67,12 +67,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
         if problem.group is not None:
             # What nobody asked for decides nothing.
             severity = Severity.WARNING if severity is Severity.ERROR else Severity.INFO
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=severity,
+        yield RULE.finding(
             subject=problem.origin.path,
             message=problem.message.rstrip("."),
+            severity=severity,
             evidence=() if _is_said(problem) else (Evidence(problem.text.strip(), str(problem.origin)),),
             location=problem.origin,
         )
@@ -88,12 +86,10 @@ def _of_conda(problems: Sequence[ReadingProblem]) -> Iterator[Finding]:
         named = ", ".join(f"`{item.text.strip()}`" for item in left[:_MOST])
         named += f" and {len(left) - _MOST} more" if len(left) > _MOST else ""
         many = f"{len(left)} packages of conda's channels, which no Python index has so, are left to conda: {named}"
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=Severity.INFO,
+        yield RULE.finding(
             subject=path,
             message=left[0].message if len(left) == 1 else many,
+            severity=Severity.INFO,
             evidence=tuple(Evidence(item.text.strip(), str(item.origin)) for item in left[_MOST:]),
             location=left[0].origin,
         )

@@ -87,10 +87,7 @@ def _again(later: InstallCommand, commands: tuple[InstallCommand, ...]) -> set[s
 def _finding(first: InstallCommand, later: InstallCommand, names: list[str]) -> Finding:
     what = "removes" if later.verb == "uninstall" else "installs again from elsewhere"
     listed = ", ".join(f"`{name}`" for name in names)
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=names[0],
         message=(
             f"step order: {first.origin} installs {listed}, which {later.origin} {what}; "

@@ -46,15 +46,13 @@ def _find(examination: Examination) -> Iterator[Finding]:
         first = (quiet or commands)[0]
         how = f"{len(quiet)} of them quiet, " if quiet else ""
         lines = ", ".join(str(item.origin.line) for item in commands)
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=Severity.WARNING if quiet else Severity.INFO,
+        yield RULE.finding(
             subject=path,
             message=(
                 f"`{path}` does not check whether {len(commands)} `pip install` commands succeed ({how}lines {lines}), "
                 "so it goes on without the package"
             ),
+            severity=Severity.WARNING if quiet else Severity.INFO,
             evidence=tuple(Evidence(" ".join(("pip", *item.arguments)), str(item.origin)) for item in commands),
             remedy=Remedy("stop at the first failure: `|| exit /b 1` in a batch file, `set -e` in a shell script"),
             location=first.origin,

@@ -82,12 +82,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
             continue  # A direct reference says itself where it is.
         places = list(_places(examination, requirement))
         message = f"`{requirement}` needs an extra index: builds labelled `+{label}` are not on the default index"
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=Severity.INFO if places else Severity.WARNING,
+        yield RULE.finding(
             subject=requirement.name,
             message=f"{message}; only {places[0]} has it" if places else f"{message}, and the project names no other",
+            severity=Severity.INFO if places else Severity.WARNING,
             evidence=(Evidence(str(requirement), str(requirement.origin)),),
             remedy=_remedy(examination, requirement, label, known=bool(places)),
             location=line_of(requirement),

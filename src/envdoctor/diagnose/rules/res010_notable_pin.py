@@ -49,12 +49,9 @@ def _find(examination: Examination) -> Iterator[Finding]:
         meaning = _meaning(requirement.name, pins[0]) if pins and requirement.name in _CLOSE else None
         if meaning is None:
             continue
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=requirement.name,
-            message=(f"`{requirement}` means {meaning}, and other packages depend on which {requirement.name} it is"),
+            message=f"`{requirement}` means {meaning}, and other packages depend on which {requirement.name} it is",
             evidence=(Evidence(str(requirement), str(requirement.origin)),),
             remedy=Remedy("keep it if that is meant; otherwise name the upper bound"),
             location=line_of(requirement),

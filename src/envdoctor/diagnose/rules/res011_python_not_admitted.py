@@ -45,12 +45,10 @@ def _other_environments(examination: Examination) -> Iterator[Finding]:
     if any(may_hold(marker, here) for marker, _ in project.environments):
         return
     origin = project.environments[0][1]
-    yield Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=Severity.WARNING,
+    yield RULE.finding(
         subject=project.name or "environments",
         subject_kind=SubjectKind.PROJECT,
+        severity=Severity.WARNING,
         message=f"uv resolves the project for other targets only, and not for {target}",
         evidence=tuple(Evidence(str(marker), str(place)) for marker, place in project.environments),
         remedy=Remedy("add the target to `[tool.uv] environments`, or judge for one of those that it names"),
@@ -73,10 +71,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     if best is not None:
         option = f"--target-python {best}"
         remedy = Remedy(f"judge for a Python that it admits: `{option}`", commands=(Command("check", best),))
-    yield Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    yield RULE.finding(
         subject=project.name or "python",
         message=f"the project requires Python `{wanted}`, and the target has {target.python_version}",
         evidence=(Evidence(f"requires-python: {wanted}", str(origin) if origin else ""),),

@@ -79,10 +79,7 @@ def _finding(requirement: Requirement, package: ResolvedPackage, extra: str, kno
     close = difflib.get_close_matches(extra, sorted(known), n=1)
     there = ", ".join(f"`{name}`" for name in sorted(known)) or "none"
     summary = f"did you mean `{close[0]}`? " if close else ""
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=package.name,
         message=f"`{package.name}` {package.version} has no extra `{extra}`; what it should bring is not installed",
         evidence=(Evidence(str(requirement), str(requirement.origin)),),

@@ -62,10 +62,7 @@ def _compared(requirement: Requirement, package: ResolvedPackage) -> Iterator[Fi
 
 
 def _finding(requirement: Requirement, message: str, summary: str) -> Finding:
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=requirement.name,
         message=message,
         evidence=(Evidence(f"{requirement} with {len(requirement.hashes)} --hash", str(requirement.origin)),),

@@ -42,10 +42,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     named = " and ".join(f"`{line}`" for line in lines[:3])
     more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
     places = [line.origin for line in lines if isinstance(line.origin, FileOrigin)]
-    yield Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    yield RULE.finding(
         subject=lines[0].name,
         message=f"with {whose}, {named}{more} still cannot be installed{' together' if many else ''}",
         evidence=tuple(Evidence(str(line), str(line.origin)) for line in lines),

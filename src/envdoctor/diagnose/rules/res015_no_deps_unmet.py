@@ -98,12 +98,10 @@ def _finding(
         parts.append(", ".join(met))
     if missing:
         parts.append("nothing brings " + ", ".join(f"`{asked}`" for asked in missing))
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity if other else Severity.INFO,
+    return RULE.finding(
         subject=package.name,
         message=f"`{package.name}` {package.version} is installed with `--no-deps`: {'; '.join(parts)}",
+        severity=RULE.severity if other else Severity.INFO,
         evidence=(Evidence(f"{line} with --no-deps", str(line.origin)), *_asked(other, missing)),
         remedy=Remedy("make sure that it works so: installers look at none of this"),
         location=line.origin if isinstance(line.origin, FileOrigin) else None,

@@ -87,13 +87,11 @@ def _together(
         why = f"each needs versions of `{cause}` that do not go with {against}"
     lines = [_own(outcome, conflict)[0] for outcome, conflict in cases]
     name = "FILE" if kind is GroupKind.FILE else "NAME"
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=Severity.INFO if first.elsewhere else RULE.severity,
+    return RULE.finding(
         subject=first.name.name,
         message=f"the {kind.value}s {names} cannot be installed here: {why}"
         + ("; each holds on another target" if first.elsewhere else ""),
+        severity=Severity.INFO if first.elsewhere else RULE.severity,
         evidence=tuple(Evidence(f"asks for `{line}`", str(line.origin)) for line in lines),
         remedy=Remedy(
             "leave them as they are where they are meant for other machines"
@@ -122,12 +120,10 @@ def _finding(examination: Examination, outcome: GroupOutcome, conflict: Conflict
     else:
         why = f"{', '.join(lines[:-1])} and {lines[-1]} need different versions of `{package}`"
     other = f"; it holds on {outcome.elsewhere}" if outcome.elsewhere else ""
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=Severity.INFO if outcome.elsewhere else RULE.severity,
+    return RULE.finding(
         subject=outcome.name.name,
         message=f"the {outcome.name} cannot be installed here: {why}{other}",
+        severity=Severity.INFO if outcome.elsewhere else RULE.severity,
         evidence=tuple(map(_side, conflict.clash.sides)),
         remedy=Remedy("leave it as it is where it is meant for another machine") if other else Remedy(_remedy(outcome)),
         location=next((line for item in _own(outcome, conflict) if (line := line_of(item))), None),

@@ -106,10 +106,7 @@ def _finding(path: str, step: int | None, line: Requirement, names: list[str], e
     shown = ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
     command = f" in step {step}" if step is not None else ""
     have = "has" if len(names) == 1 else "have"
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=names[0].strip("`"),
         message=f"`{path}`{command} gives hashes, and pip then refuses what has none to check: {shown} {have} none",
         evidence=tuple(evidence[:20]),

@@ -90,10 +90,7 @@ def _told(lock: str, pins: list[Requirement], found: Iterator[tuple[str, Evidenc
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     shown = ", ".join(f"`{name}`" for name in names[:_MOST]) + more
     line = next((pin for pin in pins if pin.name == names[0]), pins[0])
-    yield Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    yield RULE.finding(
         subject=names[0],
         message=f"`{lock}` {message} {shown}",
         evidence=evidence[:20],

@@ -83,12 +83,10 @@ def _finding(
     severity, words = _words(risk, need, target)
     nothing = severity is Severity.INFO and not (need and need.lacks)
     way = "; ".join(item for item in (need.way_around if need else "", wheels) if item)
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=severity,
+    return RULE.finding(
         subject=name,
         message=f"`{name}` {version} has no wheel for this target and {words}; wanted by {chain}",
+        severity=severity,
         evidence=(Evidence(files, "index"),),
         remedy=Remedy("nothing to do; the build takes a moment" if nothing else way),
         location=location,

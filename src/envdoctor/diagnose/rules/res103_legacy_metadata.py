@@ -53,12 +53,10 @@ def _saying(
     location: FileOrigin | None,
     severity: Severity = Severity.WARNING,
 ) -> Finding:
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=severity,
+    return RULE.finding(
         subject=name,
         message=message,
+        severity=severity,
         evidence=evidence,
         remedy=Remedy(remedy),
         location=location,

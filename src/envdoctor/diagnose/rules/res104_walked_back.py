@@ -149,12 +149,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
         if severity is None:
             continue
         chain = chain_to(resolution, item.name)
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=severity,
+        yield RULE.finding(
             subject=item.name,
             message=f"`{item.name}` is {item.version} and not {item.newest}, the newest: {_forced(item)}",
+            severity=severity,
             evidence=(Evidence(f"newest for the target: {item.newest}", str(chain)),),
             remedy=Remedy(_remedy(item)),
             location=chain.location,

@@ -37,10 +37,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             continue
         reason = f": {package.file.yanked.strip().rstrip('.')}" if package.file.yanked.strip() else ""
         chain = chain_to(resolution, package.name)
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=package.name,
             message=f"`{package.name}` {package.version} has been yanked{reason}",
             evidence=(Evidence(package.file.filename, f"wanted by {chain}"),),

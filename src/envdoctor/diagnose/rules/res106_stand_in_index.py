@@ -62,10 +62,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         names = ", ".join(f"`{item.name}` {item.version}" for item in packages)
         were = "was" if len(packages) == 1 else "were"
         option = _named_by(examination, index)
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=index,
             message=(
                 f"index `{index}`{_url(examination, index, option)} could not be reached; {names} {were} "
@@ -87,10 +84,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
 def _not_asked(examination: Examination, missed: Unknown) -> Finding:
     """Say that an index did not answer, and that nothing of the plan stands in for it."""
     option = _named_by(examination, missed.index)
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=missed.index,
         message=(
             f"index `{missed.index}` ({missed.url}) could not be reached; what it would add to the other indexes is "

@@ -81,10 +81,7 @@ def _way_on(unknown: Unknown) -> str:
 
 
 def _finding(subject: str, *unknowns: Unknown) -> Finding:
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=subject,
         subject_kind=unknowns[0].subject.kind if len(unknowns) == 1 else SubjectKind.INDEX,
         message="",

@@ -35,10 +35,7 @@ if TYPE_CHECKING:
 
 def _find(examination: Examination) -> Iterator[Finding]:
     names = examination.by_lock
-    yield Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    yield RULE.finding(
         subject="lock",
         message=f"judged by the lock alone: {len(names)} projects are not in the cache; what is written holds with it",
         evidence=name_rows(names),

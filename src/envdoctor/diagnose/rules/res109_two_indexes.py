@@ -60,10 +60,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             continue
         options = examination.project.index_options if examination.project else ()
         option = next((item for item in options if index_name(item.url, str(item.origin)) == index), None)
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=project,
             message=(
                 f"`{project}` {package.version} comes from index `{index}`, which outbids the default index "

@@ -139,12 +139,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
         sdist = _opened(archives, package.file)
         chain = chain_to(resolution, package.name)
         for severity, words, way in _troubles(package, sdist, target.python) if sdist is not None else ():
-            yield Finding(
-                rule=RULE.code,
-                name=RULE.name,
-                severity=severity,
+            yield RULE.finding(
                 subject=package.name,
                 message=f"the build of `{package.name}` {package.version} stops: {words}; wanted by {chain}",
+                severity=severity,
                 evidence=(Evidence(f"setup.py in {package.file.filename}", f"index {package.file.index}"),),
                 remedy=Remedy(way),
                 location=chain.location,

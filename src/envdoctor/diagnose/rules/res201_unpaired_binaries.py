@@ -47,10 +47,7 @@ def _versions(examination: Examination, scene: Scene) -> Iterator[Finding]:
         torn = _overridden(examination, item.object)
         why = f"; an override of {other} alone has torn the pair apart" if torn else ""
         chain = chain_to(examination.resolution, item.subject.name) if examination.resolution else None
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=item.subject.name,
             message=(
                 f"`{item.subject.name}` {item.subject.version} was not built for `{other}` {item.object.version} "
@@ -71,10 +68,7 @@ def _labels(examination: Examination, scene: Scene) -> Iterator[Finding]:
         if apart is None or found is None or torch is None:
             continue
         chain = chain_to(examination.resolution, name) if examination.resolution else None
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=name,
             message=(
                 f"`{name}` {found.version} and `torch` {torch.version} are different builds (ABI mismatch): "

@@ -175,15 +175,13 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
     unsure = view.index == "default" and any(True for _ in silent(examination)) and view.name == "torch"
     weak = unsure or (build.cpu_only and view.name != "torch")
     resolution = examination.resolution if view.place is Place.PLAN else None
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=Severity.WARNING if weak else RULE.severity,
+    return RULE.finding(
         subject=view.name,
         message=(
             f"`{view.name}` {view.version} is {build.made_for} on {target.os.value} {target.arch.value}, "
             f"and the target's backend is {target.backend.value}"
         ),
+        severity=Severity.WARNING if weak else RULE.severity,
         evidence=(build.evidence,),
         remedy=_remedy(examination, view.name, view.version, target),
         location=chain_to(resolution, view.name).location if resolution is not None else None,

@@ -107,10 +107,7 @@ def _finding(
     rows = [(path, "other content in each") for path in different or ()]
     rows += [(path, "in each of them") for path in shared or () if path not in (different or ())]
     seen = tuple(Evidence(path, where_seen) for path, where_seen in rows[:_MOST])
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=found[0].name,
         message=f"{names} own {count} in {where} (file conflict): the one installed last wins",
         evidence=seen or (Evidence(f"these distributions all own {where}", "what is known of their wheels"),),

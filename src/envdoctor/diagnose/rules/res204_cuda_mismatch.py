@@ -46,10 +46,7 @@ _NVIDIA = re.compile(
 
 
 def _finding(packages: Sequence[str], message: str, evidence: tuple[Evidence, ...], remedy: str) -> Finding:
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=packages[0],
         message=message,
         evidence=evidence,

@@ -56,10 +56,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     if scene is None or resolution is None or numpy is None or numpy.version < Version("2"):
         return
     for view, evidence, besides in _wheels(scene):
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=view.name,
             message=(
                 f"`{view.name}` {view.version} was built against NumPy 1, and the resolution has numpy {numpy.version}"

@@ -136,10 +136,7 @@ def _moved(examination: Examination, resolution: Resolution, torch: ResolvedPack
         wanted = shipped_tables()[table_name].wanted(package.version)
         if wanted is None:
             continue
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=name,
             message=(
                 f"repair {resolution.repair} moves `{name}` or torch, and `{name}` {package.version} declares no "
@@ -170,10 +167,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
 
 
 def _finding(resolution: Resolution, name: str, version: str, torch: str, chosen: str, wanted: str) -> Finding:
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=name,
         message=(
             f"metadata alone lets `{name}` {version} stand beside `torch` {torch}, an ABI mismatch; "

@@ -74,15 +74,13 @@ def _finding(torch: PackageView, kernels: KernelSet, card: str, arch: str | None
     machine = [item for item in kernels.architectures if not item.startswith("compute_")]
     ptx = "no PTX to fall back on" if kernels.ptx is None else f"PTX for {kernels.ptx}, which it cannot compile"
     fallback = "" if card.startswith("gfx") else f" and {ptx}"
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=severity,
+    return RULE.finding(
         subject="torch",
         message=(
             f"no kernel of `torch` {torch.version} ({torch.label or 'this build'}) runs on {_card(card)}: "
             f"it has {machine[0]} to {machine[-1]}{fallback}"
         ),
+        severity=severity,
         evidence=(Evidence(", ".join(kernels.architectures), kernels.evidence),),
         remedy=Remedy(f"{advice_for_torch(card, arch)}; the driver is not the cause"),
         packages=(torch.name,),

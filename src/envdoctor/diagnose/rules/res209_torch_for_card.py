@@ -64,14 +64,12 @@ def _without_kernels(examination: Examination) -> Finding | None:
     torch = next((item for item in packages if item.name == "torch" and item.file.index == BY_EXTRA), None)
     if torch is None or torch.file.stand_in or any(item.name.startswith("amd-torch-device-") for item in packages):
         return None
-    return Finding(
-        RULE.code,
-        RULE.name,
-        Severity.WARNING,
+    return RULE.finding(
         "torch",
         f"`torch` {torch.version} of AMD's index comes without kernels: each card's are an extra, and no card is named",
         (Evidence(torch.file.filename, f"index {BY_EXTRA}"),),
         Remedy('name the card: `--gpu "RX 7900 XT"` or `--facts FILE` adds `torch[device-gfx1100]`'),
+        severity=Severity.WARNING,
     )
 
 
@@ -97,10 +95,7 @@ def _other_ways(examination: Examination) -> list[TorchWay]:
 
 def _finding(message: str, others: list[TorchWay], order: str, known: str = "") -> Finding:
     summary = f"{order}: {'; '.join(map(str, others))}" if others else "there is no other way"
-    return Finding(
-        RULE.code,
-        RULE.name,
-        RULE.severity,
+    return RULE.finding(
         "torch",
         message,
         (Evidence(known, "where that is known from"),) if known else (),

@@ -54,12 +54,10 @@ def find(examination: Examination) -> Iterator[Finding]:
         first, *others = sorted(said, key=lambda item: not item.has_condition)
         more = f", and {len(others)} more" if others else ""
         told = [item.text for item in others] or [first.evidence or profile.summary]
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=Severity.INFO,
+        yield RULE.finding(
             subject=profile.name,
             message=f"{first.text}{more}",
+            severity=Severity.INFO,
             evidence=tuple(Evidence(text, f"profile {profile.name}") for text in told),
         )
 

@@ -41,12 +41,10 @@ def find(examination: Examination) -> Iterator[Finding]:
         wrong.append(f"it is for {profile.target.backend.value}, {contrary}")
     told = [text for text in wrong if text]
     if told:
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=Severity.WARNING,
+        yield RULE.finding(
             subject=profile.name,
             message=f"profile `{profile.name}` is not for this: {'; '.join(told)}",
+            severity=Severity.WARNING,
             evidence=(Evidence(profile.summary, f"profile {profile.name}"),),
             remedy=Remedy("take the profile for that system and card (`envdoctor profiles list`), or none"),
         )

@@ -206,14 +206,12 @@ def _folders_below(scan: SourceScan, files: set[str]) -> tuple[str, ...]:
 
 def _finding(module: str, project: str, sites: list[ImportSite], *, used: bool) -> Finding:
     where = FileOrigin(sites[0].path, sites[0].line)
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity if used else Severity.INFO,
+    return RULE.finding(
         subject=project,
         message=f"`{module}` is imported at {where}, "
         + ("" if used else "which nothing of the project loads, ")
         + "but nothing that is required provides it",
+        severity=RULE.severity if used else Severity.INFO,
         evidence=tuple(Evidence(f"import {site.module}", f"{site.path}:{site.line}") for site in sites),
         remedy=Remedy(
             f"add `{project}` to the requirements" if used else f"add `{project}` where that file is run",

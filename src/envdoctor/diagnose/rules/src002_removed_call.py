@@ -43,12 +43,10 @@ if TYPE_CHECKING:
 def _finding(row: dict[str, Any], package: PackageView, hits: list[Hit], *, reached: bool) -> Finding:
     more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
     where = f"{hits[0].path}:{hits[0].line}{more}"
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity if reached else Severity.INFO,
+    return RULE.finding(
         subject=package.name,
         message=f"`{row['call']}` is gone in `{package.name}` {package.version}; used at {where}",
+        severity=RULE.severity if reached else Severity.INFO,
         evidence=tuple(Evidence(hit.text[:160], f"{hit.path}:{hit.line}") for hit in hits[:5]),
         remedy=Remedy(row["instead"]),
         location=FileOrigin(hits[0].path, hits[0].line),

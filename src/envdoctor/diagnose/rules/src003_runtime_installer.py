@@ -58,12 +58,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
             continue
         where = FileOrigin(hit.path, hit.line)
         runs = hit.path in reachable and hit.line not in scan.stand_in_lines(hit.path)
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity if runs else Severity.INFO,
+        yield RULE.finding(
             subject=hit.path,
             message=f"`{hit.path}` installs packages with pip while the program runs (line {hit.line})",
+            severity=RULE.severity if runs else Severity.INFO,
             evidence=(Evidence(hit.text[:160], str(where)),),
             remedy=Remedy("stub that function, and let the lock decide what is installed"),
             location=where,

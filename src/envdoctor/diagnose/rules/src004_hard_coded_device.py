@@ -47,10 +47,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             by_file.setdefault(hit.path, []).append(hit)
     for path, hits in sorted(by_file.items()):
         lines = ", ".join(str(line) for line in dict.fromkeys(hit.line for hit in hits))
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=path,
             message=f"`{path}` names a CUDA device outright (line {lines}); the backend is {backend}",
             evidence=tuple(Evidence(hit.text[:120], f"{path}:{hit.line}") for hit in hits[:5]),

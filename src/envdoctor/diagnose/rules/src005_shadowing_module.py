@@ -121,10 +121,7 @@ def _finding(path: str, module: str, project: str | None, sites: list[ImportSite
     what = f"the module of `{project}`" if project is not None else f"Python's own `{module}`"
     evidence = [Evidence(f"import {site.module}", f"{site.path}:{site.line}") for site in sites[:5]]
     evidence += [Evidence(f"`{name}` asks for `{project}`", name) for name in others[:3]] if not sites else []
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    return RULE.finding(
         subject=path,
         message=f"`{path}` takes the place of {what} for every script that is started in its folder",
         evidence=tuple(evidence),

@@ -157,12 +157,10 @@ _TRACED_ONCE = {
 def _finding(row: Mapping[str, Any], hits: list[Hit], *, told: bool) -> Finding:
     more = f" and {len(hits) - 1} more" if len(hits) > 1 else ""
     severity = Severity(row.get("severity", "warning")) if told else Severity.INFO
-    return Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=severity,
+    return RULE.finding(
         subject=hits[0].path,
         message=f"{row['what']} at {hits[0].path}:{hits[0].line}{more}: {row['why']}",
+        severity=severity,
         evidence=(
             *(Evidence(hit.text[:120], f"{hit.path}:{hit.line}") for hit in hits[:4]),
             Evidence(row["evidence"], "where that is known from"),

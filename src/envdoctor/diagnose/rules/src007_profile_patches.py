@@ -48,12 +48,10 @@ def find(examination: Examination) -> Iterator[Finding]:
         message = f"the files that profile `{profile.name}` patches are not here: `envdoctor fix` needs the checkout"
     else:
         message = _counted(profile.name, states)
-    yield Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=Severity.WARNING if wrong else Severity.INFO,
+    yield RULE.finding(
         subject=profile.place or profile.name,
         message=message,
+        severity=Severity.WARNING if wrong else Severity.INFO,
         evidence=tuple(Evidence(*_said(state)) for state in (*misfits, *absent, *there)),
         remedy=_REMEDY if wrong else None,
     )
