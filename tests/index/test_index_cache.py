@@ -191,7 +191,7 @@ index.prefetch_pages(names)
 files = [index.page(name).files[0] for name in names]
 index.prefetch_metadata(files)
 print(sum(len(index.metadata(file).requires_dist) for file in files), index.notes)
-print("httpx" in sys.modules)
+print(not sys.modules.keys().isdisjoint(("httpx", "envdoctor.adapters.index.direct")))
 index.close()
 """
 

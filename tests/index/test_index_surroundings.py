@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -188,19 +189,26 @@ def test_redirects_that_are_refused(server, opened: Open, target: str, reason: s
 
 
 def test_a_redirect_from_https_to_http_is_refused() -> None:
-    import httpx
-
-    from envdoctor.adapters.index.exchange import Exchange, TransportError
+    from envdoctor.adapters.index.exchange import Asked, Exchange, TransportError
 
     asked: list[str] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(str(request.url))
-        return httpx.Response(302, headers={"Location": "http://far.example/"})
+    class Redirecting:
+        status, headers = 302, {"location": "http://far.example/"}
 
-    client = httpx.Client(transport=httpx.MockTransport(answer))
+        def send(self, what: Asked) -> Redirecting:
+            asked.append(what.url)
+            self.following = replace(what, url="http://far.example/")
+            return self
+
+        def chunks(self) -> Iterator[bytes]:
+            yield b""
+
+        def close(self) -> None:
+            pass
+
     with pytest.raises(TransportError, match="from https to http"):
-        Exchange(client, "https://far.example/simple/", {}, 1000, 1.0, 1.0).perform()
+        Exchange(Redirecting(), Asked("https://far.example/simple/", {}, 1.0, 1.0), 1000).perform()
     assert asked == ["https://far.example/simple/"], "the second is not even asked"
 
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from envdoctor.adapters.index.credentials import without_credentials
 from envdoctor.model.index_url import url_fault
 
-if TYPE_CHECKING:
-    import httpx
-
-__all__ = ["Exchange", "Reply", "TransportError", "host_of", "watched"]
+__all__ = [
+    "Answer",
+    "Asked",
+    "Client",
+    "ConnectionBroke",
+    "Exchange",
+    "Reply",
+    "TransportError",
+    "error_text",
+    "host_of",
+]
 
 _MOST_REDIRECTS = 10
 _LEAST_PACE = 512
@@ -23,8 +29,7 @@ _LEAST_PACE = 512
 _SOME = 64 * 1024
 """Bytes of an answer after which its host has shown that it serves."""
 _CERTIFICATE = "CERTIFICATE_VERIFY_FAILED"
-_TICK = 1.0
-"""Seconds between two words about waiting."""
+_UNVERIFIED = "its certificate cannot be verified; name the right authorities in `SSL_CERT_FILE` or pip's `cert`"
 
 
 class TransportError(Exception):
@@ -62,76 +67,118 @@ class Reply:
     """The body is longer than the limit and was not read to the end."""
 
 
-@dataclass(slots=True)
-class Exchange:
-    """One request with what it may cost; ``perform`` makes it. Times are in seconds, ``limit`` is in bytes."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request, as a client sends it. Times are in seconds."""
 
-    client: httpx.Client
     url: str
     headers: Mapping[str, str]
-    limit: int
     timeout: float
     connect: float
+    stop: float = float("inf")
+    """Of the monotonic clock, when the head of the answer must be there."""
+    waiting: Callable[[], None] = lambda: None
+    """Called about once a second while nothing comes."""
+
+
+class Answer(Protocol):
+    """What came back, the body yet to be read."""
+
+    @property
+    def status(self) -> int:
+        """The number of the answer's kind."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """By name in lower case."""
+        ...
+
+    @property
+    def following(self) -> Asked | None:
+        """The request that it redirects to."""
+        ...
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the body, unpacked. Raises ConnectionBroke or TransportError."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        ...
+
+
+class Client(Protocol):
+    """Whoever can send requests."""
+
+    def send(self, asked: Asked) -> Answer:
+        """Send a request. Raises ConnectionBroke or TransportError."""
+        ...
+
+
+class ConnectionBroke(Exception):
+    """No answer, or no end of it; the text is the reason."""
+
+    def __init__(self, reason: str, unreachable: bool = False) -> None:
+        super().__init__(reason)
+        self.unreachable = unreachable
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request with what it may cost; ``perform`` makes it. ``limit`` is in bytes."""
+
+    client: Client
+    asked: Asked
+    limit: int
     answered: Callable[[], None] = lambda: None
     """Called when a host has answered, before the body is read."""
-    trace: Callable[[str, Mapping[str, object]], None] = lambda _event, _info: None
-    """Told by httpcore what it does, connections that it makes among it."""
     received: int = 0
     """Bytes of the body so far."""
 
     def perform(self) -> Reply:
         """Return the answer. Raises TransportError."""
-        import ssl
-
-        import httpx
-
-        fault = url_fault(self.url, ("http", "https"))
+        fault = url_fault(self.asked.url, ("http", "https"))
         if fault is not None:
             raise TransportError(f"not a URL that can be fetched: {fault}", lasting=True)
         try:
-            timeout = httpx.Timeout(self.timeout, connect=self.connect)
-            request = self.client.build_request(
-                "GET", self.url, headers=dict(self.headers), timeout=timeout, extensions={"trace": self.trace}
-            )
-            return self._followed(request)
-        except httpx.DecodingError as error:
-            raise TransportError(f"its answer cannot be unpacked ({error})") from None
-        except (httpx.UnsupportedProtocol, httpx.InvalidURL, UnicodeError) as error:
-            raise TransportError(f"not a URL that can be fetched ({error})", lasting=True) from None
-        except (httpx.HTTPError, ssl.SSLError, OSError, RuntimeError) as error:
-            unreachable = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError))
-            lasting, silent = _CERTIFICATE in str(error), self.received < _SOME
-            raise TransportError(_reason(error), unreachable, lasting, silent) from None
+            return self._followed(self.asked)
+        except ConnectionBroke as error:
+            text = without_credentials(str(error)).strip()
+            lasting, silent = _CERTIFICATE in text, self.received < _SOME
+            if lasting:
+                text = _UNVERIFIED
+            raise TransportError(text, error.unreachable, lasting, silent) from None
 
-    def _followed(self, request: httpx.Request) -> Reply:
+    def _followed(self, asked: Asked) -> Reply:
         for _ in range(_MOST_REDIRECTS + 1):
-            response = self.client.send(request, stream=True)
+            answer = self.client.send(asked)
             try:
-                following = response.next_request
+                following = answer.following
                 if following is None:
                     self.answered()
-                    content, cut = self._body(response)
-                    return Reply(response.status_code, response.headers, content, str(response.url), cut)
-                _allow(request.url, following.url)
+                    content, cut = self._body(answer)
+                    return Reply(answer.status, answer.headers, content, asked.url, cut)
+                _allow(asked.url, following.url)
             finally:
-                response.close()
-            request = following
+                answer.close()
+            asked = following
         raise TransportError("it redirects without end", lasting=True)
 
-    def _body(self, response: httpx.Response) -> tuple[bytes, bool]:
-        announced = response.headers.get("content-length", "")
+    def _body(self, answer: Answer) -> tuple[bytes, bool]:
+        announced = answer.headers.get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced[:300]) > self.limit:
             return b"", True
         chunks: list[bytes] = []
         self.received = behind = 0
         since = time.monotonic()
-        for chunk in response.iter_bytes():
+        for chunk in answer.chunks():
             self.received += len(chunk)
             if self.received > self.limit:
                 return b"", True
             chunks.append(chunk)
             now = time.monotonic()
-            if now - since >= self.timeout:
+            if now - since >= self.asked.timeout:
                 came = self.received - behind
                 if came < _LEAST_PACE * (now - since):
                     raise TransportError(
@@ -141,61 +188,18 @@ class Exchange:
         return b"".join(chunks), False
 
 
-def _allow(asked: httpx.URL, target: httpx.URL) -> None:
+def _allow(asked: str, target: str) -> None:
     """Let a redirect pass. Raises TransportError for one that leaves the network or its encryption."""
-    if target.scheme not in ("http", "https"):
-        raise TransportError(f"it redirects to a `{target.scheme}:` URL, which is refused", lasting=True)
-    if asked.scheme == "https" and target.scheme == "http":
+    before, after = (url.partition(":")[0].lower() for url in (asked, target))
+    if after not in ("http", "https"):
+        raise TransportError(f"it redirects to a `{after}:` URL, which is refused", lasting=True)
+    if before == "https" and after == "http":
         raise TransportError("it redirects from https to http, which is refused", lasting=True)
 
 
-def watched(
-    perform: Callable[[], Reply], answered: threading.Event, seconds: float, waiting: Callable[[], None]
-) -> Reply:
-    """Return what ``perform`` returns or raise what it raises, unless ``answered`` is not set in time.
-
-    Time limits of sockets do not hold for name servers, nor for a head that comes byte by byte: whoever is still at
-    it when the time is up is left behind. Raises TransportError. ``waiting`` is called about once a second.
-    """
-    outcome: list[Reply | BaseException] = []
-    done = threading.Event()
-
-    def work() -> None:
-        try:
-            outcome.append(perform())
-        except BaseException as error:  # noqa: BLE001 - handed over
-            outcome.append(error)
-        finally:
-            done.set()
-            answered.set()
-
-    threading.Thread(target=work, name="envdoctor-request", daemon=True).start()
-    stop = time.monotonic() + seconds
-    while not answered.wait(max(0.0, min(_TICK, stop - time.monotonic()))):
-        waiting()
-        if time.monotonic() >= stop:
-            raise TransportError("no answer within the time limit", silent=True)
-    while not done.wait(_TICK):
-        waiting()
-    result = outcome[0]
-    if isinstance(result, BaseException):
-        raise result
-    return result
-
-
-def _reason(error: Exception) -> str:
-    import httpx
-
-    if isinstance(error, httpx.ConnectTimeout):
-        return "no connection within the time limit"
-    if isinstance(error, httpx.TimeoutException):
-        return "no answer within the time limit"
-    text = without_credentials(str(error)).strip() or type(error).__name__
-    if _CERTIFICATE in text:
-        return "its certificate cannot be verified; name the right authorities in `SSL_CERT_FILE` or pip's `cert`"
-    if isinstance(error, (httpx.ConnectError, httpx.ProxyError)):
-        return f"cannot connect ({text})"
-    return f"the connection broke ({text})"
+def error_text(error: Exception) -> str:
+    """Return what an error says, or its kind."""
+    return str(error).strip() or type(error).__name__
 
 
 def host_of(url: str) -> str:

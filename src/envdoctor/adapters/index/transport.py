@@ -9,17 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from envdoctor.adapters.index.client import ClientError, Connections, new_client
+from envdoctor.adapters.index.client import Clients
+from envdoctor.adapters.index.connections import Connections
 from envdoctor.adapters.index.credentials import Credentials, origin_of
-from envdoctor.adapters.index.exchange import Exchange, Reply, TransportError, host_of, watched
+from envdoctor.adapters.index.exchange import Asked, Exchange, Reply, TransportError, host_of
 from envdoctor.adapters.index.index_settings import PATIENCE_VARIABLE
 from envdoctor.adapters.index.pip_settings import PipSettings, proxy_variable
-
-if TYPE_CHECKING:
-    import httpx
 
 __all__ = ["AGAIN", "ATTEMPTS", "PAGE_LIMIT", "Reply", "Transport", "TransportError"]
 
@@ -30,7 +27,6 @@ ATTEMPTS = 4
 _BUSY = frozenset({429, 503})
 AGAIN = _BUSY | {408, 500, 502, 504}
 """Statuses of what may pass."""
-_CLOSED = "it was closed"
 _SHORT_CONNECT = 4.0
 """Seconds that one attempt to reach an extra index may take."""
 
@@ -51,7 +47,7 @@ class Transport:
     note: Callable[[str], None] = lambda _text: None
     waiting: Callable[[str], None] = lambda _host: None
     """Told, about once a second, which host keeps a request waiting."""
-    _client: httpx.Client | None = None
+    _clients: Clients | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _dead: dict[str, TransportError] = field(default_factory=dict)
     _silent_since: dict[str, float] = field(default_factory=dict)
@@ -60,8 +56,6 @@ class Transport:
     """By origin: when it last answered to the end."""
     _closed: bool = False
     _connections: Connections = field(default_factory=Connections)
-    _under_way: int = 0
-    """Requests that hold the client, those that nobody waits for any more among them."""
 
     def get(
         self, url: str, headers: Mapping[str, str] | None = None, limit: int = PAGE_LIMIT, patient: bool = True
@@ -98,16 +92,8 @@ class Transport:
         with self._lock:
             self._closed = True
         self._connections.end()
-        self._close_unused()
-
-    def _close_unused(self) -> None:
-        """Close the client of a closed transport once no request holds it: the last one out does it."""
-        with self._lock:
-            client = self._client if self._closed and not self._under_way else None
-            if client is not None:
-                self._client = None
-        if client is not None:
-            client.close()
+        if self._clients is not None:
+            self._clients.close()
 
     def _tried(
         self, url: str, headers: Mapping[str, str] | None, limit: int, patient: bool, stop: float
@@ -118,33 +104,17 @@ class Transport:
         if authorization:
             sent["Authorization"] = authorization
         connect = self.timeout if patient else min(_SHORT_CONNECT, self.timeout)
-        answered = threading.Event()
+        stop = min(stop, time.monotonic() + connect + self.timeout)
 
         def alive() -> None:
             with self._lock:
                 self._silent_since.pop(origin_of(url), None)
-            answered.set()
 
+        asked = Asked(url, sent, self.timeout, connect, stop, lambda: self.waiting(host_of(url)))
         try:
-            client = self._open()
-            exchange = Exchange(client, url, sent, limit, self.timeout, connect, alive, self._connections.trace)
-            seconds = min(connect + self.timeout, max(0.0, stop - time.monotonic()))
-            return watched(lambda: self._performed(exchange), answered, seconds, lambda: self.waiting(host_of(url)))
+            return Exchange(self._open(), asked, limit, alive).perform()
         except TransportError as error:
             return error
-
-    def _performed(self, exchange: Exchange) -> Reply:
-        """Return the answer; the client stays open as long as this takes. Raises TransportError."""
-        with self._lock:
-            if self._closed:
-                raise TransportError(_CLOSED, lasting=True)
-            self._under_way += 1
-        try:
-            return exchange.perform()
-        finally:
-            with self._lock:
-                self._under_way -= 1
-            self._close_unused()
 
     def _given_up(self, outcome: Reply | TransportError, url: str, patient: bool, begun: float, late: bool) -> Reply:
         """Return the last answer or raise the last error; leave the host alone from now on where it is at fault."""
@@ -177,16 +147,13 @@ class Transport:
     def _given(self) -> str:
         return f"; it was given {self.patience:g} s, which `{PATIENCE_VARIABLE}` changes"
 
-    def _open(self) -> httpx.Client:
+    def _open(self) -> Clients:
         with self._lock:
             if self._closed:
-                raise TransportError(_CLOSED, lasting=True)
-            if self._client is None:
-                try:
-                    self._client = new_client(self.pip, self.concurrency, self.note)
-                except ClientError as error:
-                    raise TransportError(str(error), lasting=True) from None
-            return self._client
+                raise TransportError("it was closed", lasting=True)
+            if self._clients is None:
+                self._clients = Clients(self.pip, self.concurrency, self.note, self._connections)
+            return self._clients
 
 
 def _busy(reply: Reply) -> str:

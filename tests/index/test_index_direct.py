@@ -1,0 +1,173 @@
+"""Requests without httpx: connections that are kept, answers packed, in pieces or cut short, addresses that are odd."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from envdoctor.adapters.index.credentials import Credentials
+from envdoctor.adapters.index.direct import is_usual
+from envdoctor.adapters.index.pip_settings import PipSettings
+from envdoctor.adapters.index.transport import Transport, TransportError
+
+Handed = Callable[[Callable[[socket.socket], None]], str]
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.fixture
+def transport(monkeypatch: pytest.MonkeyPatch) -> Iterator[Transport]:
+    for variable in ("HTTPS_PROXY", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(variable, raising=False)
+    made = Transport(PipSettings(), Credentials(), timeout=5.0, sleep=lambda _seconds: None)
+    yield made
+    made.close()
+
+
+class Host:
+    """Gives answers in turn, each on the connection that asks; ``None`` closes it in place of an answer."""
+
+    def __init__(self, *answers: bytes | None, close_after: bool = False) -> None:
+        self.answers = list(answers)
+        self.close_after = close_after
+        self.asked: list[bytes] = []
+        self.connections = 0
+
+    def __call__(self, connection: socket.socket) -> None:
+        self.connections += 1
+        while self.answers:
+            asked = b""
+            while not asked.endswith(b"\r\n\r\n"):
+                more = connection.recv(65536)
+                if not more:
+                    return
+                asked += more
+            self.asked.append(asked)
+            answer = self.answers.pop(0)
+            if answer is not None:
+                connection.sendall(answer)
+            if answer is None or self.close_after:
+                connection.shutdown(socket.SHUT_RDWR)
+                return
+
+
+def of_length(body: bytes, more: bytes = b"") -> bytes:
+    return OK + more + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def test_a_connection_is_kept_for_the_next_request(by_hand: Handed, transport: Transport) -> None:
+    host = Host(of_length(b"one"), of_length(b""), of_length(b"three"))
+    url = by_hand(host)
+    assert [transport.get(url).content for _ in range(3)] == [b"one", b"", b"three"]
+    assert host.connections == 1
+
+
+def test_a_connection_that_the_host_closed_meanwhile_is_replaced(by_hand: Handed, transport: Transport) -> None:
+    host = Host(of_length(b"one"), of_length(b"two"), None, of_length(b"three"), close_after=True)
+    url = by_hand(host)
+    assert [transport.get(url).content for _ in range(3)] == [b"one", b"two", b"three"]
+
+
+def test_a_lost_request_on_a_kept_connection_is_sent_anew(by_hand: Handed, transport: Transport) -> None:
+    host = Host(of_length(b"one"), None, of_length(b"two"))
+    url = by_hand(host)
+    assert transport.get(url).content == b"one"
+    slept: list[float] = []
+    transport.sleep = slept.append
+    assert transport.get(url).content == b"two"
+    assert (host.connections, slept) == (2, [])
+
+
+PACKED = gzip.compress(b"x" * 100_000)
+PIECES = b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n4;note=1\r\ndefg\r\n0\r\nLate: header\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "body"),
+    [
+        (of_length(PACKED, b"Content-Encoding: GZIP\r\n"), b"x" * 100_000),
+        (OK + PIECES, b"abcdefg"),
+        (of_length(b"plain", b"Content-Encoding: identity\r\n"), b"plain"),
+        (b"HTTP/1.0 200 OK\r\n\r\nuntil the end", b"until the end"),
+    ],
+)
+def test_bodies_come_in_every_usual_form(by_hand: Handed, transport: Transport, answer: bytes, body: bytes) -> None:
+    host = Host(answer, answer, close_after=b"HTTP/1.0" in answer)
+    url = by_hand(host)
+    assert [transport.get(url).content for _ in range(2)] == [body, body]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (OK + b"Content-Length: 100\r\n\r\nhalf", "the connection broke"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n64\r\nhalf", "the connection broke"),
+        (of_length(b"not packed", b"Content-Encoding: gzip\r\n"), "its answer cannot be unpacked"),
+        (of_length(b"\x0b\x02\x80abc\x03", b"Content-Encoding: br\r\n"), "its answer cannot be unpacked .*`br`"),
+        (b"SSH-2.0-OpenSSH\r\n", "the connection broke"),
+        (b"", "the connection broke"),
+    ],
+)
+def test_answers_that_are_none(by_hand: Handed, transport: Transport, answer: bytes, reason: str) -> None:
+    with pytest.raises(TransportError, match=reason):
+        transport.get(by_hand(Host(*[answer] * 8, close_after=True)))
+
+
+def test_a_redirect_takes_no_password_to_another_host(by_hand: Handed, transport: Transport) -> None:
+    target, near = Host(of_length(b"there")), Host()
+    there, here = by_hand(target), by_hand(near)
+    moved = b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n"
+    near.answers = [moved % b"/elsewhere", moved % there.encode()]
+    transport.credentials.take(here.replace("//", "//user:secret@"))
+    reply = transport.get(here)
+    assert (reply.content, reply.url) == (b"there", there)
+    assert [b"authorization: Basic" in asked for asked in (*near.asked, *target.asked)] == [True, True, False]
+    assert near.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "usual"),
+    [
+        ("https://files.example/packages/ab/numpy-1.0%2Bcpu-cp311-none-any.whl.metadata", True),
+        ("http://127.0.0.1:8080/simple/demo/?part=1&more=a+b", True),
+        ("https://files.example", True),
+        ("https://files.example/a b", False),
+        ("https://files.example/\u00e4", False),
+        ("https://files.example/100%", False),
+        ("https://user:word@files.example/", False),
+        ("https://files.example/a/../b", False),
+        ("https://[::1]/simple/", False),
+        ("https://files.example/#sha256=00", False),
+        ("https://\u00e4.example/", False),
+        ("https://files.example/a\r\nHost: other", False),
+    ],
+)
+def test_which_addresses_can_be_sent_as_they_stand(url: str, usual: bool) -> None:
+    assert is_usual(url) is usual
+
+
+def test_an_odd_address_goes_as_httpx_writes_it(by_hand: Handed, transport: Transport) -> None:
+    host = Host(of_length(b"found"))
+    assert transport.get(by_hand(host) + "a b").content == b"found"
+    assert host.asked[0].startswith(b"GET /simple/a%20b HTTP/1.1\r\n")
+
+
+def test_a_header_cannot_bring_another(by_hand: Handed, transport: Transport) -> None:
+    host = Host(of_length(json.dumps({}).encode()))
+    with pytest.raises(TransportError, match="a header that cannot be sent"):
+        transport.get(by_hand(host), {"If-None-Match": '"a"\r\nX-More: 1'})
+    assert host.asked == []
+
+
+def test_with_any_proxy_configured_httpx_is_asked(
+    by_hand: Handed, transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = Host(of_length(b"by the proxy"))
+    monkeypatch.setenv("http_proxy", by_hand(host).removesuffix("simple/"))
+    monkeypatch.delitem(sys.modules, "httpx", raising=False)
+    assert transport.get("http://far.example/simple/").content == b"by the proxy"
+    assert host.asked[0].startswith(b"GET http://far.example/simple/ HTTP/1.1\r\n")
