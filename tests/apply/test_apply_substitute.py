@@ -104,3 +104,14 @@ def test_a_plan_that_builds_offers_it(folder: Path, capsys: pytest.CaptureFixtur
     need = shipped_wheel_facts().build_need("webrtcvad", Version("2.0.10"))
     assert need is not None
     assert need.way_around.endswith("`--substitute webrtcvad` takes it")
+
+
+def test_a_repair_writes_it_into_the_file_and_undo_takes_it_back(
+    folder: Path, served: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "requirements.txt").write_text("webrtcvad==2.0.10\n", encoding="utf-8")
+    (profile := tmp_path / "mine.toml").write_text(_PROFILE, encoding="utf-8")
+    assert call("repair", folder, served, "--profile", str(profile), "--write") == 0
+    assert (folder / "requirements.txt").read_text(encoding="utf-8") == "webrtcvad-wheels\n"
+    assert main(["undo", "--project", str(folder)]) == 0
+    assert (folder / "requirements.txt").read_text(encoding="utf-8") == "webrtcvad==2.0.10\n"

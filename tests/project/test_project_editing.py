@@ -62,6 +62,20 @@ def test_a_pin_is_added_in_the_form_of_the_line_beside_it(line: str, written: st
     assert edited(line, [Edit(1, "gradio", written, "==5.0", ("pydantic==2.10.6",))]) == after
 
 
+INSTEAD = [
+    ("spleeter==2  # voices\n", "spleeter==2", "spleeter-light\n"),
+    ('    "spleeter==2",\n', "spleeter==2", '    "spleeter-light",\n'),
+    ('spleeter = "^2"\n', 'spleeter = "^2"', 'spleeter-light = "*"\n'),
+    ("  - spleeter\n", "spleeter", "  - spleeter-light\n"),
+]
+
+
+@pytest.mark.parametrize(("line", "written", "after"), INSTEAD)
+def test_what_stands_in_for_a_line_that_goes_takes_its_place(line: str, written: str, after: str) -> None:
+    edit = Edit(2, "spleeter", written, None, ("spleeter-light",))
+    assert edited(f"one\n{line}two\n", [edit]) == f"one\n{after}two\n"
+
+
 def test_edits_of_one_file_do_not_move_each_other() -> None:
     edits = [Edit(1, "a", "a==1", None), Edit(2, "b", "b==1", "==2", ("d==1",)), Edit(3, "c", "c==1", "==2")]
     assert edited("a==1\nb==1\nc==1\n", edits) == "b==2\nd==1\nc==2\n"

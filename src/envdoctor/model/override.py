@@ -48,6 +48,8 @@ class Override:
     replaces: tuple[str, ...] = ()
     """Whose demands are set aside: ``project``, or names of distributions; empty for everybody's."""
     evidence: str = ""
+    instead: Requirement | None = None
+    """Of a project that is left out: another distribution with its module, which is asked for in its place."""
 
     @property
     def name(self) -> NormalizedName:

@@ -88,7 +88,8 @@ class Exclusion:
         """Return it as what it is: nothing instead of whatever anybody asks for."""
         origin = self.origin or ProfileOrigin("", f"exclude {self.name}")
         nothing = nothing_instead(Requirement(self.name, origin))
-        return Override(nothing, because=self.because, source=self.source, evidence=self.evidence)
+        because, evidence = self.because, self.evidence
+        return Override(nothing, because=because, source=self.source, evidence=evidence, instead=self.instead)
 
 
 class CouplingRule(enum.Enum):

@@ -167,7 +167,8 @@ def override_text(override: Override) -> RepairLine:
     first, *others = override.sets_aside
     if override.leaves_out:
         why = f": {override.because}" if override.because else ""
-        return RepairLine(f"leave out {placed(first)}{why}", tuple(placed(item) for item in others))
+        left = f"replace {placed(first)} with {override.instead}" if override.instead else f"leave out {placed(first)}"
+        return RepairLine(f"{left}{why}", tuple(placed(item) for item in others))
     written = f"replace {placed(first)} with {override.requirement}"
     if override.because and not override.from_profile:
         written += f"; {override.because}"
@@ -185,6 +186,8 @@ def set_aside(repair: Repair, more: str = "") -> Iterator[str]:
 
 def _aside(override: Override) -> Iterator[str]:
     instead = "left out" if override.leaves_out else f"replaced by `{override.requirement}`"
+    if override.instead is not None:
+        instead = f"replaced by `{override.instead}`"
     if not override.sets_aside:
         yield f"`{override.requirement}`: added; {override.because}"
     yield from (f"`{aside}` ({aside.origin}): {instead}" for aside in override.sets_aside)

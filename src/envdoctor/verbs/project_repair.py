@@ -81,7 +81,8 @@ def project_repair(root: Path, repair: Repair) -> ProjectRepair:
     for override in repair.overrides:
         lines = [aside for aside in override.sets_aside if _stands_here(aside)]
         for aside in lines:
-            edits.setdefault(aside.origin.path, []).append(_edit(override, aside))  # type: ignore[union-attr]
+            edit = _edit(override, aside, instead=aside is lines[0])
+            edits.setdefault(aside.origin.path, []).append(edit)  # type: ignore[union-attr]
         others = [aside for aside in override.sets_aside if aside not in lines]
         by_hand.extend(_overruled(override, aside) for aside in others)
         if not override.sets_aside:
@@ -92,7 +93,7 @@ def project_repair(root: Path, repair: Repair) -> ProjectRepair:
         added_to, found = next(iter(edits.items()))
         last = max(found, key=lambda edit: edit.line)
         pins = tuple(f"{override.name}{override.requirement.specifier}" for override in added)
-        found[found.index(last)] = replace(last, added=pins)
+        found[found.index(last)] = replace(last, added=(*last.added, *pins))
     made = [_change(root, path, found) for path, found in edits.items()]
     by_hand.extend(item for item in made if isinstance(item, str))
     # A line that was written by this repair before says what is wanted.
@@ -126,10 +127,12 @@ def _change(root: Path, path: str, edits: Sequence[Edit]) -> FileChange | str:
         return f"`{path}` cannot be read ({error.strerror or error}); {wanted}"
 
 
-def _edit(override: Override, aside: Requirement) -> Edit:
+def _edit(override: Override, aside: Requirement, *, instead: bool) -> Edit:
+    """Return the edit of one line; ``instead``: what stands in for the project is to stand there."""
     line = aside.origin.line if isinstance(aside.origin, FileOrigin) else None
     specifier = str(override.requirement.specifier)
-    return Edit(line or 0, aside.name, str(aside), None if override.leaves_out else specifier)
+    added = (str(override.instead),) if instead and override.instead is not None else ()
+    return Edit(line or 0, aside.name, str(aside), None if override.leaves_out else specifier, added)
 
 
 def _overruled(override: Override, aside: Requirement) -> str:
@@ -192,6 +195,9 @@ def _expected(made: ProjectRepair, requirements: Sequence[Requirement]) -> Count
     for override in made.repair.overrides:
         if not override.sets_aside and made.added_to in changed:
             counted[_key(replace(override.requirement, marker=None), made.added_to)] += 1
+        first = next((_path(line) for line in override.sets_aside if _stands_here(line)), "")
+        if override.instead is not None and first in changed:
+            counted[_key(override.instead, first)] += 1
     return counted
 
 

@@ -26,7 +26,7 @@ class Edit:
     wanted: str | None
     """The specifier that it gets, such as ``==2.5.1``; None where it is left out."""
     added: tuple[str, ...] = ()
-    """Pins that come after it, such as ``pydantic==2.10.6``."""
+    """Requirements that come after it, such as ``pydantic==2.10.6``."""
 
 
 _CLAUSES = r"(?:\s*(?:[<>=!~]=?=?\s*[\w.*+!-]+|\*)(?:\s*,)?)*"
@@ -117,10 +117,10 @@ def _without(line: str, edit: Edit) -> str:
 def _like(line: str, edit: Edit, pin: str) -> str:
     """Return a line that says a pin in the form in which the line beside it says its requirement."""
     end = "\r\n" if line.endswith("\r\n") else "\n"
-    name, _, version = pin.partition("==")
     keyed = _keyed(line, edit)
     if keyed is not None:
-        return f'{keyed[1]}{name} = "=={version}"{end}'
+        name = re.split(r"[<>=!~ ]", pin, maxsplit=1)[0]
+        return f'{keyed[1]}{name} = "{pin[len(name) :].strip() or "*"}"{end}'
     if not _alone(line, edit):
         raise NotEditable(f"line {edit.line} says more than `{edit.written}`: `{pin}` is to be added beside it")
     indent = line[: len(line) - len(line.lstrip())]
