@@ -32,7 +32,6 @@ class EnvironmentPart:
 
     environment: Path
     request: CheckRequest
-    label: str = ""
 
 
 def default_environment(project: Path) -> Path:
@@ -54,8 +53,7 @@ def parts_of(requests: Sequence[CheckRequest], project: Path, environment: Path 
     """Return the environments that the profile asks for: ``.venv``, or ``.venv-<name>`` for each of several."""
     base = environment or default_environment(project)
     return [
-        EnvironmentPart(base.with_name(f"{base.name}-{item.part}") if item.part else base, item, item.part)
-        for item in requests
+        EnvironmentPart(base.with_name(f"{base.name}-{item.part}") if item.part else base, item) for item in requests
     ]
 
 

@@ -119,7 +119,7 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
             notes=(*locked.notes, *chosen.notes, *offers_of_substitutes(locked.files), *_cautions(check, locked)),
             repair=locked.outcome.repair,
             known_errors=tuple(item for item in locked.outcome.report.open_findings if item.severity is Severity.ERROR),
-            label=request.label,
+            label=request.check.part,
         )
     )
     overrides = locked.outcome.overrides + tuple(item.override() for item in exclusions)
@@ -226,7 +226,7 @@ def _records(
         "tool": __version__,
         "profile": profile.name if profile else None,
         "profile_source": profile.source if profile else None,
-        "environment": request.label or None,
+        "environment": request.check.part or None,
         "project": project,
         "variables": dict(variables),
         "settings": list(settings),

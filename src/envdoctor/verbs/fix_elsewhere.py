@@ -90,7 +90,7 @@ def with_patches_alone(request: FixRequest, prepared: Prepared, ports: FixPorts)
         refusals=(*prepared.refusals, *made.refusals),
         skipped=(*chosen.skipped, *made.skipped),
         notes=("only the patches of the project are shown: there is no lock to install from",),
-        label=request.label,
+        label=request.check.part,
     )
     return replace(prepared, plan=plan)
 

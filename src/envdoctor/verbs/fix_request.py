@@ -82,7 +82,6 @@ class FixRequest:
     environment: str
     index_urls: Mapping[str, str]
     choice: LockChoice = LockChoice()  # noqa: RUF009 - immutable
-    label: str = ""
     allowed_variables: frozenset[str] = frozenset()
     """Variables that the profile may set although they can decide what code runs: the user has said so."""
     moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -87,17 +87,12 @@ def second_step(
             yield TreatmentEvent(kind, names=names, steps=steps)
 
 
-def moved_components(part: EnvironmentPart, report: Report) -> dict[str, tuple[str, ...]]:
-    """Return the components that their kernels sent away from the GPU, each with the reasons."""
-    return _moved(part.request.profile, report)
-
-
 def differing(environment: Path, profile: Profile, report: Report) -> Iterator[TreatmentEvent]:
     """Yield where kernels, run again, place a component elsewhere than a fix of this environment had set."""
     record = read_record(environment)
     if record is None or record.profile != profile.name or not report.placement:
         return
-    now = _moved(profile, report)
+    now = moved_components(profile, report)
     known = {item.component for item in report.placement}
     for name in record.moved:
         if name in known and name not in now:
@@ -107,7 +102,8 @@ def differing(environment: Path, profile: Profile, report: Report) -> Iterator[T
             yield TreatmentEvent(EventKind.TO_BE_PLACED, name)
 
 
-def _moved(profile: Profile | None, report: Report) -> dict[str, tuple[str, ...]]:
+def moved_components(profile: Profile | None, report: Report) -> dict[str, tuple[str, ...]]:
+    """Return the components that their kernels sent away from the GPU, each with the reasons."""
     rules = {rule.component: rule for rule in (profile.placements if profile is not None else ())}
     return {
         item.component: item.because

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.diagnose.advisories.advising import known_causes
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
@@ -17,7 +17,10 @@ from envdoctor.model.unknown import SubjectKind
 from envdoctor.planning.placement import describe_failure, how_it_ended, place
 from envdoctor.toml_tables import Document, Fault, did_you_mean
 
-__all__ = ["CODES", "SmokeRunner", "UnknownKernel", "chosen_kernels", "smoke", "unknown_names"]
+if TYPE_CHECKING:
+    from envdoctor.adapters.smoke.runner import ChildRunner
+
+__all__ = ["CODES", "UnknownKernel", "chosen_kernels", "smoke", "unknown_names"]
 
 _RULES = {
     KernelStatus.WRONG_ANSWER: ("GPU001", "kernel-wrong-answer"),
@@ -41,20 +44,8 @@ class UnknownKernel(Exception):
         self.names = tuple(names)
 
 
-class SmokeRunner(Protocol):
-    """Runs kernels in the target's interpreter."""
-
-    def known(self) -> tuple[str, ...]:
-        """Return the names of all kernels and workloads."""
-        ...
-
-    def run(self, request: SmokeRequest) -> SmokeOutcome:
-        """Run them. Raises OSError where the interpreter cannot be started."""
-        ...
-
-
 def smoke(
-    runner: SmokeRunner,
+    runner: ChildRunner,
     *,
     profile: Profile | None = None,
     target: Target | None = None,

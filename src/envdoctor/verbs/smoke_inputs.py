@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
@@ -21,7 +22,10 @@ from envdoctor.verbs.earlier_fixes import Say
 from envdoctor.verbs.profile_environments import environment_of
 from envdoctor.verbs.project_inputs import TargetChoice
 from envdoctor.verbs.ranks import read_rank
-from envdoctor.verbs.smoke import SmokeRunner, UnknownKernel, chosen_kernels
+from envdoctor.verbs.smoke import UnknownKernel, chosen_kernels
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.smoke.runner import ChildRunner
 
 __all__ = [
     "choose_backend",
@@ -172,7 +176,7 @@ def _with_found_backend(report: Report) -> Report:
     return replace(report, target=replace(report.target, backend=Backend(found), probed=True))
 
 
-def _open_runner(interpreter: Path, names: Sequence[str], progress: Progress, time_limit: float) -> SmokeRunner:
+def _open_runner(interpreter: Path, names: Sequence[str], progress: Progress, time_limit: float) -> ChildRunner:
     """Return what runs kernels in an interpreter and tells of each."""
     from envdoctor.adapters.smoke.runner import ChildRunner
 

@@ -158,7 +158,6 @@ class Treatment:
             choice=LockChoice(
                 self.options.repair, where_needed=len(self.session.requests) > 1 and bool(self.options.repair)
             ),
-            label=part.label,
             allowed_variables=self.options.allowed_variables,
             moved=self._moved(part),
             found_settings=self._found_settings(part),
@@ -309,7 +308,7 @@ class Treatment:
         own = report.findings
         report, more = fix_smoke.proved(part, report, self.say)
         events += more
-        moved, placed = fix_smoke.moved_components(part, report), self._moved(part)
+        moved, placed = fix_smoke.moved_components(part.request.profile, report), self._moved(part)
         called_for = fix_smoke.settings_called_for(part, report)
         if not report.placement or (set(moved) == set(placed) and not called_for):
             return Treated(tuple(events), 0, report)
