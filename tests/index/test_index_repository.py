@@ -10,8 +10,8 @@ import pytest
 from index_server import Answer, IndexServer
 from packaging.version import Version
 
-from envdoctor.adapters.index import repository
-from envdoctor.adapters.index.repository import RepositoryPlace, RepositoryUnread, place_of
+from envdoctor.adapters.index import repository_files
+from envdoctor.adapters.index.repository_files import RepositoryPlace, RepositoryUnread, place_of
 from envdoctor.adapters.project import read_project
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, ProjectPage
 from envdoctor.model.project import ReadingProblemKind
@@ -60,7 +60,7 @@ def test_a_forge_is_asked_for_one_file_at_one_ref(reference: str, place: tuple[s
 def forge(server: IndexServer, monkeypatch: pytest.MonkeyPatch) -> str:
     """Make the server a forge; return the URL of a repository on it."""
     host = server.root.removeprefix("http://")
-    monkeypatch.setitem(repository.FORGES, host, f"http://{host}/raw/{{project}}/{{ref}}/{{path}}")
+    monkeypatch.setitem(repository_files.FORGES, host, f"http://{host}/raw/{{project}}/{{ref}}/{{path}}")
     return f"git+http://{host}/o/r.git"
 
 

@@ -123,7 +123,7 @@ def test_where_the_profile_is_for_this_system_the_card_is_measured(
     card = {"vendor": "amd", "architecture": "gfx1100"}
     measured = Facts(Fact(f"gpu[0].{key}", FactState.KNOWN, value, "test") for key, value in card.items())
     monkeypatch.setattr("envdoctor.adapters.probe.host_facts.probe_host", lambda **_: measured)
-    monkeypatch.setattr("envdoctor.verbs.torch_choice.host_target", lambda: WINDOWS)
+    monkeypatch.setattr("envdoctor.verbs.automatic_backend.host_target", lambda: WINDOWS)
     assert main(["lock", str(project), "--profile", "comfyui-rocm-windows", "--target-python", "3.12"]) == 0
     lock = read_toml((project / "pylock.comfyui-rocm-windows.toml").read_text("utf-8"))
     assert "amd-torch-device-gfx1100" in {item["name"] for item in lock["packages"]}

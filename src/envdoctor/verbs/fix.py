@@ -18,11 +18,11 @@ from envdoctor.planning.patch_selection import Selection, expand_variables, sele
 from envdoctor.planning.plan_maker import PlanInput, make_plan
 from envdoctor.planning.variables import refused_variables
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
-from envdoctor.profile.cautions import applying
+from envdoctor.profile.caution_conditions import applying
 from envdoctor.verbs.check_request import CheckRequest
+from envdoctor.verbs.environment_settings import settings_of, startup_of, with_settings
 from envdoctor.verbs.fix_lock import FixLock, distribution_file, lock_for_fix
 from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
-from envdoctor.verbs.startup import settings_of, startup_of, with_settings
 from envdoctor.verbs.substitutes import offers_of_substitutes
 
 __all__ = ["prepare"]

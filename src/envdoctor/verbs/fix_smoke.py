@@ -18,8 +18,8 @@ from envdoctor.planning.patch_selection import expand_variables, select
 from envdoctor.planning.placement import moved
 from envdoctor.verbs.earlier_fixes import Say
 from envdoctor.verbs.environment_places import EnvironmentPart
+from envdoctor.verbs.environment_settings import needed_settings
 from envdoctor.verbs.smoke import smoke
-from envdoctor.verbs.startup import needed_settings
 
 __all__ = ["differing", "moved_components", "proved", "second_step", "settings_called_for"]
 

@@ -55,7 +55,7 @@ def _references(project: Project) -> Iterator[Requirement]:
 
 
 def _of_repository(url: str) -> bool:
-    from envdoctor.adapters.index.repository import place_of
+    from envdoctor.adapters.index.repository_files import place_of
 
     return url.startswith(("git+", "git:")) or place_of(url) is not None
 
@@ -142,7 +142,7 @@ def _named(project: Project, work: _Work) -> tuple[Project, list[ReadingProblem]
 
 def _read(index: AnyIndex, line: Requirement) -> Repository:
     """Return what the files of a repository say: pyproject.toml alone where that is enough."""
-    from envdoctor.adapters.index.repository import RepositoryUnread
+    from envdoctor.adapters.index.repository_files import RepositoryUnread
     from envdoctor.adapters.project import read_repository
 
     url = line.url or ""

@@ -13,6 +13,7 @@ from envdoctor.model.fact import Facts
 from envdoctor.model.project import GroupChoice
 from envdoctor.ports import Progress, Tell
 from envdoctor.verbs import project_inputs
+from envdoctor.verbs.automatic_backend import choose_backend, facts_for, way_of_profile, with_way
 from envdoctor.verbs.card_choice import card_against, with_card
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.further import further_advisories
@@ -25,7 +26,6 @@ from envdoctor.verbs.repositories import with_repositories
 from envdoctor.verbs.scope import scope_of_project, target_facts
 from envdoctor.verbs.substitutes import typed_substitutes, with_substitutes
 from envdoctor.verbs.target_choice import fitted, fitted_of_profile
-from envdoctor.verbs.torch_choice import choose_backend, facts_for, way_of_profile, with_way
 from envdoctor.verbs.typed_names import names_not_there
 
 if TYPE_CHECKING:

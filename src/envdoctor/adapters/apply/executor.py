@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from envdoctor.adapters.apply.child import ChildFailed
 from envdoctor.adapters.apply.downloads import DownloadFailed, Fetch, WrongFile
 from envdoctor.adapters.apply.durable import deferred, shielded
 from envdoctor.adapters.apply.file_steps import FileSteps, NotAsExpected
 from envdoctor.adapters.apply.holding import Held
+from envdoctor.adapters.apply.installer_child import ChildFailed
 from envdoctor.adapters.apply.installers import Installer
 from envdoctor.adapters.apply.journal import Journal, read_journal
 from envdoctor.adapters.apply.package_steps import PackageSteps

@@ -14,7 +14,7 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.apply.child import installer_environment, run_child
+from envdoctor.adapters.apply.installer_child import installer_environment, run_child
 from envdoctor.adapters.apply.installers import Installer
 from envdoctor.adapters.apply.interpreters import ask_python
 

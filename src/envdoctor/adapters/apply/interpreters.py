@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from envdoctor.adapters.apply.child import installer_environment
+from envdoctor.adapters.apply.installer_child import installer_environment
 
 __all__ = ["PythonFacts", "ask_python", "find_python", "python_of"]
 

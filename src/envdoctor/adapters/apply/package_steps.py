@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-from envdoctor.adapters.apply.child import ChildFailed, installer_environment, run_child
 from envdoctor.adapters.apply.downloads import Fetch, WrongFile, download_all
 from envdoctor.adapters.apply.holding import Held
+from envdoctor.adapters.apply.installer_child import ChildFailed, installer_environment, run_child
 from envdoctor.adapters.apply.installers import Installer
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, python_of
 from envdoctor.adapters.apply.journal import Journal

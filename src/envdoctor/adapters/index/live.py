@@ -38,7 +38,7 @@ from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.files import FileReader, file_key
 from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text
 from envdoctor.adapters.index.metadata_text import MetadataRecord
-from envdoctor.adapters.index.repository import RepositoryReader
+from envdoctor.adapters.index.repository_files import RepositoryReader
 from envdoctor.adapters.index.routing import Confused, Router, Sources
 from envdoctor.adapters.index.stand_ins import without_foreign_libraries
 from envdoctor.adapters.index.transport import Transport

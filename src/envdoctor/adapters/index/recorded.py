@@ -112,7 +112,7 @@ class RecordedIndex:
 
     def repository_files(self, reference: str, names: Sequence[str]) -> dict[str, bytes]:
         """Return the files of a repository of this machine. Raises RepositoryUnread for any other."""
-        from envdoctor.adapters.index.repository import local_files
+        from envdoctor.adapters.index.repository_files import local_files
 
         return local_files(reference, names)
 

@@ -19,7 +19,7 @@ from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.model.version_table import contains
-from envdoctor.profile.cautions import meets
+from envdoctor.profile.caution_conditions import meets
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination

@@ -24,7 +24,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.target import Backend
 from envdoctor.model.unknown import SubjectKind
-from envdoctor.profile.cautions import applying
+from envdoctor.profile.caution_conditions import applying
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
