@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
+import tomli
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.toml_lines import Lines
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 __all__ = ["Document", "Fault", "Faults", "Table", "TomlError", "did_you_mean", "read_toml"]
 
@@ -37,7 +32,7 @@ class TomlError(ValueError):
 def read_toml(text: str) -> dict[str, Any]:
     """Return the tables of a text, a byte order mark left aside. Raises TomlError, with the line where it is known."""
     try:
-        return tomllib.loads(text.removeprefix("\ufeff"))
+        return tomli.loads(text.removeprefix("\ufeff"))
     except RecursionError:
         raise TomlError("nested too deeply", too_deep=True) from None
     except ValueError as error:  # a number of thousands of digits is none of the parser's own errors
