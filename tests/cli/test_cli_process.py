@@ -1,0 +1,34 @@
+"""The process: what it leaves with, and what is done before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def process(before: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command after some lines of Python in the same process."""
+    code = f"{before}\nfrom envdoctor.__main__ import run\nrun()"
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+def test_what_was_registered_for_the_end_is_done_and_what_it_says_is_said(tmp_path: Path) -> None:
+    done = process("import atexit; atexit.register(print, 'at the end')", "--version", folder=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("envdoctor ")
+    assert done.stdout.endswith("at the end\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["rule", "RES001"], 0), (["check", "not-there"], 2), (["no-such-verb"], 2)]
+)
+def test_it_leaves_with_the_code_of_the_verb_and_all_that_it_said(
+    tmp_path: Path, arguments: list[str], code: int
+) -> None:
+    done = process("", *arguments, folder=tmp_path)
+    assert done.returncode == code
+    assert (done.stdout if code == 0 else done.stderr).endswith("\n")
