@@ -66,7 +66,7 @@ def preview(tree: FolderTree, *patches: Patch) -> PatchPreview:
 
 def test_the_patches_of_the_xtts_profile_fit_a_checkout_and_fit_only_once(tmp_path: Path) -> None:
     from envdoctor.planning.patch_selection import select
-    from envdoctor.profile import load_profile
+    from envdoctor.profile.load import load_profile
 
     profile = load_profile("xtts-zluda")
     chosen = select(profile, {"torch": "2.7.1"}, moved=[rule.component for rule in profile.placements])

@@ -20,7 +20,7 @@ from envdoctor.model.index_url import index_name
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import IndexOption, IndexOptionKind, Project
 from envdoctor.model.resolution import ResolvedPackage
-from envdoctor.profile import load_profile
+from envdoctor.profile.load import load_profile
 
 TARGET = target_of("linux/x86_64/3.11/cpu")
 GOOD, OTHER = "a" * 64, "b" * 64

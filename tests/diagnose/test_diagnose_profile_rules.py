@@ -17,7 +17,8 @@ from envdoctor.model.environment import InstalledDistribution, InstalledEnvironm
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Severity
 from envdoctor.model.target import Arch, OperatingSystem, Target
-from envdoctor.profile import load_profile, target_for
+from envdoctor.profile.load import load_profile
+from envdoctor.profile.profile_target import target_for
 from envdoctor.verbs.project_inputs import sources_of
 
 

@@ -9,10 +9,12 @@ import pytest
 
 from envdoctor.model.profile import Profile
 from envdoctor.profile.catalogue import catalogue
+from envdoctor.profile.load import load_profile
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "profiles"
-every_profile = pytest.mark.parametrize("profile", catalogue(), ids=lambda profile: profile.name)
+WHOLE = [load_profile(item.name) for item in catalogue()]
+every_profile = pytest.mark.parametrize("profile", WHOLE, ids=lambda profile: profile.name)
 
 
 def page(profile: Profile) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.adapters.smoke.startup_hook import hook_files
 from envdoctor.model.environment import InstalledEnvironment
-from envdoctor.profile import load_profile
+from envdoctor.profile.load import load_profile
 from envdoctor.verbs.patient import with_patches
 
 

@@ -15,7 +15,7 @@ from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Arch, OperatingSystem, Target
-from envdoctor.profile import load_profile
+from envdoctor.profile.load import load_profile
 
 LINUX = Target(OperatingSystem.LINUX, Arch.X86_64, (3, 11))
 JETSON = Target(OperatingSystem.LINUX, Arch.AARCH64, (3, 12))

@@ -13,7 +13,7 @@ from lock_profile import profile_text
 
 from envdoctor.adapters.project import read_project
 from envdoctor.cli.main import main
-from envdoctor.profile import load_profile
+from envdoctor.profile.load import load_profile
 from envdoctor.render.json_document import report_schema
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.profile_environments import environment_of, per_environment

@@ -13,7 +13,7 @@ from lock_index import LoopbackIndex
 from lock_profile import profile_text
 
 from envdoctor.cli.main import main
-from envdoctor.profile import parse_profile
+from envdoctor.profile.load import parse_profile
 
 SCHEMA = json.loads(files("envdoctor.render").joinpath("documents.schema.json").read_text(encoding="utf-8"))
 ADVISORY = """

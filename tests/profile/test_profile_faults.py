@@ -7,7 +7,9 @@ import sys
 import pytest
 from profile_texts import HEAD, MINIMAL, TARGET, with_sections
 
-from envdoctor.profile import Fault, ProfileError, parse_profile
+from envdoctor.profile.load import parse_profile
+from envdoctor.profile.validation import ProfileError
+from envdoctor.toml_tables import Fault
 
 if sys.version_info >= (3, 11):
     import tomllib as toml

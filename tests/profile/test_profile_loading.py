@@ -10,7 +10,9 @@ from profile_texts import MINIMAL, with_sections
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.profile import PatchKind
 from envdoctor.model.requirement import RequirementKind
-from envdoctor.profile import Fault, ProfileError, load_profile, parse_profile, validate
+from envdoctor.profile.load import load_profile, parse_profile, validate
+from envdoctor.profile.validation import ProfileError
+from envdoctor.toml_tables import Fault
 
 BASE = """\
 schema = 1

@@ -9,8 +9,8 @@ import pytest
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rules.src007_profile_patches import RULE
 from envdoctor.model.finding import Finding, Severity
-from envdoctor.profile import load_profile
 from envdoctor.profile.catalogue import recognise
+from envdoctor.profile.load import load_profile
 from envdoctor.profile.nested import folders_of_marks, rooted
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.patch_states import patch_states

@@ -15,7 +15,7 @@ import pytest
 from envdoctor.adapters.apply.preview import preview_patches
 from envdoctor.adapters.apply.trees import FolderTree, LayeredTree
 from envdoctor.model.step import PatchFile
-from envdoctor.profile import load_profile
+from envdoctor.profile.load import load_profile
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.patch_states import patch_states
 

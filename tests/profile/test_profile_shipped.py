@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import json
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import jsonschema
@@ -15,10 +16,11 @@ from packaging.requirements import Requirement
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.profile import PatchKind, Profile
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.profile import load_profile, python_choices, target_for, validate
-from envdoctor.profile.catalogue import catalogue, recognise
-from envdoctor.profile.load import shipped_folder, shipped_names
+from envdoctor.profile.catalogue import Listed, catalogue, recognise
+from envdoctor.profile.load import load_profile, validate
+from envdoctor.profile.profile_target import python_choices, target_for
 from envdoctor.profile.schema import SCHEMA_FILE, schema, schema_text
+from envdoctor.profile.shipped_profiles import shipped_folder, shipped_names
 from envdoctor.profile.show import show_text
 
 if sys.version_info >= (3, 11):
@@ -45,12 +47,18 @@ PROMISED = {
     "kokoro-coreml",
     "amphion-cuda13-aarch64",
 }
-every_profile = pytest.mark.parametrize("profile", catalogue(), ids=lambda profile: profile.name)
+WHOLE = [load_profile(item.name) for item in catalogue()]
+every_profile = pytest.mark.parametrize("profile", WHOLE, ids=lambda profile: profile.name)
 every_file = pytest.mark.parametrize("name", shipped_names())
 
 
 def test_all_that_are_promised_are_there() -> None:
     assert {profile.name for profile in catalogue()} == PROMISED
+
+
+def test_what_is_listed_of_a_profile_is_what_the_whole_of_it_says() -> None:
+    for profile, item in zip(WHOLE, catalogue(), strict=True):
+        assert item == Listed(*(getattr(profile, field.name) for field in fields(Listed)))
 
 
 @every_file

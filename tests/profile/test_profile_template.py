@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.profile import ProfileError, parse_profile
+from envdoctor.profile.load import parse_profile
 from envdoctor.profile.template import new_profile_text
+from envdoctor.profile.validation import ProfileError
 
 
 def test_a_new_profile_validates_as_it_stands() -> None:

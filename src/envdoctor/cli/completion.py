@@ -11,8 +11,8 @@ _LONGEST = 60
 
 def profile_names(incomplete: str) -> list[tuple[str, str]]:
     """Return the shipped profiles whose name begins so, each with its summary; none where one is broken."""
-    from envdoctor.profile import ProfileError
     from envdoctor.profile.catalogue import catalogue
+    from envdoctor.profile.validation import ProfileError
 
     try:
         profiles = catalogue()

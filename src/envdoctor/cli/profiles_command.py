@@ -63,7 +63,7 @@ def validate(
     format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
 ) -> None:
     """Report every fault of each file at once, with its key path and line; exit 2 where there is one."""
-    from envdoctor.profile import ProfileError
+    from envdoctor.profile.validation import ProfileError
     from envdoctor.verbs.smoke import faults_of
 
     results = faults_of([str(file) for file in files])

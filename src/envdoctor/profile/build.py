@@ -1,8 +1,8 @@
-"""A checked `[[patch]]` table as a value."""
+"""Checked tables of a profile as values."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
@@ -14,9 +14,11 @@ from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.profile import Patch, PatchKind
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Arch, Backend, OperatingSystem
-from envdoctor.profile.merge import Entry, Merged
 
-__all__ = ["build_patch", "build_profile"]
+if TYPE_CHECKING:
+    from envdoctor.profile.merge import Entry, Merged
+
+__all__ = ["build_patch", "build_profile", "profile_target"]
 
 # The field of Patch that the key of each kind fills.
 _SUBJECT = {
@@ -64,7 +66,7 @@ def build_profile(merged: Merged, source: str) -> model.Profile:
     return model.Profile(
         name=about["name"],
         summary=about["summary"],
-        target=_target(merged.table("target")),
+        target=profile_target(merged.table("target")),
         source=source,
         extends=about.get("extends"),
         documentation=about.get("documentation", ""),
@@ -97,7 +99,8 @@ def _version(text: str | None) -> tuple[int, int] | None:
     return int(major), int(minor)
 
 
-def _target(table: dict[str, Any]) -> model.ProfileTarget:
+def profile_target(table: dict[str, Any]) -> model.ProfileTarget:
+    """Return the machines that a faultless table describes."""
     return model.ProfileTarget(
         os=OperatingSystem(table["os"]),
         arch=Arch(table["arch"]),

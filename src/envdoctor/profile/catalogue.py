@@ -6,25 +6,40 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
-from envdoctor.model.profile import Profile
+from envdoctor.model.profile import Profile, ProfileTarget
 from envdoctor.model.target import OperatingSystem
-from envdoctor.profile.load import abstract_names, load_profile, shipped_names
+from envdoctor.profile.build import profile_target
 from envdoctor.profile.nested import folders_of_marks, rooted
+from envdoctor.profile.shipped_profiles import abstract_names, shipped_folder, shipped_names
+from envdoctor.toml_tables import read_toml
 
-__all__ = ["Match", "catalogue", "recognise"]
+__all__ = ["Listed", "Match", "catalogue", "recognise"]
 
 # A single mark proves nothing: other projects have an `inference.py`, or ask for one of the packages.
 _ENOUGH_MARKS = 2
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """What a list of profiles shows of one, and by what its projects are recognised; the rest of it is not read."""
+
+    name: str
+    summary: str
+    target: ProfileTarget
+    recognise: tuple[str, ...]
+    recognise_packages: tuple[NormalizedName, ...]
+    requirement_files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """A profile that a project looks like, and why."""
 
-    profile: Profile
+    of: Listed | Profile
     score: float
     """From above 0 to 3: the share of the marking files, that of the marking requirements, and 1 for the name."""
     reason: str
@@ -32,12 +47,39 @@ class Match:
     place: str = ""
     """The folder of the project that is the stack's checkout; empty: the project itself."""
 
+    @property
+    def profile(self) -> Profile:
+        """The whole of it, as it reads for this project. Raises ProfileError where it is broken."""
+        from envdoctor.profile.load import load_profile
+
+        whole = self.of if isinstance(self.of, Profile) else load_profile(self.of.name)
+        return rooted(whole, self.place) if self.place else whole
+
 
 @lru_cache(maxsize=1)
-def catalogue() -> tuple[Profile, ...]:
-    """Return every shipped profile that can be used, by name. Raises ProfileError where one is broken."""
-    abstract = abstract_names()
-    return tuple(load_profile(name) for name in shipped_names() if name not in abstract)
+def catalogue() -> tuple[Listed, ...]:
+    """Return every shipped profile that can be used, by name."""
+    names = shipped_names()
+    texts = {name: (shipped_folder() / f"{name}.toml").read_text(encoding="utf-8") for name in names}
+    files = {name: read_toml(text) for name, text in texts.items()}
+
+    def table(name: str, of: str) -> dict[str, Any]:
+        base = files[name]["profile"].get("extends")
+        inherited = table(base, of) if base is not None else {}
+        return {**inherited, **files[name].get(of, {})}
+
+    def listed(name: str) -> Listed:
+        project = table(name, "project")
+        return Listed(
+            name,
+            files[name]["profile"]["summary"],
+            profile_target(table(name, "target")),
+            tuple(project.get("recognise", ())),
+            tuple(map(canonicalize_name, project.get("recognise-packages", ()))),
+            tuple(project.get("requirements", ())),
+        )
+
+    return tuple(listed(name) for name in names if name not in abstract_names())
 
 
 def recognise(
@@ -46,7 +88,7 @@ def recognise(
     *,
     called: str | None = None,
     prefer_os: OperatingSystem | None = None,
-    profiles: Sequence[Profile] | None = None,
+    profiles: Sequence[Listed | Profile] | None = None,
 ) -> list[Match]:
     """Return the profiles that a project looks like, best first: by several marks, or by the project's own name.
 
@@ -62,10 +104,10 @@ def recognise(
         for profile in profiles or catalogue()
         if (match := _match(profile, files, names, called or "") or _nested(profile, files)) is not None
     ]
-    return sorted(found, key=lambda m: (-m.score, m.profile.target.os is not prefer_os, m.profile.name))
+    return sorted(found, key=lambda m: (-m.score, m.of.target.os is not prefer_os, m.of.name))
 
 
-def _match(profile: Profile, files: Sequence[str], names: set[str], called: str) -> Match | None:
+def _match(profile: Listed | Profile, files: Sequence[str], names: set[str], called: str) -> Match | None:
     marks = [mark for mark in profile.recognise if _present(mark, files)]
     packages = [name for name in profile.recognise_packages if name in names]
     by_name = bool(called) and canonicalize_name(called) == profile.name.partition("-")[0]
@@ -80,12 +122,12 @@ def _match(profile: Profile, files: Sequence[str], names: set[str], called: str)
     return Match(profile, score, " and ".join(said))
 
 
-def _nested(profile: Profile, files: Sequence[str]) -> Match | None:
+def _nested(profile: Listed | Profile, files: Sequence[str]) -> Match | None:
     """Return the match of a project that has the stack's checkout inside, below any that is the stack itself."""
     folders = folders_of_marks(profile, files)
     if not folders:
         return None
-    return Match(rooted(profile, folders[0]), 0.5, f"`{folders[0]}` is its checkout", folders[0])
+    return Match(profile, 0.5, f"`{folders[0]}` is its checkout", folders[0])
 
 
 def _share(found: Sequence[str], wanted: Sequence[str]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from envdoctor.model.origin import Origin, ProfileOrigin
 from envdoctor.model.override import PROJECT
@@ -19,6 +19,9 @@ from envdoctor.model.profile import (
 )
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.profile.profile_target import python_choices
+
+if TYPE_CHECKING:
+    from envdoctor.profile.catalogue import Listed
 
 __all__ = ["listed", "show_text"]
 
@@ -162,7 +165,7 @@ def _placement(rule: PlacementRule) -> str:
     return f"{rule.component} on {rule.otherwise}, {when}"
 
 
-def listed(profiles: Iterable[Profile]) -> list[tuple[str, str, str]]:
+def listed(profiles: Iterable[Listed]) -> list[tuple[str, str, str]]:
     """Return the rows of a list of profiles: name, machine and summary."""
     return [
         (item.name, f"{item.target.os.value} {item.target.arch.value}, {item.target.backend.value}", item.summary)

@@ -46,7 +46,8 @@ def further_profile(name: str, settings: Settings, project: Path) -> str | None:
 
 def profile_called(name: str) -> Profile:
     """Return a profile by its name, or the path of its file. Raises UsageError."""
-    from envdoctor.profile import ProfileError, load_profile
+    from envdoctor.profile.load import load_profile
+    from envdoctor.profile.validation import ProfileError
     from envdoctor.verbs.settings import Settings
 
     try:
@@ -63,7 +64,8 @@ def further_profiles(settings: Settings, project: Path) -> tuple[Profile, ...]:
 
 def _usable(file: Path) -> Profile | None:
     """Return the profile of a file, None where it is only a base for others. Raises UsageError."""
-    from envdoctor.profile import ProfileError, load_profile
+    from envdoctor.profile.load import load_profile
+    from envdoctor.profile.validation import ProfileError
 
     try:
         return load_profile(str(file))

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.torch_choice import choose_torch
 from envdoctor.model.target import Arch, Backend, OperatingSystem, TargetBackend
 from envdoctor.ports import SilentProgress, UsageError
-from envdoctor.profile import ProfileError, parse_profile
 from envdoctor.profile.catalogue import catalogue
+from envdoctor.profile.load import parse_profile
 from envdoctor.profile.template import new_profile_text
+from envdoctor.profile.validation import ProfileError
 from envdoctor.shipped import needs_in_words
 from envdoctor.verbs.check import diagnose_project
 from envdoctor.verbs.index_choice import IndexChoice

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from envdoctor.model.fact import Facts
-from envdoctor.model.profile import Profile
+from envdoctor.model.profile import Profile, ProfileTarget
 from envdoctor.model.project import GroupChoice, Project
 from envdoctor.model.target import Arch, Backend, Target, TargetArch
 from envdoctor.ports import Tell, UsageError
@@ -30,6 +30,7 @@ from envdoctor.verbs.target_choice import (
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Sources
     from envdoctor.lock.pylock_reader import LockedProject
+    from envdoctor.profile.catalogue import Listed
     from envdoctor.verbs.patient import Patient
 
 __all__ = [
@@ -145,7 +146,8 @@ def load_settings(path: Path) -> Settings:
 
 def pick_profile(named: str | None, settings: Settings, path: Path) -> Profile | None:
     """Return the profile that the user typed or the project's settings name, None where neither does."""
-    from envdoctor.profile import ProfileError, load_profile
+    from envdoctor.profile.load import load_profile
+    from envdoctor.profile.validation import ProfileError
 
     name = named or settings.profile
     if name is None:
@@ -198,31 +200,31 @@ def recognised_profile(
 
     names = [requirement.name for requirement in project.requirements]
     listing = _listing(path) if path.is_dir() else ()
-    every = (*further_profiles(settings, path), *catalogue())
+    every: list[Listed | Profile] = [*further_profiles(settings, path), *catalogue()]
     matches = recognise(listing, names, called=project.name, prefer_os=host_target().os, profiles=every)
     system = system_of(patient) if patient is not None else None
-    fitting = [match for match in matches if _fits(match.profile, choice, system)]
+    fitting = [match for match in matches if _fits(match.of.target, choice, system)]
     if not fitting:
         return None
     first = fitting[0]
     facts = patient.facts if patient is not None else Facts()
     # Of one stack's profiles for one system, that for the card that is known.
-    equal = [one for one in fitting if (one.score, one.profile.target.os) == (first.score, first.profile.target.os)]
-    best = next((match for match in equal if not _card_against(match.profile, facts)), None)
+    equal = [one for one in fitting if (one.score, one.of.target.os) == (first.score, first.of.target.os)]
+    best = next((match for match in equal if not _card_against(match.of.target, facts)), None)
     if best is None:
-        contrary = _card_against(first.profile, facts)
-        tell(f"not taking profile `{first.profile.name}`: it is for {first.profile.target.backend.value}, {contrary}")
+        contrary = _card_against(first.of.target, facts)
+        tell(f"not taking profile `{first.of.name}`: it is for {first.of.target.backend.value}, {contrary}")
         return None
-    tell(f"taking profile `{best.profile.name}`: {best.reason}; `--profile` chooses another")
+    tell(f"taking profile `{best.of.name}`: {best.reason}; `--profile` chooses another")
     return best.profile
 
 
-def _card_against(profile: Profile, facts: Facts) -> str:
+def _card_against(target: ProfileTarget, facts: Facts) -> str:
     """Return why a known card speaks against a profile that nobody named; empty where none does."""
     typed = [fact for fact in facts.of_cards() if fact.source == "--gpu"]
-    if profile.target.backend is Backend.CPU and typed:
+    if target.backend is Backend.CPU and typed:
         return "and `--gpu` names a card"
-    return card_against(profile.target.backend, facts)
+    return card_against(target.backend, facts)
 
 
 def asked_python(
@@ -241,9 +243,8 @@ def asked_python(
     return asked
 
 
-def _fits(profile: Profile, choice: TargetChoice, system: str | None) -> bool:
+def _fits(target: ProfileTarget, choice: TargetChoice, system: str | None) -> bool:
     """Return whether no typed option, and no system that the user points at, contradicts the profile's target."""
-    target = profile.target
     named = choice.os.value if choice.os is not None else system
     x86 = choice.arch in (TargetArch.X86_64, TargetArch.AMD64)
     return (

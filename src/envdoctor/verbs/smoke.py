@@ -221,7 +221,7 @@ def _slower_finding(slower: Sequence[KernelResult]) -> Finding:
 
 def faults_of(files: Sequence[str]) -> dict[str, list[Fault]]:
     """Return every fault of each profile file by its path, kernels and workloads that do not exist among them."""
-    from envdoctor.profile import validate
+    from envdoctor.profile.load import validate
 
     return {
         path: sorted((*faults, *unknown_names(Path(path))), key=lambda fault: fault.line or 0)

@@ -78,7 +78,7 @@ def pick_target(
         target = host_target()
         choices: tuple[tuple[int, int], ...] = ()
     else:
-        from envdoctor.profile import python_choices, target_for
+        from envdoctor.profile.profile_target import python_choices, target_for
 
         target = target_for(profile)
         choices = () if python else tuple(python_choices(profile))
