@@ -15,7 +15,7 @@ from envdoctor.adapters.apply.records import shell_scripts
 from envdoctor.adapters.apply.snapshot import take_listing, touched_files
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.verbs.environment_places import launcher
-from envdoctor.verbs.this_machine import Machine
+from envdoctor.verbs.this_machine import ThisMachine
 
 AWKWARD = {"A": "it's", "B": "two words", "C": '$(touch x) `y` "z" %PATH%', "D": "", "E": "a\nb"}
 
@@ -110,7 +110,7 @@ def test_only_the_targets_own_kind_of_machine_is_treated(
 ) -> None:
     monkeypatch.setattr("envdoctor.verbs.this_machine.sys.platform", platform)
     monkeypatch.setattr("envdoctor.verbs.this_machine.platform.machine", lambda: machine)
-    word = Machine(Path(), None).other_machine(Target(system, arch, (3, 11)))
+    word = ThisMachine(Path(), None).other_machine(Target(system, arch, (3, 11)))
     assert (word is None) == fits
 
 

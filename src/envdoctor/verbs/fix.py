@@ -22,29 +22,30 @@ from envdoctor.profile.caution_conditions import applying
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.environment_settings import settings_of, startup_of, with_settings
 from envdoctor.verbs.fix_lock import FixLock, distribution_file, lock_for_fix
-from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
+from envdoctor.verbs.fix_request import FixRequest, Prepared
 from envdoctor.verbs.substitutes import offers_of_substitutes
+from envdoctor.verbs.this_machine import ThisMachine
 
 __all__ = ["prepare"]
 
 
-def prepare(request: FixRequest, ports: FixPorts) -> Prepared:
+def prepare(request: FixRequest, machine: ThisMachine) -> Prepared:
     """Return the plan for an environment; nothing is changed. Faults of the target come as refusals of the plan."""
-    different = ports.other_machine(request.check.target)
+    different = machine.other_machine(request.check.target)
     if different is not None:
         message = f"{different}; `envdoctor check` and `lock` work for other machines, `fix` does not"
         return Prepared(refusals=(Refusal(RefusalKind.TARGET, message=message),))
-    state = ports.look(request.environment)
-    check, missing = _with_python(request.check, state, ports)
+    state = machine.look(request.environment)
+    check, missing = _with_python(request.check, state, machine)
     if missing is not None:
         return Prepared(refusals=(Refusal(RefusalKind.PYTHON, message=missing),))
-    locked = lock_for_fix(replace(request, check=check), ports)
+    locked = lock_for_fix(replace(request, check=check), machine)
     if isinstance(locked, Prepared):
         return locked
-    return _planned(replace(request, check=check), state, locked, ports)
+    return _planned(replace(request, check=check), state, locked, machine)
 
 
-def _with_python(check: CheckRequest, state: EnvironmentState, ports: FixPorts) -> tuple[CheckRequest, str | None]:
+def _with_python(check: CheckRequest, state: EnvironmentState, machine: ThisMachine) -> tuple[CheckRequest, str | None]:
     """Return the request for the Pythons that can be had here."""
     wanted = check.python_choices or (check.target.python,)
     if state.exists and state.fault is None and state.python is not None:
@@ -57,7 +58,7 @@ def _with_python(check: CheckRequest, state: EnvironmentState, ports: FixPorts) 
             return check, message
         target = replace(check.target, python=state.python, python_full=None)
         return replace(check, target=target, python_choices=()), None
-    found = [(python, ports.find_python((python,))) for python in wanted]
+    found = [(python, machine.find_python((python,))) for python in wanted]
     available = tuple(python for python, answer in found if answer is not None)
     if not available:
         choices = " or ".join(_dotted(python) for python in wanted)
@@ -71,11 +72,11 @@ def _dotted(python: tuple[int, int]) -> str:
     return f"{python[0]}.{python[1]}"
 
 
-def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, ports: FixPorts) -> Prepared:
+def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, machine: ThisMachine) -> Prepared:
     check, profile = request.check, request.check.profile
     target = locked.outcome.report.target or check.target
-    found = None if state.exists else ports.find_python((target.python,))
-    name, refusals = _installer(request, state, locked, ports)
+    found = None if state.exists else machine.find_python((target.python,))
+    name, refusals = _installer(request, state, locked, machine)
     chosen = select(profile, {file.name: file.version for file in locked.files}, set(request.moved) or None)
     project = check.project.root if check.project else ""
     settings = settings_of(profile, request.found_settings, locked.files)
@@ -88,7 +89,7 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
     stale = leftovers(state.distributions, state.brought, {file.name for file in locked.files}, excluded)
     gone = excluded | {item.distribution.name for item in stale if not item.kept}
     leaving = gone | {file.name for file in _changing(locked, state)}
-    stubs, taken = ports.stubs(stand_ins(profile), arriving, state, leaving)
+    stubs, taken = machine.stubs(stand_ins(profile), arriving, state, leaving)
     put = _brought(state, locked, stale, gone)
     plan = make_plan(
         PlanInput(
@@ -102,13 +103,13 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, port
             interpreter=found[0] if found is not None else None,
             python=target.python_version,
             builds=locked.builds,
-            preview=ports.preview(chosen.patches, arriving, state, builds=bool(locked.builds), leaving=leaving),
+            preview=machine.preview(chosen.patches, arriving, state, builds=bool(locked.builds), leaving=leaving),
             stubs=stubs,
             leftovers=stale,
             startup=startup_of(settings, plain, state.site_packages),
             variables=variables,
             records=_records(request, project, variables, settings, locked, chosen, put),
-            disk_free=ports.disk_free(request.environment),
+            disk_free=machine.disk_free(request.environment),
             refusals=(
                 *refusals,
                 *refused_variables(variables, project, request.allowed_variables),
@@ -143,11 +144,11 @@ def _cautions(check: CheckRequest, locked: FixLock) -> Iterator[str]:
 
 
 def _installer(
-    request: FixRequest, state: EnvironmentState, locked: FixLock, ports: FixPorts
+    request: FixRequest, state: EnvironmentState, locked: FixLock, machine: ThisMachine
 ) -> tuple[str, list[Refusal]]:
     """Return the installer's name, and what it would not take."""
     try:
-        name, _, strict = ports.installer(state)
+        name, strict = machine.installer(state)
     except RuntimeError as error:
         return "", [Refusal(RefusalKind.ENVIRONMENT, request.environment, str(error))]
     return name, _legacy(locked.files, request.check) if strict else []

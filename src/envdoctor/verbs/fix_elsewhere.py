@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from envdoctor.model.candidate import DistributionFile
-from envdoctor.model.plan import PatchPreview, Plan
-from envdoctor.model.profile import Patch
-from envdoctor.model.refusal import Refusal
+from envdoctor.model.plan import Plan
 from envdoctor.model.report import Report
-from envdoctor.model.step import WriteStub
 from envdoctor.model.target import Target
 from envdoctor.planning.fix_refusals import EnvironmentState
 from envdoctor.planning.patch_selection import select
-from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
+from envdoctor.verbs.fix_request import FixRequest, Prepared
+from envdoctor.verbs.this_machine import ThisMachine
 
 __all__ = ["Elsewhere", "with_patches_alone"]
 
 
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
+class Elsewhere(ThisMachine):
     """Another machine as a plan needs to know it: nothing is there yet, and what this one has does not count."""
-
-    here: FixPorts
 
     def look(self, environment: str) -> EnvironmentState:
         """Return that nothing is there."""
@@ -33,46 +27,24 @@ class Elsewhere:
         """Return that the first one will be there; where, is not known."""
         return ("", wanted[0]) if wanted else None
 
-    def installer(self, state: EnvironmentState) -> tuple[str, str, bool]:  # noqa: ARG002 - the port's signature
+    def installer(self, state: EnvironmentState) -> tuple[str, bool]:  # noqa: ARG002 - as the other one's
         """Return the installer that takes everything."""
-        return "uv", "", False
+        return "uv", False
 
-    def preview(
-        self,
-        patches: Sequence[Patch],
-        arriving: Sequence[DistributionFile],
-        state: EnvironmentState,
-        *,
-        builds: bool,
-        leaving: Collection[str] = (),
-    ) -> PatchPreview:
-        """Apply patches in memory to the project that is here."""
-        return self.here.preview(patches, arriving, state, builds=builds, leaving=leaving)
-
-    def stubs(
-        self,
-        wanted: Sequence[WriteStub],
-        arriving: Sequence[DistributionFile],
-        state: EnvironmentState,
-        leaving: Collection[str],
-    ) -> tuple[tuple[WriteStub, ...], tuple[Refusal, ...]]:
-        """Return the stand-ins to write."""
-        return self.here.stubs(wanted, arriving, state, leaving)
-
-    def missing_needs(self, needs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002 - the port's signature
+    def missing_needs(self, needs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002 - as the other one's
         """Return nothing: what is there cannot be seen from here."""
         return ()
 
-    def disk_free(self, environment: str) -> int | None:  # noqa: ARG002 - the port's signature
+    def disk_free(self, environment: str) -> int | None:  # noqa: ARG002 - as the other one's
         """Return that it is not known."""
         return None
 
-    def other_machine(self, target: Target) -> str | None:  # noqa: ARG002 - the port's signature
+    def other_machine(self, target: Target) -> str | None:  # noqa: ARG002 - as the other one's
         """Return None: it is the target's own."""
         return None
 
 
-def with_patches_alone(request: FixRequest, prepared: Prepared, ports: FixPorts) -> Prepared:
+def with_patches_alone(request: FixRequest, prepared: Prepared, machine: ThisMachine) -> Prepared:
     """Return what was refused with a plan of the project's patches, which need no lock to be shown."""
     profile = request.check.profile
     if profile is None or prepared.plan is not None or request.check.project is None:
@@ -81,7 +53,7 @@ def with_patches_alone(request: FixRequest, prepared: Prepared, ports: FixPorts)
     own = tuple(patch for patch in chosen.patches if patch.root == "project")
     if not own:
         return prepared
-    made = ports.preview(own, (), EnvironmentState(request.environment, exists=False), builds=False)
+    made = machine.preview(own, (), EnvironmentState(request.environment, exists=False), builds=False)
     plan = Plan(
         steps=tuple(replace(step, id=f"s{number:02d}-{step.kind}") for number, step in enumerate(made.steps, 1)),
         environment=request.environment,

@@ -28,8 +28,9 @@ from envdoctor.planning.fix_refusals import BuildState
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 from envdoctor.shipped import needs_in_words
 from envdoctor.verbs.check_request import CheckRequest
-from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
+from envdoctor.verbs.fix_request import FixRequest, Prepared
 from envdoctor.verbs.lock import LockOutcome, lock
+from envdoctor.verbs.this_machine import ThisMachine
 
 __all__ = ["FixLock", "distribution_file", "lock_for_fix", "with_wheels_instead"]
 
@@ -106,9 +107,9 @@ class FixLock:
     """The request that gave it, where that is not the first."""
 
 
-def lock_for_fix(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
+def lock_for_fix(request: FixRequest, machine: ThisMachine) -> FixLock | Prepared:
     """Resolve and lock; once more where something cannot be built here, or is imported and not asked for."""
-    made = _buildable(request, ports)
+    made = _buildable(request, machine)
     if isinstance(made, Prepared):
         return made
     missing = _undeclared(made, request.check)
@@ -120,7 +121,9 @@ def lock_for_fix(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
         requirements=(*request.check.project.requirements, *(item.requirement for item in missing)),
     )
     target = made.outcome.report.target or check.target
-    again = _lock_once(replace(request, check=replace(check, project=project, target=target, python_choices=())), ports)
+    again = _lock_once(
+        replace(request, check=replace(check, project=project, target=target, python_choices=())), machine
+    )
     if isinstance(again, Prepared):
         return replace(made, notes=(*made.notes, *(f"{item.note}; it could not be" for item in missing)))
     return replace(again, notes=(*made.notes, *(item.note for item in missing)))
@@ -138,9 +141,9 @@ def _undeclared(made: FixLock, check: CheckRequest) -> tuple[Undeclared, ...]:
     return undeclared_imports(wanted, resolution, archives, made.outcome.report.target or check.target)
 
 
-def _buildable(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
+def _buildable(request: FixRequest, machine: ThisMachine) -> FixLock | Prepared:
     """Resolve and lock; where something cannot be built here, once more with versions that have a wheel."""
-    made = _lock_once(request, ports)
+    made = _lock_once(request, machine)
     if isinstance(made, Prepared):
         return made
     stuck = [file for file in made.files if file.sdist and made.builds[file.name].missing]
@@ -153,13 +156,13 @@ def _buildable(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
         return made
     base, notes = instead
     check = replace(request.check, locked=base, target=target, python_choices=())
-    again = _lock_once(replace(request, check=check), ports)
+    again = _lock_once(replace(request, check=check), machine)
     if isinstance(again, Prepared) or any(file.sdist and again.builds[file.name].missing for file in again.files):
         return made
     return replace(again, notes=notes, check=check)
 
 
-def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
+def _lock_once(request: FixRequest, machine: ThisMachine) -> FixLock | Prepared:
     outcome = lock(request.check, request.choice, request.index_urls)
     if outcome.resolution is None or outcome.document is None:
         complete = _is_settled(outcome.refusals, outcome.report)
@@ -167,7 +170,7 @@ def _lock_once(request: FixRequest, ports: FixPorts) -> FixLock | Prepared:
     text = next(iter(outcome.files.values()))  # The lock itself comes first.
     names = {url.rstrip("/"): name for name, url in request.index_urls.items()}
     files = planned_files(outcome.document, names)
-    builds: dict[str, BuildState] = {file.name: _build(file, request.check, ports) for file in files if file.sdist}
+    builds: dict[str, BuildState] = {file.name: _build(file, request.check, machine) for file in files if file.sdist}
     return FixLock(outcome, text, outcome.resolution, files, builds)
 
 
@@ -178,7 +181,7 @@ def _is_settled(refusals: Sequence[Refusal], report: Report) -> bool:
     return any(refusal.wrong for refusal in refusals)
 
 
-def _build(file: PlannedFile, check: CheckRequest, ports: FixPorts) -> BuildState:
+def _build(file: PlannedFile, check: CheckRequest, machine: ThisMachine) -> BuildState:
     """Return what building a package needs, by the shipped table, the profile, and a look into the archive."""
     risk = BuildRisk.UNKNOWN
     if check.build_risk is not None:
@@ -192,7 +195,7 @@ def _build(file: PlannedFile, check: CheckRequest, ports: FixPorts) -> BuildStat
         if file.name in need.only_for and need.name not in needs:
             needs.append(need.name)
             install += [f"{how}: {what}" for how, what in need.install.items()]
-    return BuildState(needs_in_words(needs), needs_in_words(ports.missing_needs(needs)), tuple(install))
+    return BuildState(needs_in_words(needs), needs_in_words(machine.missing_needs(needs)), tuple(install))
 
 
 def distribution_file(file: PlannedFile) -> DistributionFile:

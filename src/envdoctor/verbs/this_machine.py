@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from envdoctor.model.step import WriteStub
     from envdoctor.ports import ArchiveReader
 
-__all__ = ["IndexFetch", "Machine"]
+__all__ = ["IndexFetch", "ThisMachine"]
 
 _SYSTEMS = {"win32": OperatingSystem.WINDOWS, "linux": OperatingSystem.LINUX, "darwin": OperatingSystem.MACOS}
 _BLOCK = 8 * 1024 * 1024
 
 
-class Machine:
-    """This machine, as ``verbs.fix_request.FixPorts`` asks about it."""
+class ThisMachine:
+    """What planning a treatment must know of this machine; nothing in here changes anything."""
 
     def __init__(
         self,
@@ -101,18 +101,18 @@ class Machine:
                 return facts.executable, python
         return None
 
-    def installer(self, state: EnvironmentState) -> tuple[str, str, bool]:
-        """Return the installer's name, a word on it, and whether it refuses invalid metadata. Raises RuntimeError."""
+    def installer(self, state: EnvironmentState) -> tuple[str, bool]:
+        """Return the installer's name, and whether it refuses invalid metadata. Raises RuntimeError."""
         try:
-            installer, word = self.chosen_installer(state)
+            installer = self.chosen_installer(state)
         except NoInstaller as error:
             raise RuntimeError(str(error)) from None
         facts = ask_python(python_of(Path(state.path))) if state.exists else None
         versions = [facts.pip] if facts is not None else [item.bundled_pip for item in self._found.values() if item]
         strict = installer.name == "pip" and any(legacy_metadata_refused(version) for version in versions)
-        return installer.name, word, strict
+        return installer.name, strict
 
-    def chosen_installer(self, state: EnvironmentState) -> tuple[Installer, str]:
+    def chosen_installer(self, state: EnvironmentState) -> Installer:
         """Return the installer itself. Raises NoInstaller."""
         facts = ask_python(python_of(Path(state.path))) if state.exists else None
         return choose_installer(self.choice, facts, self.default_index)

@@ -28,9 +28,9 @@ from envdoctor.verbs.earlier_fixes import (
 from envdoctor.verbs.environment_places import EnvironmentPart, parts_of, write_launchers
 from envdoctor.verbs.fix import prepare
 from envdoctor.verbs.fix_elsewhere import Elsewhere, with_patches_alone
-from envdoctor.verbs.fix_request import FixPorts, FixRequest, Prepared
+from envdoctor.verbs.fix_request import FixRequest, Prepared
 from envdoctor.verbs.lock import LockChoice
-from envdoctor.verbs.this_machine import IndexFetch, Machine
+from envdoctor.verbs.this_machine import IndexFetch, ThisMachine
 from envdoctor.verbs.treatment_result import (
     Treated,
     disagreements,
@@ -79,7 +79,7 @@ class Treatment:
         self.complete = True
         self.patches: Plan | None = None
         """Those of the project, to be shown where nothing else can be planned."""
-        self.machine = Machine(
+        self.machine = ThisMachine(
             options.project,
             session.request.archives,
             choice=options.installer,
@@ -112,13 +112,13 @@ class Treatment:
             self.parts.append((part, without_known(self._without_twice(prepared))))
         return [prepared.plan for _, prepared in self.parts if prepared.plan is not None]
 
-    def _seen_from_here(self, part: EnvironmentPart, *, dry_run: bool) -> FixPorts:
+    def _seen_from_here(self, part: EnvironmentPart, *, dry_run: bool) -> ThisMachine:
         """Return what a plan must know: of this machine, or for a plan that is only shown, of the one it is for."""
         different = self.machine.other_machine(part.request.target) if dry_run else None
         if different is None:
             return self.machine
         self.say(TreatmentEvent(EventKind.ELSEWHERE, detail=different))
-        return Elsewhere(self.machine)
+        return Elsewhere(self.machine.project, self.machine.archives)
 
     def _without_twice(self, prepared: Prepared) -> Prepared:
         """Leave to the first of several environments what all of them would patch in the project."""
@@ -201,7 +201,7 @@ class Treatment:
         state = self.machine.look(plan.environment)
         fetch = IndexFetch(list(self.session.index_urls.values()))
         try:
-            installer, _ = self.machine.chosen_installer(state)
+            installer = self.machine.chosen_installer(state)
             with hold_environment(part.environment, wait_s=WAIT_S, say=waiting(self.say)) as held:
                 if self._changed(plan):
                     return Treated((TreatmentEvent(EventKind.CHANGED_SINCE, plan.environment),), _FAILED)

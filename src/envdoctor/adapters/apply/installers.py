@@ -71,24 +71,18 @@ def find_uv() -> str | None:
     return shutil.which("uv")
 
 
-def choose_installer(choice: str, target: PythonFacts | None, default_index: str | None) -> tuple[Installer, str]:
-    """Return the installer and a word on which it is. ``target`` None: the environment is yet to be made.
-
-    Raises NoInstaller.
-    """
+def choose_installer(choice: str, target: PythonFacts | None, default_index: str | None) -> Installer:
+    """Return the installer. ``target`` None: the environment is yet to be made. Raises NoInstaller."""
     uv = find_uv() if choice in ("auto", "uv") else None
     if uv is not None:
-        return Uv(uv, default_index), f"uv ({uv})"
+        return Uv(uv, default_index)
     if choice == "uv":
         raise NoInstaller("`--installer uv`: there is no uv on the PATH; install it, or take `--installer pip`")
-    if target is None:
-        return Pip(), "pip of the new environment"
-    if pip_is_new_enough(target.pip):
-        return Pip(), f"pip {target.pip} of the environment"
+    if target is None or pip_is_new_enough(target.pip):
+        return Pip()
     own = ask_python(sys.executable)
     if own is not None and Pip.can_turn(own.pip):
-        why = "which has none" if target.pip is None else f"whose own {target.pip} is older than {OLDEST_PIP}"
-        return Pip(sys.executable), f"pip {own.pip} of this tool's Python, for the environment, {why}"
+        return Pip(sys.executable)
     state = "no pip" if target.pip is None else f"pip {target.pip}, which is older than {OLDEST_PIP}"
     raise NoInstaller(
         f"the environment has {state}, and there is no uv on the PATH; install uv, or run "
