@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from envdoctor.ports import UsageError
+from envdoctor.cli.messages import error, say
 from envdoctor.verbs.environment_places import one_environment
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -35,28 +34,15 @@ def run(
     ] = None,
 ) -> None:
     """Start a command inside the environment, with the profile's variables."""
-    from envdoctor.adapters.apply.interpreters import python_of
-    from envdoctor.adapters.apply.journal import list_journals
-    from envdoctor.adapters.apply.records import read_record
-    from envdoctor.verbs.run import find_program, start, variables_for
+    from envdoctor.verbs.earlier_fixes import is_cut_short
+    from envdoctor.verbs.run import command_in, start
 
     environment = one_environment(env, command[0])
-    python = python_of(environment)
-    if not python.exists():
-        raise UsageError(f"`{environment}` is no environment; `envdoctor fix` makes one, `--env` names another")
-    if any(record.state == "open" for record in list_journals(environment)):
-        sys.stderr.write("warning: a fix of this environment was cut short; `envdoctor undo` puts it back as it was\n")
-    record = read_record(environment)
-    variables = variables_for(
-        os.environ,
-        record.variables if record is not None else {},
-        environment=str(environment),
-        scripts=str(python.parent),
-        separator=os.pathsep,
-    )
-    program = find_program(command[0], str(python.parent), variables["PATH"])
+    program, variables = command_in(environment, command[0])
+    if is_cut_short(environment):
+        say("warning: a fix of this environment was cut short; `envdoctor undo` puts it back as it was")
     if program is None:
-        sys.stderr.write(f"error: `{command[0]}` is neither in `{environment}` nor on the PATH\n")
+        error(f"`{command[0]}` is neither in `{environment}` nor on the PATH")
         raise typer.Exit(_NOT_FOUND)
     sys.stdout.flush()
     raise typer.Exit(start(program, command[1:], variables))

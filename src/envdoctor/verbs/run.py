@@ -6,10 +6,26 @@ import os
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-__all__ = ["find_program", "start", "variables_for"]
+from envdoctor.adapters.apply.interpreters import python_of
+from envdoctor.adapters.apply.records import read_record
+from envdoctor.ports import UsageError
+
+__all__ = ["command_in", "start", "variables_for"]
 
 _LEADING_OUT = ("PYTHONHOME", "__PYVENV_LAUNCHER__", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
+
+
+def command_in(environment: Path, name: str) -> tuple[str | None, Mapping[str, str]]:
+    """Return where a command is, None where it is nowhere, and its variables. Raises UsageError for no environment."""
+    python = python_of(environment)
+    if not python.exists():
+        raise UsageError(f"`{environment}` is no environment; `envdoctor fix` makes one, `--env` names another")
+    record, scripts = read_record(environment), str(python.parent)
+    recorded = record.variables if record is not None else {}
+    variables = variables_for(os.environ, recorded, environment=str(environment), scripts=scripts, separator=os.pathsep)
+    return _find_program(name, scripts, variables["PATH"]), variables
 
 
 def variables_for(
@@ -29,7 +45,7 @@ def variables_for(
     return {**variables, **recorded}
 
 
-def find_program(name: str, scripts: str, path: str) -> str | None:
+def _find_program(name: str, scripts: str, path: str) -> str | None:
     """Return where a command is: in the environment's ``scripts``, else on the ``path``; on Windows by PATHEXT.
 
     Windows looks into the current folder before the path, and what lies in a project is not to come first.
