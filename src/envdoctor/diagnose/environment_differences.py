@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from envdoctor.model.target import dotted
+
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 
@@ -91,17 +93,13 @@ def _rank(item: Difference) -> tuple[int, int, int, str]:
 def _python(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[Difference]:
     if before.python is None or after.python is None:
         return
-    one = before.python_full or _dotted(before.python)
-    other = after.python_full or _dotted(after.python)
+    one = before.python_full or dotted(before.python)
+    other = after.python_full or dotted(after.python)
     if before.python != after.python:
         reason = "compiled packages are for one Python version"
         yield Difference(ChangeKind.PYTHON, "python", one, other, Weight.BINARY, "python", reason)
     elif before.python_full and after.python_full and one != other:
         yield Difference(ChangeKind.PYTHON, "python", one, other, Weight.MINOR, "python")
-
-
-def _dotted(python: tuple[int, int]) -> str:
-    return f"{python[0]}.{python[1]}"
 
 
 def _distributions(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[Difference]:

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.demand import Demand, Demands
 from envdoctor.model.requirement import endless_number, may_hold
-from envdoctor.model.target import TargetProperty
+from envdoctor.model.target import TargetProperty, dotted
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -47,10 +47,10 @@ def marker_environment(environment: InstalledEnvironment, target: Target | None)
     if environment.told.markers:
         return {**environment.told.markers, "extra": ""}
     markers = target.marker_environment() if target else _host_markers(environment)
-    if environment.python is not None and markers["python_version"] != _dotted(environment.python):
-        full = environment.python_full or f"{_dotted(environment.python)}.0"
+    if environment.python is not None and markers["python_version"] != dotted(environment.python):
+        full = environment.python_full or f"{dotted(environment.python)}.0"
         markers |= {
-            "python_version": _dotted(environment.python),
+            "python_version": dotted(environment.python),
             "python_full_version": full,
             "implementation_version": full,
         }
@@ -103,10 +103,6 @@ def _host_markers(environment: InstalledEnvironment) -> dict[str, str]:
         os_name, system = _SYSTEMS[platform]
         markers |= {"sys_platform": platform, "os_name": os_name, "platform_system": system}
     return markers
-
-
-def _dotted(python: tuple[int, int]) -> str:
-    return f"{python[0]}.{python[1]}"
 
 
 def demands_of(examination: Examination) -> Demands:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdoctor.model.override import Override
-from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 
 __all__ = ["constraints_text", "overrides_text"]
@@ -42,13 +41,9 @@ def _torn(overrides: Sequence[Override], resolution: Resolution) -> Iterator[tup
     """Yield packages that an override would tear from what they are pinned to, with its name."""
     overridden = {override.name for override in overrides}
     for package in resolution.packages:
-        pins = [item.name for item in package.dependencies if item.name in overridden and _exact(item)]
+        pins = [item.name for item in package.dependencies if item.name in overridden and item.is_pin]
         if pins and package.name not in overridden:
             yield package, pins[0]
-
-
-def _exact(requirement: Requirement) -> bool:
-    return any(clause.operator in ("==", "===") for clause in requirement.specifier)
 
 
 def _line(override: Override) -> str:

@@ -31,7 +31,6 @@ __all__ = [
     "not_admitted",
     "not_pinned",
     "nothing_there",
-    "repair_in_use",
     "unread",
     "unsound",
     "with_hashes",
@@ -42,12 +41,6 @@ def amiss(project: Project, target: Target) -> tuple[Refusal, ...]:
     """Return what is wrong with the project's own files, whatever an index says."""
     python = not_admitted(project, target)
     return (*misread(project), *((python,) if python else ()))
-
-
-def repair_in_use(diagnosis: Diagnosis) -> Repair | None:
-    """Return the repair of the resolution in use, None where the requirements hold as they stand."""
-    used = diagnosis.resolution.repair if diagnosis.resolution else None
-    return next((repair for repair in diagnosis.repairs if repair.id == used), None)
 
 
 _WRONG = frozenset(

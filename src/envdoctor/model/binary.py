@@ -123,6 +123,11 @@ class Binary:
         return self.path.rsplit("/", 1)[-1]
 
     @property
+    def module(self) -> str:
+        """The name that an extension module is imported by: what its file's name begins with."""
+        return self.name.partition(".")[0]
+
+    @property
     def folder(self) -> str:
         """The folder it lies in."""
         return self.path.rpartition("/")[0]

@@ -10,12 +10,15 @@ from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.requirement import RequirementKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from packaging.utils import NormalizedName
 
     from envdoctor.model.override import Override
     from envdoctor.model.requirement import Requirement
+    from envdoctor.model.resolution import Resolution
 
-__all__ = ["FileChange", "Repair", "VersionChange"]
+__all__ = ["FileChange", "Repair", "VersionChange", "repair_in_use"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +77,9 @@ class FileChange:
             f"b/{self.path}",
         )
         return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)
+
+
+def repair_in_use(repairs: Iterable[Repair], resolution: Resolution | None) -> Repair | None:
+    """Return the repair of a resolution, None where the requirements hold as they stand, or nothing is resolved."""
+    used = resolution.repair if resolution is not None else None
+    return next((repair for repair in repairs if repair.id == used), None)

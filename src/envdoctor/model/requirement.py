@@ -127,6 +127,11 @@ class Requirement:
     """The ``--index-url`` of the pip command that installs it, where that command names one."""
 
     @property
+    def is_pin(self) -> bool:
+        """Whether it names one version."""
+        return any(clause.operator in ("==", "===") for clause in self.specifier)
+
+    @property
     def pep508(self) -> str:
         """The requirement in PEP 508 form, normalised."""
         extras = f"[{','.join(sorted(self.extras))}]" if self.extras else ""

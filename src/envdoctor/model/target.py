@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from packaging import tags
 
-__all__ = ["Arch", "Backend", "OperatingSystem", "Target", "TargetArch", "TargetBackend"]
+__all__ = ["Arch", "Backend", "OperatingSystem", "Target", "TargetArch", "TargetBackend", "dotted"]
 
 
 class OperatingSystem(enum.Enum):
@@ -111,7 +111,7 @@ class Target:
     @property
     def python_version(self) -> str:
         """``3.11``."""
-        return f"{self.python[0]}.{self.python[1]}"
+        return dotted(self.python)
 
     @property
     def python_full_version(self) -> str:
@@ -188,3 +188,8 @@ def _tag_priorities(target: Target) -> dict[tags.Tag, int]:
     for tag in ordered:
         ranks.setdefault(tag, len(ranks))
     return ranks
+
+
+def dotted(version: tuple[int, int]) -> str:
+    """Return a version of two numbers as it is written: ``3.11``."""
+    return f"{version[0]}.{version[1]}"

@@ -9,6 +9,7 @@ from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.profile import Profile
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.step import PlannedFile
+from envdoctor.model.target import dotted
 
 __all__ = ["BuildState", "EnvironmentState", "refusals_of"]
 
@@ -60,8 +61,8 @@ def refusals_of(
 def _environment(state: EnvironmentState, python: str, interpreter: str | None) -> Iterator[Refusal]:
     if state.fault is not None:
         yield Refusal(RefusalKind.ENVIRONMENT, state.path, state.fault, "name another one with `--env`")
-    elif state.exists and state.python is not None and python and f"{state.python[0]}.{state.python[1]}" != python:
-        have = f"{state.python[0]}.{state.python[1]}"
+    elif state.exists and state.python is not None and python and dotted(state.python) != python:
+        have = dotted(state.python)
         message = f"`{state.path}` is for Python {have}, and the lock is for {python}"
         yield Refusal(RefusalKind.PYTHON, state.path, message, "name another place with `--env`; it will be made there")
     elif not state.exists and interpreter is None:

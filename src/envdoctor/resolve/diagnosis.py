@@ -9,7 +9,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.model.candidate import DIRECT_REFERENCE, BuildRisk, DistributionFile, Rejection
 from envdoctor.model.conflict import Conflict
-from envdoctor.model.repair import Repair
+from envdoctor.model.repair import Repair, repair_in_use
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, Unmet
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
@@ -169,7 +169,7 @@ def _diagnose(
     found = offers.all()
     _done(progress, "looking for repairs")
     diagnosis = _assemble(graph, conflicts, cores, oracle, offers, found, repair)
-    in_use = next((r for r in diagnosis.repairs if diagnosis.resolution and r.id == diagnosis.resolution.repair), None)
+    in_use = repair_in_use(diagnosis.repairs, diagnosis.resolution)
     return replace(diagnosis, strict_core=strict_core(resolver, diagnosis.resolution, in_use, oracle, solver))
 
 

@@ -9,9 +9,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.model.candidate import Rejection, RejectionKind
-from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
-from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import (
     Absence,
     AbsenceKind,
@@ -23,6 +21,7 @@ from envdoctor.model.resolution import (
 )
 from envdoctor.model.unknown import Unknown
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, positions_of
+from envdoctor.resolve.resolution_builder import made_by
 
 __all__ = ["absence", "explain"]
 
@@ -124,7 +123,7 @@ def _unmet(resolution: Resolution, graph: DependencyGraph, name: NormalizedName,
             for demand in other.wanted_by
             if not any(demand.specifier.contains(wanted, prereleases=True) for wanted in versions)
         )
-        others = tuple(demand for demand in held if not _made_by(demand, name))
+        others = tuple(demand for demand in held if not made_by(demand, name))
         if others or not held:
             yield Unmet(edge.requirement(version), other.version, others)
 
@@ -135,11 +134,6 @@ def _unread(graph: DependencyGraph, name: NormalizedName, usable: int) -> Unknow
     if not rejections or not all(rejections) or any(graph.usable(name, found) for found in positions_of(usable)):
         return None
     return rejections[0].unknown if rejections[0] else None
-
-
-def _made_by(demand: Requirement, name: NormalizedName) -> bool:
-    """Return whether the package itself makes a demand, in the version that is in use: another version would not."""
-    return isinstance(demand.origin, DistributionOrigin) and canonicalize_name(demand.origin.name) == name
 
 
 def _chains(resolution: Resolution, graph: DependencyGraph, project: NormalizedName) -> tuple[tuple[str, ...], ...]:

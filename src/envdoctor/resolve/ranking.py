@@ -18,9 +18,10 @@ from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest
 from envdoctor.resolve.offer import Offer
 from envdoctor.resolve.relaxations import Element
+from envdoctor.resolve.resolution_builder import release_series
 from envdoctor.resolve.solver import Line
 
-__all__ = ["another_series", "blamed", "is_pin", "lowered", "raised", "rank"]
+__all__ = ["another_series", "blamed", "lowered", "raised", "rank"]
 
 
 def blamed(graph: DependencyGraph, offers: Sequence[Offer]) -> list[Offer]:
@@ -137,16 +138,11 @@ def another_series(overrides: Iterable[Override], resolution: Resolution) -> boo
     A person's pin of one version is no such bound: it says what was there, and not what is needed.
     """
     return any(
-        (isinstance(aside.origin, DistributionOrigin) or not is_pin(aside))
+        (isinstance(aside.origin, DistributionOrigin) or not aside.is_pin)
         and (bound := _bound_above(package.version, aside)) is not None
-        and _series(bound) != _series(package.version)
+        and release_series(bound) != release_series(package.version)
         for package, aside in lowered(overrides, resolution)
     )
-
-
-def is_pin(requirement: Requirement) -> bool:
-    """Return whether one version is named."""
-    return any(clause.operator in ("==", "===") for clause in requirement.specifier)
 
 
 def _bound_above(version: Version, requirement: Requirement) -> Version | None:
@@ -167,10 +163,6 @@ def _bound(clause: Specifier) -> Version | None:
 
 def _public(version: Version) -> Version:
     return Version(version.public) if version.local else version
-
-
-def _series(version: Version) -> tuple[int, ...]:
-    return (version.major,) if version.major else (0, version.minor)
 
 
 def rank(graph: DependencyGraph, lines: Sequence[Line], offer: Offer) -> tuple[object, ...]:

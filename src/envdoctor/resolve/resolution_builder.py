@@ -18,7 +18,7 @@ from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name,
 from envdoctor.resolve.relaxations import Relaxation
 from envdoctor.resolve.solver import Line
 
-__all__ = ["build_resolution", "walked_back"]
+__all__ = ["build_resolution", "made_by", "release_series", "walked_back"]
 
 
 class _Wanted:
@@ -128,7 +128,8 @@ def walked_back(
             continue
         demands = in_force.get(name, ())
         excluding = [r for r in demands if not r.specifier.contains(candidates.versions[newest], prereleases=True)]
-        if any(written_by_a_person(r.origin) or _exact(r) for r in excluding):
+        # A distribution that names the very version it was built with takes no step back in time.
+        if any(written_by_a_person(r.origin) or r.is_pin for r in excluding):
             continue
         forced = tuple(excluding) or tuple(_failing(graph, positions, name, newest, in_force))
         if forced:
@@ -136,22 +137,18 @@ def walked_back(
     return tuple(found)
 
 
-def _exact(requirement: Requirement) -> bool:
-    """Return whether a distribution names the very version it was built with: that is no step back in time."""
-    return any(s.operator in ("==", "===") for s in requirement.specifier)
-
-
 def _far(candidates: CandidateList, chosen: int, newest: int) -> bool:
     """Return whether the chosen version is a release series, or about a year, behind."""
     if chosen >= newest:
         return False
-    if _series(candidates.versions[chosen]) != _series(candidates.versions[newest]):
+    if release_series(candidates.versions[chosen]) != release_series(candidates.versions[newest]):
         return True
     before, after = _uploaded(candidates, chosen), _uploaded(candidates, newest)
     return before is not None and after is not None and after - before > _LONG
 
 
-def _series(version: Version) -> tuple[int, ...]:
+def release_series(version: Version) -> tuple[int, ...]:
+    """Return the numbers within which releases are said to stay compatible."""
     return (version.major,) if version.major else (0, version.minor)
 
 
@@ -187,11 +184,12 @@ def _failing(
             for demand in in_force.get(base_name(edge.dependency), ())
             if not graph.bits(demand.name, demand.specifier) & usable
         ]
-        pinning = [demand for demand in against if not _made_by(demand, name)]
+        pinning = [demand for demand in against if not made_by(demand, name)]
         if not usable or not against or pinning:
             yield edge.requirement(version)
             yield from pinning
 
 
-def _made_by(demand: Requirement, name: NormalizedName) -> bool:
+def made_by(demand: Requirement, name: NormalizedName) -> bool:
+    """Return whether a package itself makes a demand, in the version that is in use: another version would not."""
     return isinstance(demand.origin, DistributionOrigin) and canonicalize_name(demand.origin.name) == name

@@ -16,7 +16,7 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.offer import Offer
-from envdoctor.resolve.ranking import blamed, is_pin
+from envdoctor.resolve.ranking import blamed
 from envdoctor.resolve.repairs import Found, RepairSearch, of_people
 from envdoctor.resolve.solver import Line, Solved
 
@@ -46,7 +46,7 @@ class _Avoided:
 
 def pinned_by(lines: Sequence[Line]) -> frozenset[NormalizedName]:
     """Return the projects of which people name one version."""
-    return frozenset(line.requirement.name for line in lines if is_pin(line.requirement))
+    return frozenset(line.requirement.name for line in lines if line.requirement.is_pin)
 
 
 def working_repair(

@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from envdoctor.model.candidate import Rejection
 from envdoctor.model.finding import Severity
-from envdoctor.model.repair import Repair
+from envdoctor.model.repair import Repair, repair_in_use
 from envdoctor.model.report import Explained
 from envdoctor.model.resolution import Explanation, OtherWish, ResolvedPackage
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
@@ -50,7 +50,7 @@ def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
     about = replace(report, findings=tuple(item for item in report.findings if canonicalize_name(item.subject) == name))
     if diagnosis.resolution is None or diagnosis.graph is None:
         return Explained(about, unknown_topic=not about.findings and name not in _met(request, diagnosis.graph))
-    repair = _in_use(diagnosis)
+    repair = repair_in_use(diagnosis.repairs, diagnosis.resolution)
     too_new = request.index.too_new if isinstance(request.index, _Dated) else None
     explanation = explain(diagnosis.resolution, diagnosis.graph, name, repair=repair, too_new=too_new)
     if explanation.package is None:
@@ -103,7 +103,7 @@ def _not_of_its_index(request: CheckRequest, package: ResolvedPackage) -> Iterat
 def _other_wishes(diagnosis: Diagnosis, graph: DependencyGraph, explanation: Explanation) -> Iterator[OtherWish]:
     """Yield what the pins that the repair moved would have asked of the package."""
     package = explanation.package
-    repair = _in_use(diagnosis)
+    repair = repair_in_use(diagnosis.repairs, diagnosis.resolution)
     if package is None or repair is None:
         return
     for aside in (item for override in repair.overrides for item in override.sets_aside):
@@ -116,11 +116,6 @@ def _other_wishes(diagnosis: Diagnosis, graph: DependencyGraph, explanation: Exp
             demand = edge.requirement(candidates.versions[position])
             if demand.name == package.name and not demand.specifier.contains(package.version, prereleases=True):
                 yield OtherWish(demand, aside)
-
-
-def _in_use(diagnosis: Diagnosis) -> Repair | None:
-    used = diagnosis.resolution.repair if diagnosis.resolution else None
-    return next((repair for repair in diagnosis.repairs if repair.id == used), None)
 
 
 def _pinned(specifier: SpecifierSet) -> Version | None:

@@ -12,6 +12,7 @@ from envdoctor.model.candidate import DistributionFile
 from envdoctor.model.finding import Severity
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.step import PlannedFile
+from envdoctor.model.target import dotted
 from envdoctor.planning.fix_refusals import EnvironmentState
 from envdoctor.planning.leftovers import Leftover, brought, leftovers
 from envdoctor.planning.patch_selection import Selection, expand_variables, select, stand_ins
@@ -50,7 +51,7 @@ def _with_python(check: CheckRequest, state: EnvironmentState, machine: ThisMach
     wanted = check.python_choices or (check.target.python,)
     if state.exists and state.fault is None and state.python is not None:
         if state.python not in wanted:
-            have, choices = _dotted(state.python), ", ".join(_dotted(python) for python in wanted)
+            have, choices = dotted(state.python), ", ".join(dotted(python) for python in wanted)
             message = (
                 f"`{state.path}` is for Python {have}, and the profile or target wants {choices}; name another place "
                 "with `--env`, an environment will be made there"
@@ -61,15 +62,11 @@ def _with_python(check: CheckRequest, state: EnvironmentState, machine: ThisMach
     found = [(python, machine.find_python((python,))) for python in wanted]
     available = tuple(python for python, answer in found if answer is not None)
     if not available:
-        choices = " or ".join(_dotted(python) for python in wanted)
+        choices = " or ".join(dotted(python) for python in wanted)
         return check, f"no Python {choices} was found here; install one (with its venv), or give it with `--python`"
     target = replace(check.target, python=available[0], python_full=None)
     request = replace(check, target=target, python_choices=available if len(available) > 1 else ())
     return request, None
-
-
-def _dotted(python: tuple[int, int]) -> str:
-    return f"{python[0]}.{python[1]}"
 
 
 def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, machine: ThisMachine) -> Prepared:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor import __version__
 from envdoctor.lock.companions import constraints_text, overrides_text
-from envdoctor.lock.lock_refusals import amiss, nothing_there, repair_in_use, with_hashes
+from envdoctor.lock.lock_refusals import amiss, nothing_there, with_hashes
 from envdoctor.lock.locked_demands import demands_told_apart
 from envdoctor.lock.pylock_reader import locked_project
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
@@ -18,7 +18,7 @@ from envdoctor.lock.unseen import left_open
 from envdoctor.model.override import Override
 from envdoctor.model.project import ReadingProblem
 from envdoctor.model.refusal import Refusal, RefusalKind
-from envdoctor.model.repair import Repair
+from envdoctor.model.repair import Repair, repair_in_use
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
@@ -166,7 +166,7 @@ def _choose(diagnosis: Diagnosis, choice: LockChoice) -> tuple[Resolution | None
         if diagnosis.conflicts:
             message = f"{_clashing(diagnosis)} cannot be installed together, and {_no_way_out(diagnosis)}"
         return None, None, Refusal(RefusalKind.CONFLICT, message=message)
-    return resolution, repair_in_use(diagnosis), None
+    return resolution, repair_in_use(diagnosis.repairs, resolution), None
 
 
 def _no_way_out(diagnosis: Diagnosis) -> str:

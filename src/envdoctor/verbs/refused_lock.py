@@ -10,13 +10,12 @@ from envdoctor.lock.lock_refusals import (
     hash_refusals,
     left_out_unseen,
     not_pinned,
-    repair_in_use,
     unread,
     unsound,
 )
 from envdoctor.lock.unseen import direct_demands, out_of_reach, rests_on_the_unread, unread_versions
 from envdoctor.model.refusal import Refusal
-from envdoctor.model.repair import Repair
+from envdoctor.model.repair import Repair, repair_in_use
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
@@ -30,7 +29,8 @@ def refusals_in_use(request: CheckRequest, result: Diagnosed) -> tuple[Refusal, 
     """Return why the resolution in use gets no lock."""
     if result.diagnosis is None or request.project is None:
         return ()
-    resolution, repair = result.diagnosis.resolution, repair_in_use(result.diagnosis)
+    resolution = result.diagnosis.resolution
+    repair = repair_in_use(result.diagnosis.repairs, resolution)
     found = refusals_of(request, result.diagnosis, resolution, repair, result.target)
     return (*amiss(request.project, result.target), *found)
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
+from envdoctor.diagnose.advisories.predicate import FALSE, UNKNOWN, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.installed_demands import left_out
 from envdoctor.diagnose.package_view import PackageView, Place
+from envdoctor.model.repair import repair_in_use
 from envdoctor.model.target import TargetProperty
 from envdoctor.model.version_table import contains
 from envdoctor.toml_tables import Table
@@ -28,10 +29,6 @@ _PLACES: dict[str, tuple[Place, ...]] = {
     "installed": (Place.INSTALLED,),
 }
 _FLAGS = ("yanked", "source_only", "asked")
-
-
-def _unknown(what: str) -> Outcome:
-    return Outcome(None, missing=(what,))
 
 
 def _label_matches(label: str, wanted: tuple[str, ...]) -> bool:
@@ -69,7 +66,7 @@ class _PackageQuestion:
         """Answer for the first of the names that fits."""
         scene = situation.scene
         if scene.place is None or (self.places and scene.place not in self.places):
-            return _unknown(f"packages ({' or '.join(self.names)})")
+            return UNKNOWN
         undecided = scene.place is Place.ASKED
         for name in self.names:
             found = scene.get(name)
@@ -78,7 +75,7 @@ class _PackageQuestion:
                 said = f", build {found.label} (from {found.label_source})" if self.label else ""
                 return yes(f"{found}{said}", found.where, subject=found.name, packages=(found.name,))
             undecided = undecided or answer is None
-        return _unknown(f"build or version of {' or '.join(self.names)}") if undecided else FALSE
+        return UNKNOWN if undecided else FALSE
 
 
 def _flag(value: bool | None, wanted: bool) -> bool | None:
@@ -115,7 +112,7 @@ def _packages(row: Table) -> Atom:
             called = " and ".join(f"`{view.name}` {view.version}" for view in found)
             evidence = tuple(item for view in found for item in yes(str(view), view.where).evidence)
             return Outcome(True, evidence, subject=called, packages=tuple(view.name for view in found))
-        return FALSE if scene.place not in (None, Place.ASKED) else _unknown("packages")
+        return FALSE if scene.place not in (None, Place.ASKED) else UNKNOWN
 
     return Atom("packages", ask, frozenset(name for name, _ in pairs))
 
@@ -129,7 +126,7 @@ def _absent(row: Table) -> Atom:
             return FALSE
         environment = scene.examination.environment if scene.place is Place.INSTALLED else None
         if scene.place in (None, Place.ASKED) or (environment is not None and left_out(environment)(name)):
-            return _unknown(f"whether {name} is there")
+            return UNKNOWN
         return yes(f"{name} is not there", "the resolution" if scene.place is Place.PLAN else "the environment")
 
     return Atom("absent", ask)
@@ -143,7 +140,7 @@ def _count(row: Table) -> Atom:
         if len(found) >= least:
             names_found = tuple(view.name for view in found)
             return yes(", ".join(map(str, found)), found[0].where, subject=names_found[0], packages=names_found)
-        return FALSE if situation.scene.place not in (None, Place.ASKED) else _unknown("packages")
+        return FALSE if situation.scene.place not in (None, Place.ASKED) else UNKNOWN
 
     return Atom("count", ask, frozenset(names))
 
@@ -154,9 +151,9 @@ def _override(row: Table) -> Atom:
     def ask(situation: Situation) -> Outcome:
         examination = situation.scene.examination
         if situation.scene.place is not Place.PLAN or examination.resolution is None:
-            return _unknown(f"overrides of {name}")
-        used = examination.resolution.repair
-        overrides = [item for repair in examination.repairs if repair.id == used for item in repair.overrides]
+            return UNKNOWN
+        used = repair_in_use(examination.repairs, examination.resolution)
+        overrides = used.overrides if used is not None else ()
         declared = [item.requirement for item in (examination.profile.overrides if examination.profile else ())]
         names = {item.requirement.name for item in overrides} | {item.name for item in declared}
         package = situation.scene.get(name)
@@ -174,12 +171,12 @@ def _installed_file(row: Table) -> Atom:
     def ask(situation: Situation) -> Outcome:
         environment = situation.scene.examination.environment
         if environment is None or situation.scene.place is not Place.INSTALLED:
-            return _unknown("installed files")
+            return UNKNOWN
         listed = [view.files for view in situation.scene.packages.values() if view.files is not None]
         for path in (path for files in listed for path in files):
             if fnmatch(path, pattern):
                 return yes(path, "installed files")
-        return FALSE if listed else _unknown("installed files")
+        return FALSE if listed else UNKNOWN
 
     return Atom("installed_file", ask)
 
@@ -223,11 +220,11 @@ def table_atom(row: Table, tables: Mapping[str, VersionTable]) -> Atom:
     def ask(situation: Situation) -> Outcome:
         subject = situation.scene.get(table.subject)
         if subject is None:
-            return FALSE if situation.scene.place is not None else _unknown(table.subject)
+            return FALSE if situation.scene.place is not None else UNKNOWN
         wanted = table.wanted(subject.version)
         version, called = _object_version(table, situation)
         if wanted is None or version is None:
-            return _unknown(called)
+            return UNKNOWN
         if table.fits(wanted, version) is not fits:
             return FALSE
         thing = {"cuda": "CUDA", "python": "Python"}.get(table.object, table.object)

@@ -67,8 +67,6 @@ class Outcome:
     """Those that it is True of."""
     symbols: tuple[str, ...] = ()
     """Names of functions that the sources call where it is True."""
-    missing: tuple[str, ...] = ()
-    """What was not known, where the value is None."""
 
 
 FALSE = Outcome(False)
@@ -127,18 +125,14 @@ class AllOf:
 
     def ask(self, situation: Situation) -> Outcome:
         """Answer; the evidence is that of all parts."""
-        unknown: list[str] = []
         seen: list[Outcome] = []
-        undecided = False
         for part in self.parts:
             outcome = part.ask(situation)
             if outcome.value is False:
                 return FALSE
-            undecided = undecided or outcome.value is None
-            unknown += outcome.missing
             seen.append(outcome)
-        if undecided:
-            return Outcome(None, missing=tuple(unknown))
+        if any(outcome.value is None for outcome in seen):
+            return UNKNOWN
         evidence = tuple(dict.fromkeys(item for outcome in seen for item in outcome.evidence))
         location = next((outcome.location for outcome in seen if outcome.location), None)
         subject = next((outcome.subject for outcome in seen if outcome.subject), None)
@@ -155,15 +149,13 @@ class AnyOf:
 
     def ask(self, situation: Situation) -> Outcome:
         """Answer; the evidence is that of the first part that is True."""
-        unknown: list[str] = []
         undecided = False
         for part in self.parts:
             outcome = part.ask(situation)
             if outcome.value:
                 return outcome
             undecided = undecided or outcome.value is None
-            unknown += outcome.missing
-        return Outcome(None, missing=tuple(unknown)) if undecided else FALSE
+        return UNKNOWN if undecided else FALSE
 
 
 @dataclass(frozen=True, slots=True)

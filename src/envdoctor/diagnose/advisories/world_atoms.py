@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.card_facts import card_architectures, facts_like
-from envdoctor.diagnose.advisories.predicate import FALSE, Atom, Outcome, Situation, yes
+from envdoctor.diagnose.advisories.predicate import FALSE, UNKNOWN, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.module_owners import ModuleOwners
 from envdoctor.diagnose.package_view import Place
 from envdoctor.diagnose.reachable import reachable_files, unused_files
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["WORLD_ATOMS", "project_atom"]
 
 
-def _unknown(what: str) -> Outcome:
-    return Outcome(None, missing=(what,))
-
-
 def _target(situation: Situation, kind: TargetProperty) -> Target | None:
     """Return the target, None where what is asked of it was only assumed."""
     examination = situation.scene.examination
@@ -46,7 +42,7 @@ def _of_target(
     def ask(situation: Situation) -> Outcome:
         target = _target(situation, kind)
         if target is None or (kind is TargetProperty.BACKEND and target.backend is Backend.UNKNOWN):
-            return _unknown(kind.value)
+            return UNKNOWN
         return yes(f"{kind.value}: {get(target)}", "target") if get(target) in wanted else FALSE
 
     return Atom(kind.value, ask, needs_word=needs_word)
@@ -77,7 +73,7 @@ def _python(row: Table) -> Atom:
     def ask(situation: Situation) -> Outcome:
         target = _target(situation, TargetProperty.PYTHON)
         if target is None:
-            return _unknown("Python")
+            return UNKNOWN
         fits = contains(wanted, Version(target.python_version))
         return yes(f"Python {target.python_version}", "target") if fits else FALSE
 
@@ -90,7 +86,7 @@ def _glibc(row: Table) -> Atom:
     def ask(situation: Situation) -> Outcome:
         target = _target(situation, TargetProperty.OS)
         if target is None:
-            return _unknown("glibc")
+            return UNKNOWN
         if target.os is not OperatingSystem.LINUX:
             return FALSE
         level = ".".join(map(str, target.glibc))
@@ -108,7 +104,7 @@ def _wsl(row: Table) -> Atom:
         fact = examination.facts.value("host.wsl")
         is_wsl = bool(fact) or (target is not None and target.wsl)
         if fact is None and not is_wsl and (target is None or _may_be_wsl(examination, target)):
-            return _unknown("WSL")
+            return UNKNOWN
         if is_wsl is not wanted:
             return FALSE
         return yes("WSL", "target") if is_wsl else yes()
@@ -126,7 +122,7 @@ def _log(row: Table) -> Atom:
     def ask(situation: Situation) -> Outcome:
         log = situation.scene.examination.log
         if log is None:
-            return _unknown("a log")
+            return UNKNOWN
         return yes() if pattern.search(log) else FALSE
 
     return Atom("log", ask)
@@ -142,7 +138,7 @@ def _gpu(row: Table) -> Atom:
     def ask(situation: Situation) -> Outcome:
         cards = card_architectures(situation.scene.examination)
         if not cards:
-            return _unknown("the card's architecture")
+            return UNKNOWN
         for card in cards:
             if any(fnmatch(card, pattern) for pattern in wanted):
                 return yes(f"GPU {card}", "target", subject=None)
@@ -181,7 +177,7 @@ def _fact(row: Table) -> Atom:
             if answer:
                 said = "absent" if fact.state is FactState.ABSENT else fact.value
                 return yes(f"{fact.name}: {said}", fact.source or "facts")
-        return FALSE if answers and all(answer is False for _, answer in answers) else _unknown(pattern)
+        return FALSE if answers and all(answer is False for _, answer in answers) else UNKNOWN
 
     return Atom("fact", ask)
 
@@ -195,7 +191,7 @@ def _env_unset(row: Table) -> Atom:
             return FALSE
         fact = examination.facts.get(f"environment.{name}")
         if fact.state is FactState.UNKNOWN:
-            return _unknown(f"variable {name}")
+            return UNKNOWN
         return yes(f"{name} is not set", "environment") if fact.state is FactState.ABSENT else FALSE
 
     return Atom("env_unset", ask)
@@ -210,7 +206,7 @@ def _imports(row: Table) -> Atom:
 
     def ask(situation: Situation) -> Outcome:
         if situation.scan is None:
-            return _unknown("sources")
+            return UNKNOWN
         project = situation.scene.examination.project
         sites = situation.scan.unguarded(module)
         if sites:
@@ -235,7 +231,7 @@ def _source(row: Table) -> Atom:
 
     def ask(situation: Situation) -> Outcome:
         if situation.scan is None:
-            return _unknown("sources")
+            return UNKNOWN
         hits = [hit for glob in files for hit in situation.scan.search(pattern, glob, having)]
         if not hits:
             return FALSE
@@ -305,7 +301,7 @@ def project_atom(row: Table, marks: Mapping[str, tuple[str, ...]]) -> Atom:
         if profile is not None and name in (profile.name, profile.name.partition("-")[0], profile.extends):
             return yes(f"project {name}", f"profile {profile.name}")
         if situation.scan is None:
-            return _unknown("sources") if profile is None else FALSE
+            return UNKNOWN if profile is None else FALSE
         for mark in marks.get(name, ()):
             if situation.scan.exists(mark):
                 return yes(f"project {name}", mark)

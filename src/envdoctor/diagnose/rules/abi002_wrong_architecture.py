@@ -51,7 +51,7 @@ def find(examination: Examination) -> Iterator[Finding]:
     groups: dict[str, list[Binary]] = {}
     for item in wrong:
         if not any(
-            other.folder == item.folder and _stem(other) == _stem(item) and other not in wrong for other in judged
+            other.folder == item.folder and other.module == item.module and other not in wrong for other in judged
         ):
             groups.setdefault(owner(item), []).append(item)
     for subject, items in groups.items():
@@ -78,10 +78,6 @@ def _narrow_interpreter(examination: Examination, wrong: list[Binary], judged: l
     """Return whether a 32-bit Python runs on a 64-bit machine: it answered, and everything is for 32 bits."""
     answered = examination.environment is not None and examination.environment.source == "probe"
     return answered and len(wrong) == len(judged) and all(item.architectures[:1] in _NARROW for item in wrong)
-
-
-def _stem(binary: Binary) -> str:
-    return binary.name.partition(".")[0]
 
 
 def _finding(subject: str, items: list[Binary], machine: tuple[str, str], start: str) -> Finding:

@@ -43,12 +43,12 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     suffix = "t" if environment.told.free_threaded else ""
     wanted = f"cp{python[0]}{python[1]}{suffix}"
-    seen = {(item.folder, _module(item)) for item in inventory if item.extension and item.python in (wanted, None)}
-    seen |= {(item.folder, _module(item)) for item in inventory if item.python == "abi3" and not suffix}
+    seen = {(item.folder, item.module) for item in inventory if item.extension and item.python in (wanted, None)}
+    seen |= {(item.folder, item.module) for item in inventory if item.python == "abi3" and not suffix}
     groups: dict[str, list[Binary]] = {}
     for item in inventory:
         foreign = item.extension and item.python not in (wanted, None) and not (item.python == "abi3" and not suffix)
-        if foreign and (item.folder, _module(item)) not in seen:
+        if foreign and (item.folder, item.module) not in seen:
             groups.setdefault(owner(item), []).append(item)
     for subject, items in groups.items():
         built = ", ".join(sorted({item.python or "" for item in items}))
@@ -58,10 +58,6 @@ def find(examination: Examination) -> Iterator[Finding]:
             tuple(Evidence(f"for {item.python}", short_path(item.path)) for item in items[:8]),
             _remedy(examination, subject),
         )
-
-
-def _module(binary: Binary) -> str:
-    return binary.name.partition(".")[0]
 
 
 def _remedy(examination: Examination, subject: str) -> Remedy:

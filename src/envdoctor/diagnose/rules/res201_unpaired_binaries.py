@@ -29,6 +29,7 @@ from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.pairing import COMPANIONS, PAIR_TABLES, builds_apart, misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.repair import repair_in_use
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 
 def _overridden(examination: Examination, other: PackageView) -> bool:
-    used = examination.resolution.repair if examination.resolution else None
-    overrides = [item for repair in examination.repairs if repair.id == used for item in repair.overrides]
+    used = repair_in_use(examination.repairs, examination.resolution)
+    overrides = used.overrides if used is not None else ()
     return bool(other.set_aside) or any(item.requirement.name == other.name for item in overrides)
 
 

@@ -35,6 +35,7 @@ from envdoctor.model.candidate import FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.repair import repair_in_use
 from envdoctor.model.version_table import contains
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
@@ -64,7 +65,7 @@ def _admits(package: ResolvedPackage, version: Version) -> bool:
 
 def _pinned(package: ResolvedPackage, examination: Examination, resolution: Resolution) -> bool:
     """Return whether a person, a profile or the repair in use pins a package to its version already."""
-    used = next((item for item in examination.repairs if item.id == resolution.repair), None)
+    used = repair_in_use(examination.repairs, resolution)
     overrides = [item.requirement for item in (used.overrides if used else ())]
     overrides += [item.requirement for item in (examination.profile.overrides if examination.profile else ())]
     pins = [item for item in overrides if item.name == package.name]
@@ -125,7 +126,7 @@ def _held_torch(resolution: Resolution, torch: ResolvedPackage, examination: Exa
 
 def _moved(examination: Examination, resolution: Resolution, torch: ResolvedPackage) -> Iterator[Finding]:
     """Yield companions that a repair moved and whose metadata names no torch: only a pin keeps the pair together."""
-    used = next((item for item in examination.repairs if item.id == resolution.repair), None)
+    used = repair_in_use(examination.repairs, resolution)
     names = {item.requirement.name for item in used.overrides} if used else set()
     for name, table_name in _TABLES:
         package = resolution.get(name)
