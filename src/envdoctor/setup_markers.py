@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-__all__ = ["asks_the_machine", "marker_of", "negated"]
+__all__ = ["asks_the_machine", "called", "marker_of", "negated"]
 
 Names = Mapping[str, ast.expr]
 
@@ -26,6 +26,13 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.NotIn: "not in",
 }  # fmt: skip
 _DEEPEST = 12
+
+
+def called(call: ast.Call) -> str:
+    """Return the name of the function that a call calls."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def asks_the_machine(test: ast.expr, names: Names) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from envdoctor.setup_markers import asks_the_machine, marker_of, negated
+from envdoctor.setup_markers import asks_the_machine, called, marker_of, negated
 
 __all__ = ["Unforeseeable", "with_conditions"]
 
@@ -89,7 +89,7 @@ def _joined(conditions: tuple[str | None, ...]) -> str | None:
 
 def _install_requires(tree: ast.Module) -> ast.expr | None:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _called(node) == "setup":
+        if isinstance(node, ast.Call) and called(node) == "setup":
             return next((keyword.value for keyword in node.keywords if keyword.arg == "install_requires"), None)
     return None
 
@@ -190,9 +190,3 @@ def _name(text: str) -> str:
         return canonicalize_name(Requirement(text).name)
     except InvalidRequirement:
         return ""
-
-
-def _called(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr
-    return call.func.id if isinstance(call.func, ast.Name) else ""

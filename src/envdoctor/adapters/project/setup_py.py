@@ -13,11 +13,12 @@ from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileEr
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.requirement_lines import without_comment
 from envdoctor.adapters.project.requirements_file import include_requirements
-from envdoctor.adapters.project.setup_values import Dynamic, Module, Values, called, dict_items, evaluate, module_of
+from envdoctor.adapters.project.setup_values import Dynamic, Module, Values, dict_items, evaluate, module_of
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, Requirement, both_markers
+from envdoctor.setup_markers import called
 
 __all__ = ["read_setup_py"]
 

@@ -11,7 +11,7 @@ from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import canonicalize_name
 
-from envdoctor.setup_markers import marker_of, negated
+from envdoctor.setup_markers import called, marker_of, negated
 
 __all__ = ["Dynamic", "Module", "Values", "called", "dict_items", "evaluate", "module_of"]
 
@@ -175,13 +175,6 @@ def _change(statement: ast.stmt) -> tuple[str | None, ast.expr | None, bool]:
             if call.func.attr in {"extend", "update"}:
                 return name, argument, True
     return None, None, False
-
-
-def called(call: ast.Call) -> str:
-    """Return the name of the function that a call calls."""
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr
-    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def evaluate(node: ast.expr, module: Module, values: Values, marker: str = "", depth: int = 0) -> None:
