@@ -56,7 +56,7 @@ FATAL = {
     "Rust": ("error[E0308]: mismatched types", "error[E0308]"),
     "the loader": ("app: error while loading shared libraries: libfoo.so.1: cannot open", "app: error while loading"),
     "macOS' loader": ("dyld[123]: Library not loaded: @rpath/libfoo.dylib", "dyld[123]"),
-    "pip": ("ERROR: Could not install packages due to an OSError: [Errno 28] No space", "ERROR: Could"),
+    "pip": ("ERROR: Could not install packages due to an OSError: [Errno 22] Invalid argument", "ERROR: Could"),
     "uv": ("error: Failed to fetch: `https://x.example/`", "error: Failed to fetch"),
     "git": ("fatal: repository 'x' not found", "fatal: repository"),
     "a shell": ("bash: nvcc: command not found", "bash: nvcc"),

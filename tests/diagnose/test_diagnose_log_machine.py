@@ -140,7 +140,7 @@ def test_a_command_of_pip_tells_what_a_remedy_asks() -> None:
 
 
 def test_an_advisory_for_few_machines_needs_a_word_of_them() -> None:
-    error = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
+    error = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_SUPPORTED"
     assert _said(error) == {}
     assert set(_said(f"device: Radeon RX 6600 [ZLUDA]\n{error}")) == {"ADV072"}
     assert _said(error, target="windows/x86_64/3.11/cuda") == {}

@@ -122,6 +122,7 @@ _WRAPPER = re.compile(
     r"|Process finished with exit code (?!0\b)|.{0,80}\bexited with (?:exit )?(?:code|status):? (?!0\b)-?\w"
     r"|.{0,80}\breturned (?:a )?non-zero|.{0,40}\bexit (?:code|status):? (?!0\b)-?\d+$|\[end of output\]"
     r"|Failed to (?:compile|execute|load|import|start|initiali[sz]e)\b.*|(?:\w+ ){0,3}[Aa]borted\b"
+    r"|.{0,120}\bSee root cause above"
 )
 """What only says that something inside failed."""
 _NOTHING = re.compile(
