@@ -104,6 +104,47 @@ def test_damaged_rows_are_fetched_again(server, opened: Open, tmp_path: Path) ->
     assert again.metadata(again.page("demo").files[0]) == metadata
 
 
+def serve_large(server, count: int = 300) -> None:
+    name = "demo-{}-py3-none-any.whl"
+    server.page("demo", [server.wheel(name.format(f"1.{number}"), "numpy") for number in range(count)])
+
+
+def large_pages(tmp_path: Path) -> list[Path]:
+    return list((tmp_path / "cache" / "pages-3").iterdir())
+
+
+def test_a_large_page_has_a_file_of_its_own(server, opened: Open, tmp_path: Path) -> None:
+    serve_large(server)
+    found = versions(opened().page("demo"))
+    assert len(large_pages(tmp_path)) == 1
+    assert versions(opened().page("demo")) == found
+    assert server.count() == 1
+    serve_large(server, 301)
+    assert len(versions(opened(freshness=0).page("demo"))) == 301
+    assert len(large_pages(tmp_path)) == 1, "the page before it is gone"
+    assert len(versions(opened(offline=True).page("demo"))) == 301
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "gone", "of another form", "a folder"])
+def test_a_large_page_that_is_damaged_is_fetched_again(server, opened: Open, tmp_path: Path, damage: str) -> None:
+    serve_large(server)
+    found = versions(opened().page("demo"))
+    (place,) = large_pages(tmp_path)
+    body = place.read_bytes()
+    place.unlink()
+    if damage == "a folder":
+        place.mkdir()
+    elif damage != "gone":
+        middle = len(body) // 2
+        flipped = body[:middle] + bytes([body[middle] ^ 1]) + body[middle + 1 :]
+        forms = {"cut": body[:middle], "flipped": flipped, "empty": b"", "of another form": b"\x03" + body[1:]}
+        place.write_bytes(forms[damage])
+    assert versions(opened().page("demo")) == found
+    assert server.count() == 2
+    index = opened()
+    assert (versions(index.page("demo")), index.notes, server.count()) == (found, (), 2)
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -1,4 +1,4 @@
-"""The cache: one SQLite file, shared by processes; losing it costs time and nothing else."""
+"""The cache: an SQLite file and a folder of large pages, shared by processes; losing it costs time and nothing else."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from envdoctor.adapters.index.page_files import LARGE, PageFiles
 
 __all__ = ["Cache", "CachedPage"]
 
@@ -46,7 +48,7 @@ class CachedPage(NamedTuple):
     digest: bytes | None
     """Of the answer's body as it came: the same body is not read twice."""
     body: bytes
-    """In the form of page_codec."""
+    """In the form of page_codec; nothing where it was lost."""
 
 
 class Cache:
@@ -57,6 +59,7 @@ class Cache:
 
     def __init__(self, directory: Path | None, note: Callable[[str], None] = lambda _text: None) -> None:
         self._path = None if directory is None else directory / f"index-{_SCHEMA}.sqlite3"
+        self._large = None if directory is None else PageFiles(directory / f"pages-{_SCHEMA}")
         self.note = note
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
@@ -67,11 +70,32 @@ class Cache:
     def pages(self, keys: Iterable[str]) -> dict[str, CachedPage]:
         """Return the stored pages among these keys."""
         found = self._select(f"{_PAGE_COLUMNS} FROM pages WHERE key IN ", keys)
-        return {row[0]: CachedPage(*row[1:]) for row in found if _is_page(row)}
+        return {row[0]: self._whole(row[0], CachedPage(*row[1:])) for row in found if _is_page(row)}
 
     def put_page(self, key: str, page: CachedPage) -> None:
         """Store a page in place of an older one."""
+        if self._large is not None:
+            page = self._parted(self._large, key, page)
         self._write("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)", (key, *page))
+
+    def _whole(self, key: str, page: CachedPage) -> CachedPage:
+        """Return a page with the body that stands in a file."""
+        if page.body or page.digest is None or self._large is None:
+            return page
+        return page._replace(body=self._large.read(key, page.digest) or b"")
+
+    def _parted(self, large: PageFiles, key: str, page: CachedPage) -> CachedPage:
+        """Write a large body into a file, in place of an older one; return what is left for the row."""
+        for row in self._select("SELECT key, digest FROM pages WHERE key IN ", (key,)):
+            if isinstance(row[1], bytes) and row[1] != page.digest:
+                large.remove(key, row[1])
+        if page.digest is None or len(page.body) < LARGE or not self._writable:
+            return page
+        try:
+            large.write(key, page.digest, page.body)
+        except OSError:
+            return page  # The row has it then, or tells why it cannot be kept.
+        return page._replace(body=b"")
 
     def touch_page(self, key: str, fetched: float) -> None:
         """Renew a stored page that the index says still holds."""
@@ -141,6 +165,8 @@ class Cache:
         now = time.time()
         self._write("DELETE FROM pages WHERE fetched < ?", (now - 60 * _DAY,))
         self._write("DELETE FROM files WHERE stored < ?", (now - 180 * _DAY,))
+        if self._large is not None:
+            self._large.prune(60 * _DAY)
         self.put_mark("pruned", "")
 
     def _select(self, query: str, keys: Iterable[str]) -> Iterator[Any]:
