@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.model.build_label import LabelLife
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.version_table import VersionTable
 from envdoctor.toml_tables import read_toml
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
 import tomli
 from packaging.specifiers import SpecifierSet
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.toml_lines import Lines
 
 __all__ = ["Document", "Fault", "Faults", "Table", "TomlError", "did_you_mean", "read_toml"]

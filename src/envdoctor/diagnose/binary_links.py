@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from envdoctor.model.binary import Binary, BinaryFormat, BinaryInventory
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Links", "cuda_library", "is_torch_library", "links_of", "owner", "short_path", "users_of"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.target import dotted
 
 if TYPE_CHECKING:

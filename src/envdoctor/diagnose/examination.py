@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Facts
 
 if TYPE_CHECKING:

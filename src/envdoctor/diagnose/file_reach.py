@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from packaging.tags import Tag
@@ -13,6 +13,7 @@ from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.target import OperatingSystem, Target
 
 __all__ = ["Reach", "in_words", "pythons_in_words", "reach_of", "span_in_words"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from envdoctor.model.candidate import FileKind
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.requirement import may_hold
 from envdoctor.model.target import TargetProperty

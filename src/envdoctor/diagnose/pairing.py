@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from envdoctor.diagnose.advisories.book import shipped_tables
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.build_label import BuildLabel, read_label
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.target import Backend
 from envdoctor.model.version_table import contains

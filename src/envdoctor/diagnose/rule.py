@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding
 from envdoctor.model.unknown import SubjectKind
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement
@@ -14,6 +13,7 @@ from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement, may_hold
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Outline", "may_be_docstring", "outline_of", "parsed"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.source_outline import Outline, may_be_docstring, outline_of, parsed
 from envdoctor.diagnose.source_syntax import guarded_lines, stand_in_lines
+from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     import ast

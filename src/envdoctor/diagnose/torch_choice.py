@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.diagnose.torch_ways import Card, TorchWay, ways_of
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.requirement import may_hold
 from envdoctor.model.target import Backend, OperatingSystem
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.wheel_facts import builds_for, shipped_wheel_facts, torches_for
 from envdoctor.model.build_label import read_label
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import BoundIndex
 from envdoctor.model.target import Backend
 from envdoctor.shipped import data_file, torch_labels

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
@@ -19,6 +18,7 @@ from packaging.version import Version
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.module_owners import ModuleOwners
 from envdoctor.model.candidate import DistributionFile
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution

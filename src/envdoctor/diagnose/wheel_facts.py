@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from packaging.version import Version
 
 from envdoctor.model.binary import GpuCode
 from envdoctor.model.build_label import read_label
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.target import OperatingSystem
 from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file, torch_labels

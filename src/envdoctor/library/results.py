@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from envdoctor.model import report as model
+from envdoctor.model.dataclass import dataclass
 from envdoctor.render import RenderOptions, UnknownFormat, render
 from envdoctor.render.json_document import report_dict
 from envdoctor.render.reasons import worded

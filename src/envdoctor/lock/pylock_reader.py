@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock, PylockValidationError
@@ -12,6 +12,7 @@ from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import (
     CommandLineOrigin,
     DistributionOrigin,

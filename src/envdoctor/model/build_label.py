@@ -7,11 +7,11 @@ and its companions although they belong together.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.target import Backend
 
 __all__ = ["BuildLabel", "LabelLife", "label_in_source", "read_label"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Change", "Deviation", "Outlier"]
 

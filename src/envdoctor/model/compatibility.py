@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 
 from envdoctor.model.candidate import DistributionFile, RejectionKind
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.file_table import tags_of
 from envdoctor.model.requirement import endless_number
 from envdoctor.model.target import Target

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     from packaging.pylock import Pylock

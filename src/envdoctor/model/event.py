@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["EventKind", "FixEntry", "TreatmentEvent"]
 

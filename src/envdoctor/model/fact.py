@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Fact", "FactState", "Facts"]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, TypeVar, overload
+
+from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     from packaging.version import Version

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["CommandLineOrigin", "DistributionOrigin", "FileOrigin", "Origin", "ProfileOrigin", "written_by_a_person"]
 

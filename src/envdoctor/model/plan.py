@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Finding
 from envdoctor.model.refusal import Refusal
 from envdoctor.model.repair import Repair

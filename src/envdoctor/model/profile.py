@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource, nothing_instead
 from envdoctor.model.requirement import Requirement

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Finding, Severity
 
 if TYPE_CHECKING:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from packaging.specifiers import SpecifierSet
+
+from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     from packaging.markers import Marker

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, TypeAlias
 
 from packaging.utils import NormalizedName
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import Patch
 
 __all__ = [

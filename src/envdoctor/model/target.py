@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     from packaging import tags

@@ -6,8 +6,9 @@ It holds no sentences but those of others (``cause``); its own are made in ``ren
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     from envdoctor.model.origin import Origin

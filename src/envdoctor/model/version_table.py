@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["VersionTable", "contains"]
 

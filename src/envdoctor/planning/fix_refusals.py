@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.profile import Profile
 from envdoctor.model.refusal import Refusal, RefusalKind

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.step import PlannedFile
 

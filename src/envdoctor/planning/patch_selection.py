@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import Patch, PatchKind, PlacementRule, Profile
 from envdoctor.model.step import WriteStub
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Finding
 from envdoctor.model.plan import PatchPreview, Plan
@@ -57,7 +58,7 @@ class PlanInput:
     """``3.11``: what the lock is for."""
     builds: Mapping[str, BuildState] = field(default_factory=dict)
     """By name of each package that comes from source."""
-    preview: PatchPreview = PatchPreview()  # noqa: RUF009 - immutable
+    preview: PatchPreview = PatchPreview()
     stubs: tuple[WriteStub, ...] = ()
     leftovers: tuple[Leftover, ...] = ()
     startup: WriteStartup | None = None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from packaging.utils import NormalizedName, canonicalize_name
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import Profile, ProfileTarget
 from envdoctor.model.target import OperatingSystem
 from envdoctor.profile.build import profile_target

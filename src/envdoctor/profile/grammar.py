@@ -7,12 +7,12 @@ import enum
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.requirement import endless_number
 
 __all__ = [

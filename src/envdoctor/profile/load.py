@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import Profile
 from envdoctor.profile.build import build_profile
 from envdoctor.profile.consistency import inconsistencies

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.profile.grammar import SectionKind
 from envdoctor.profile.sections import SECTIONS
 from envdoctor.toml_tables import Fault, did_you_mean

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, cast
+
+from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     from envdoctor.model.repair import FileChange

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from envdoctor.model.candidate import RejectionKind
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.render.wording import joined, restated
 

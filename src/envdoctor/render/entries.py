@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Finding, Severity, Waiver
 from envdoctor.model.kernel import KernelResult
 from envdoctor.model.origin import FileOrigin

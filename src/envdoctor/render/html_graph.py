@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.render.conflict_wording import bystanders, chain
 from envdoctor.render.untrusted import one_line

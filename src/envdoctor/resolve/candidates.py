@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import overload
 from urllib.parse import unquote
 
@@ -23,6 +23,7 @@ from envdoctor.model.candidate import (
     RejectionKind,
 )
 from envdoctor.model.compatibility import Compatibility, compatibility
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.file_table import table_of, tags_of
 from envdoctor.model.target import OperatingSystem, Target
 from envdoctor.resolve.manifest import Policy

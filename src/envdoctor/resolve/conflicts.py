@@ -6,11 +6,12 @@ pip 24.1 and later ignore such versions, and then call innocent packages conflic
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from packaging.utils import NormalizedName
 
 from envdoctor.model.conflict import Clash
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import Coupling, CouplingRule
 from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import couplings

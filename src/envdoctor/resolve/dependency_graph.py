@@ -7,7 +7,7 @@ ever, so the empty set, the full set and every complement are exact and cheap.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from packaging.requirements import Requirement as Pep508
@@ -24,6 +24,7 @@ from envdoctor.model.candidate import (
     RejectionKind,
 )
 from envdoctor.model.compatibility import can_use
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.project import Repository
 from envdoctor.model.requirement import Requirement, RequirementKind, holds

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.model.candidate import DIRECT_REFERENCE, BuildRisk, DistributionFile, Rejection
 from envdoctor.model.conflict import Conflict
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.repair import Repair, repair_in_use
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, Unmet

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.override import Override
 from envdoctor.model.profile import Coupling, Exclusion
 from envdoctor.model.project import Repository

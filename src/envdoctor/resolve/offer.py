@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from packaging.utils import NormalizedName
 
 from envdoctor.model.candidate import BuildRisk, FileKind
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Finding
 from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet

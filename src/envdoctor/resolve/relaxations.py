@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.override import PROJECT, Override, nothing_instead
 from envdoctor.model.repair import VersionChange

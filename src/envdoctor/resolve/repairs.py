@@ -8,10 +8,10 @@ gives one more proof to hit; possible is a repair, and as only cheaper sets were
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from packaging.utils import NormalizedName
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.hitting_sets import cheapest_hitting_sets
 from envdoctor.resolve.relaxations import LEFT_OUT, Element, Relaxation, elements_of, from_elements, kept_versions

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, TypeAlias
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name, nodes_of
 

@@ -6,7 +6,6 @@ Everything is read and parsed again and compared version by version: no position
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,6 +15,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, Resolver
 
 from envdoctor.model.candidate import DistributionFile
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet

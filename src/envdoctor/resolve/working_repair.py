@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Finding
 from envdoctor.model.override import Override
 from envdoctor.model.requirement import Requirement

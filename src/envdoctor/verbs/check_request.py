@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.examination import Sources
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Facts
 from envdoctor.model.project import GroupChoice
 from envdoctor.model.report import Scope
@@ -46,7 +46,7 @@ class CheckRequest:
     project: Project | None = None
     sources: Sources | None = None
     profile: Profile | None = None
-    settings: Settings = Settings()  # noqa: RUF009 - immutable
+    settings: Settings = Settings()
     locked: LockedProject | None = None
     index: Index | None = None
     archives: ArchiveReader | None = None
@@ -56,7 +56,7 @@ class CheckRequest:
     build_risk: Callable[[DistributionFile], BuildRisk] | None = None
     environment: InstalledEnvironment | None = None
     binaries: BinaryInventory | None = None
-    facts: Facts = Facts()  # noqa: RUF009 - immutable
+    facts: Facts = Facts()
     log: str | None = None
     not_read: tuple[Unknown, ...] = ()
     """What is wrong with pastes that were not understood."""
@@ -72,9 +72,9 @@ class CheckRequest:
     upgrade: frozenset[str] = frozenset()
     offline: bool = False
     """No index may be asked: where the cache does not know, the lock may speak."""
-    scope: Scope = Scope()  # noqa: RUF009 - immutable
+    scope: Scope = Scope()
     """What is looked at, and who named it."""
-    groups: GroupChoice = GroupChoice()  # noqa: RUF009 - immutable
+    groups: GroupChoice = GroupChoice()
     """The lists that were asked for beside the main one; a lock of them is no lock of the main list."""
     part: str = ""
     """Which of the profile's environments this is about, where it has several."""

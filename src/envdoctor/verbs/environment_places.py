@@ -7,9 +7,9 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.ports import UsageError
 from envdoctor.verbs.check_request import CheckRequest
 

@@ -6,7 +6,7 @@ Only what a distribution demands is set aside; what a person pinned stays a pers
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -16,6 +16,7 @@ from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.lock.pylock_reader import LockedProject, planned_files
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin, written_by_a_person
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.refusal import Refusal, RefusalKind

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.override import Override
 from envdoctor.model.plan import Plan
 from envdoctor.model.refusal import Refusal
@@ -23,7 +24,7 @@ class FixRequest:
     check: CheckRequest
     environment: str
     index_urls: Mapping[str, str]
-    choice: LockChoice = LockChoice()  # noqa: RUF009 - immutable
+    choice: LockChoice = LockChoice()
     allowed_variables: frozenset[str] = frozenset()
     """Variables that the profile may set although they can decide what code runs: the user has said so."""
     moved: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

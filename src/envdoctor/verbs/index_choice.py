@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url
 from envdoctor.model.project import Project
 from envdoctor.model.report import Setting

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from envdoctor.lock.pylock_reader import locked_project
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.lock.still_holds import holds, unchanged
 from envdoctor.lock.unseen import left_open
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.override import Override
 from envdoctor.model.project import ReadingProblem
 from envdoctor.model.refusal import Refusal, RefusalKind

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Command, Severity
 from envdoctor.model.project import GroupChoice
 from envdoctor.model.target import TargetBackend
@@ -38,11 +39,11 @@ class Typed:
     project: Path = Path()
     profile: str | None = None
     """As typed, else the one that recognised the project; None where the project's own settings name it."""
-    target: TargetChoice = TargetChoice()  # noqa: RUF009 - immutable
-    index: IndexChoice = IndexChoice()  # noqa: RUF009 - immutable
+    target: TargetChoice = TargetChoice()
+    index: IndexChoice = IndexChoice()
     output_dir: Path | None = None
     env: Path | None = None
-    groups: GroupChoice = GroupChoice()  # noqa: RUF009 - immutable
+    groups: GroupChoice = GroupChoice()
     facts: Path | None = None
     """Of another machine, where its card chooses the backend."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Facts
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import UsageError
@@ -27,7 +27,7 @@ class Pastes:
     """What the texts tell."""
 
     environment: InstalledEnvironment | None = None
-    facts: Facts = Facts()  # noqa: RUF009 - immutable
+    facts: Facts = Facts()
     log: str | None = None
     notes: tuple[str, ...] = ()
     """What of them was passed over."""

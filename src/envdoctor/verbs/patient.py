@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentLock, EnvironmentProblem, PatchedFile, ProblemKind
 from envdoctor.model.fact import Facts
 from envdoctor.ports import UsageError
@@ -128,7 +129,7 @@ class Patient:
     """What was read."""
 
     environment: InstalledEnvironment | None = None
-    facts: Facts = Facts()  # noqa: RUF009 - immutable
+    facts: Facts = Facts()
     log: str | None = None
     binaries: BinaryInventory | None = None
     notes: tuple[str, ...] = ()

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import SilentProgress, UsageError
 from envdoctor.toml_tables import Document, Faults, Table, TomlError

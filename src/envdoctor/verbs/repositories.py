@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
 from envdoctor.model.compatibility import admitted_minors
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, Project, ReadingProblem, ReadingProblemKind, Repository

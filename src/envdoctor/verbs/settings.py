@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.toml_tables import Table
 
 __all__ = ["Settings", "WaiverSetting", "parse_settings"]

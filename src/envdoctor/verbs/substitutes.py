@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from packaging.utils import NormalizedName, canonicalize_name
 
@@ -11,6 +11,7 @@ from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.compatibility import can_use
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import CommandLineOrigin, ProfileOrigin
 from envdoctor.model.override import OverrideSource
 from envdoctor.model.profile import Exclusion, Profile, ProfileRequirement

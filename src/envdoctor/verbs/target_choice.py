@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from envdoctor.model.compatibility import admits, admitted_minors
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.fact import Facts, FactState
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch, TargetBackend, TargetProperty

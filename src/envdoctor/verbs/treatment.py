@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.event import EventKind, TreatmentEvent
 from envdoctor.model.finding import Finding
 from envdoctor.model.plan import Plan

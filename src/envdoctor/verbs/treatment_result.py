@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.event import EventKind, TreatmentEvent
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, Waiver
 from envdoctor.model.override import Override

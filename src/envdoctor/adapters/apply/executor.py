@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from envdoctor.adapters.apply.downloads import DownloadFailed, Fetch, WrongFile
@@ -19,6 +18,7 @@ from envdoctor.adapters.apply.journal import Journal, read_journal
 from envdoctor.adapters.apply.package_steps import PackageSteps
 from envdoctor.adapters.apply.restore import Restored, roll_back
 from envdoctor.adapters.apply.snapshot import save_listing, take_listing
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.plan import Plan, StepOutcome
 from envdoctor.model.step import (
     BuildSdist,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from envdoctor.adapters.apply.backups import Backups
@@ -12,6 +11,7 @@ from envdoctor.adapters.apply.journal import list_journals
 from envdoctor.adapters.apply.paths import PathEscape, resolve_inside
 from envdoctor.adapters.apply.records import PatchRecord, read_record
 from envdoctor.adapters.apply.trees import Tree, matches
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Former", "UnpatchedTree", "former_patches"]
 

@@ -7,10 +7,10 @@ import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.process_tree import ProcessTree
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["ChildFailed", "ChildResult", "installer_environment", "run_child"]
 

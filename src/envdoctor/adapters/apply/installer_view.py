@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.apply.installer_child import installer_environment, run_child
 from envdoctor.adapters.apply.installers import Installer
 from envdoctor.adapters.apply.interpreters import ask_python
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["InstallersWord", "ask_installers"]
 

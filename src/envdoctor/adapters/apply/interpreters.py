@@ -8,11 +8,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.apply.installer_child import installer_environment
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["PythonFacts", "ask_python", "find_python", "python_of"]
 

@@ -18,7 +18,6 @@ import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.backups import Backups
 from envdoctor.adapters.apply.durable import digest_of, sync_folder, write_whole
 from envdoctor.adapters.apply.replacing import is_link
+from envdoctor.model.dataclass import dataclass
 
 __all__ = [
     "JOURNALS",

@@ -8,12 +8,13 @@ import hashlib
 import io
 import tokenize
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from envdoctor.adapters.apply.former import Former, UnpatchedTree
 from envdoctor.adapters.apply.patches import AnchorMissing, patched_text
 from envdoctor.adapters.apply.paths import PathEscape
 from envdoctor.adapters.apply.trees import Tree
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.plan import PatchPreview
 from envdoctor.model.profile import Patch, PatchKind
 from envdoctor.model.refusal import Refusal, RefusalKind

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
 from envdoctor.adapters.apply.durable import digest_of
 from envdoctor.adapters.apply.journal import own_folder
+from envdoctor.model.dataclass import dataclass
 
 __all__ = [
     "ENVIRONMENT_RECORD",

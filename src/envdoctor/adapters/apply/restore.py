@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from envdoctor.adapters.apply.journal import Journal, JournalRecord, list_journa
 from envdoctor.adapters.apply.reach import check_reach
 from envdoctor.adapters.apply.replacing import KEEPS_OPEN_FILES, first_in_use, put_in_place, remove_file, remove_tree
 from envdoctor.adapters.apply.snapshot import Entry, load_listing, take_listing
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Restored", "recover", "roll_back", "take_back"]
 

@@ -7,7 +7,6 @@ import json
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -15,6 +14,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.apply.durable import write_whole
 from envdoctor.adapters.apply.interpreters import PythonFacts
 from envdoctor.adapters.apply.replacing import leads_elsewhere
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Entry", "LeadsOut", "load_listing", "save_listing", "take_listing", "touched_files"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from envdoctor.adapters.index.credentials import without_credentials
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import url_fault
 
 __all__ = [

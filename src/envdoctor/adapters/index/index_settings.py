@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from packaging.utils import NormalizedName
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import BoundIndex
 
 __all__ = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -17,6 +17,7 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from envdoctor.model.candidate import CoreMetadata, MetadataSource
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.requirement import endless_number
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,6 +28,7 @@ from envdoctor.adapters.index.source import FlatSource, PageSource, Source
 from envdoctor.adapters.index.stand_ins import carries
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.user_folders import cache_folder
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url, index_fault, label_of
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, Progress

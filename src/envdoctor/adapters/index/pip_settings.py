@@ -7,11 +7,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from pathlib import Path
 
 from envdoctor.adapters.user_folders import home
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import url_fault
 
 __all__ = ["PipSettings", "builtin_index_url", "proxy_fault", "proxy_url", "proxy_variable", "read_pip_settings"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from packaging.specifiers import SpecifierSet
@@ -11,6 +11,7 @@ from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.index_settings import ExtraIndex, NamedDefault
 from envdoctor.adapters.index.pip_settings import PipSettings
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import index_name, label_of
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.profile import BoundIndex

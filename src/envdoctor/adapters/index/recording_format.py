@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +20,7 @@ from envdoctor.model.candidate import (
     ProjectPage,
     unknown_file,
 )
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
 __all__ = [

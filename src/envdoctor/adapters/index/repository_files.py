@@ -10,7 +10,6 @@ import re
 import subprocess
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 from urllib.request import url2pathname
@@ -18,6 +17,7 @@ from urllib.request import url2pathname
 from envdoctor.adapters.index.cache import Cache, CachedPage
 from envdoctor.adapters.index.credentials import origin_of
 from envdoctor.adapters.index.transport import Transport, TransportError
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["FORGES", "RepositoryPlace", "RepositoryReader", "RepositoryUnread", "local_files", "place_of"]
 

@@ -12,7 +12,6 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, cast
 
@@ -26,6 +25,7 @@ from envdoctor.adapters.index.metadata_text import (
 )
 from envdoctor.adapters.index.setup_conditions import Unforeseeable, with_conditions
 from envdoctor.model.candidate import BuildRisk, MetadataSource
+from envdoctor.model.dataclass import dataclass
 from envdoctor.toml_tables import TomlError, read_toml
 
 __all__ = ["SdistContents", "UnreadableSdist", "grade", "read_sdist", "read_sdist_member"]

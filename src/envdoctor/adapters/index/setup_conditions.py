@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.setup_markers import asks_the_machine, called, marker_of, negated
 
 __all__ = ["Unforeseeable", "with_conditions"]

@@ -8,7 +8,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -31,6 +31,7 @@ from envdoctor.adapters.index.page_listing import (
 from envdoctor.adapters.index.transport import Reply, Transport, TransportError
 from envdoctor.adapters.index.usual_page import encode_usual
 from envdoctor.model.candidate import ProjectPage
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 

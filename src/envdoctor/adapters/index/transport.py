@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from envdoctor.adapters.index.credentials import Credentials, origin_of
 from envdoctor.adapters.index.exchange import Asked, Exchange, Reply, TransportError, host_of
 from envdoctor.adapters.index.index_settings import PATIENCE_VARIABLE
 from envdoctor.adapters.index.pip_settings import PipSettings, proxy_variable
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["AGAIN", "ATTEMPTS", "PAGE_LIMIT", "Reply", "Transport", "TransportError"]
 

@@ -10,8 +10,9 @@ import json
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["BadArchive", "Member", "Window", "ZipDirectory", "read_directory", "read_member"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.shipped import architecture_of_card
 
 __all__ = ["CardListing", "architecture_of_amd_name", "capability_of_name", "may_have_a_card", "vendor_of_name"]

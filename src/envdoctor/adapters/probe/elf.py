@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from envdoctor.adapters.probe.binary_stream import Stream, section_text
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["ELF_MAGIC", "ElfHeaders", "read_elf"]
 

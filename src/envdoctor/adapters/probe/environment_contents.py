@@ -12,9 +12,9 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 from envdoctor.adapters.probe.environment_files import read_files, worth_a_look
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, ProblemKind, of_the_system
 
 __all__ = ["Contents", "verify_contents"]

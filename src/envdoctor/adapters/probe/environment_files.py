@@ -8,9 +8,10 @@ import re
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from envdoctor.adapters.probe.environment_metadata import is_forbidden, read_text
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile, ProblemKind
 
 __all__ = [

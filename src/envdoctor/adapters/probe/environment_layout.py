@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.probe.environment_metadata import read_text
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, ProblemKind, Venv
 
 __all__ = ["EnvironmentNotFound", "Layout", "base_problems", "find_layout", "read_pyvenv"]

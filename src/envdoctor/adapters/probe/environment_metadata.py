@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from packaging.utils import canonicalize_name
 
 from envdoctor.model.build_label import label_in_source
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import InstalledDistribution
 
 __all__ = ["Headers", "is_forbidden", "is_gone", "parse_headers", "read_distribution", "read_egg_requires", "read_text"]

@@ -7,13 +7,14 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from urllib.parse import unquote
 
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.probe.environment_metadata import is_forbidden, is_gone, read_distribution, read_text
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import CondaPackage, EnvironmentProblem, InstalledDistribution, Platform, ProblemKind
 
 __all__ = [

@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from envdoctor.adapters.probe.gpu_other import drm_cards
 from envdoctor.adapters.probe.host_jetson import jetson_of
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
 from envdoctor.adapters.probe.interpreter_child import last_line
+from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     from envdoctor.model.fact import Fact

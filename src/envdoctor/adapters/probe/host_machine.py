@@ -15,12 +15,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.probe.binary_loader import loader_gap, loader_libraries
 from envdoctor.adapters.probe.interpreter_child import ChildOutcome, run_bounded
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Fact, FactState
 
 __all__ = ["Machine", "absent", "collected", "known", "unknown", "unless_barred"]

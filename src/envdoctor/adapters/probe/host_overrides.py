@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from envdoctor.adapters.probe.gpu_nvidia import cuda_of_driver
 from envdoctor.adapters.probe.host_values import (
@@ -23,6 +23,7 @@ from envdoctor.adapters.probe.host_values import (
     single_names,
     value_of_text,
 )
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Fact, FactState
 
 __all__ = ["FOREIGN", "OverrideError", "Overrides", "overridden", "override_variable", "read_overrides"]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
 from envdoctor.adapters.probe.host_system import VARIABLES
 from envdoctor.adapters.probe.host_tools import TOOLS
+from envdoctor.model.dataclass import dataclass
 
 __all__ = [
     "ALWAYS_THERE",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from envdoctor.adapters.probe.environment_scan import (
     scan_folder,
 )
 from envdoctor.adapters.probe.interpreter import InterpreterAnswer, Questioning
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import (
     EnvironmentKind,
     EnvironmentProblem,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.probe.interpreter_child import BoundedChild, ChildOutcome, answer_in, last_line
 from envdoctor.adapters.probe.interpreter_questions import QUESTIONS
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblem, ProblemKind
 
 __all__ = ["OLDEST_PYTHON", "InterpreterAnswer", "Questioning"]

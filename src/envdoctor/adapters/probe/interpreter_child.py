@@ -10,10 +10,10 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import IO, Any
 
 from envdoctor.adapters.process_tree import ProcessTree
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["BoundedChild", "ChildOutcome", "answer_in", "last_line", "run_bounded"]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import (
     CondaPackage,
     EnvironmentProblem,

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from envdoctor.adapters.probe.binary_stream import Stream, section_text
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["MACHO_MAGICS", "MachoHeaders", "read_macho"]
 

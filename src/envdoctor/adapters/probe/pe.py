@@ -6,8 +6,10 @@ Source: Microsoft, "PE Format". Only headers and the two import tables are read,
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     from envdoctor.adapters.probe.binary_stream import Stream

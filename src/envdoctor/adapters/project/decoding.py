@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from dataclasses import dataclass
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["DecodedText", "NotText", "decode", "impostor"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from envdoctor.adapters.project.file_names import (
 )
 from envdoctor.adapters.project.sources import is_left_alone
 from envdoctor.adapters.project.toml_document import glance
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Found", "denied_below", "is_own_lock", "look_into", "nested_files"]
 

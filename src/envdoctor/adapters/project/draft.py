@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from packaging.markers import Marker
@@ -16,6 +16,7 @@ from envdoctor.adapters.project.decoding import NotText, decode, impostor
 from envdoctor.adapters.project.file_bytes import ProjectFileError, file_bytes
 from envdoctor.adapters.project.limits import beyond_limits, legible, overlong
 from envdoctor.model.compatibility import admitted_minors
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url, index_fault
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
@@ -86,7 +87,7 @@ class Draft:
     """No file above this directory is opened because another file says so."""
     variables: Mapping[str, str]
     environment: Mapping[str, str] | None = None
-    choice: GroupChoice = GroupChoice()  # noqa: RUF009 - immutable
+    choice: GroupChoice = GroupChoice()
     named: Path | None = None
     """The one file that the user names: without it there is nothing to judge."""
     name: str | None = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Edit", "NotEditable", "edited"]
 

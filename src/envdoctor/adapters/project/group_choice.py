@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.draft import Draft
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.project import GroupChoice
 from envdoctor.model.requirement import GroupKind, GroupName
 
@@ -18,7 +18,7 @@ __all__ = ["Wanted", "groups_of"]
 class Wanted:
     """The project's own choice, which leaves the rest to be read apart; or no more than a line names of another one."""
 
-    choice: GroupChoice = GroupChoice()  # noqa: RUF009 - immutable
+    choice: GroupChoice = GroupChoice()
     apart: bool = False
     """Whether groups that nobody asks for are read as well, apart from the main list."""
     main: bool = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -20,6 +20,7 @@ from envdoctor.adapters.project.script_branches import branches_of, taken
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
 from envdoctor.adapters.project.specification import parse_line
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
     FileLeftOut,

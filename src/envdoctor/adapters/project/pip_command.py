@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from envdoctor.adapters.project.shell_words import Word
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["PipCommand", "read_pip_command"]
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from optparse import OptionParser, Values
 from typing import NoReturn
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = [
     "InvalidOptions",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
@@ -19,6 +19,7 @@ from envdoctor.adapters.project.requirement_lines import (
     split_options,
 )
 from envdoctor.adapters.project.specification import local_path, looks_like_path, names_itself, parse_line, split_extras
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from envdoctor.adapters.project.shell_words import Command, Dialect
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Branch", "branches_of", "taken"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from envdoctor.adapters.project.shell_words import Dialect, Word
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["ScriptVariables"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import configparser
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
@@ -12,6 +12,7 @@ from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.requirement_lines import without_comment
 from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
 from envdoctor.model.requirement import GroupKind

@@ -9,7 +9,9 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Command", "Dialect", "Word", "commands"]
 

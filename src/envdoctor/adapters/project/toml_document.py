@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
 from envdoctor.toml_lines import KeyPath, Lines, key_path_text

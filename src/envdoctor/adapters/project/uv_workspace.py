@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.adapters.project.draft import Draft, ProjectFileError
 from envdoctor.adapters.project.toml_document import TomlDocument, glance, parse_toml
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Workspace", "workspace_of", "workspace_root"]
 

@@ -8,13 +8,14 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from envdoctor.adapters.smoke import kernel_catalogue
 from envdoctor.adapters.smoke.bundle import write_bundle
 from envdoctor.adapters.smoke.process import Child, describe_exit
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
 __all__ = ["Item", "Run", "Supervisor"]

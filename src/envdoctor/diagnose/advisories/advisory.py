@@ -5,13 +5,14 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from packaging.requirements import Requirement
 
 from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, Outcome, Predicate, Situation
 from envdoctor.diagnose.advisories.remedy_choice import RemedyCase, choose_remedy, worded
 from envdoctor.diagnose.package_view import Place
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.unknown import SubjectKind

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.advisories.predicate import read_table
 from envdoctor.diagnose.advisories.row import Vocabulary, read_advisory
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import advisories_folder, couplings
 from envdoctor.toml_tables import Document, Fault, Faults, Table, TomlError

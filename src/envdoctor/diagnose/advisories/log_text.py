@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
 from envdoctor.diagnose.logs.log_lines import SEAM, plain
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["LogHit", "LogText", "fixed_text"]
 

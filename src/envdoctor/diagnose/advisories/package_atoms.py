@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from packaging.version import Version
 from envdoctor.diagnose.advisories.predicate import FALSE, UNKNOWN, Atom, Outcome, Situation, yes
 from envdoctor.diagnose.installed_demands import left_out
 from envdoctor.diagnose.package_view import PackageView, Place
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.repair import repair_in_use
 from envdoctor.model.target import TargetProperty
 from envdoctor.model.version_table import contains

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -12,6 +11,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.card_facts import card_architectures
 from envdoctor.diagnose.advisories.predicate import Predicate, Situation
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Remedy
 from envdoctor.model.target import TargetProperty
 from envdoctor.model.version_table import VersionTable

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -21,6 +20,7 @@ from envdoctor.diagnose.advisories.package_atoms import PACKAGE_ATOMS, table_ato
 from envdoctor.diagnose.advisories.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
 from envdoctor.diagnose.advisories.remedy_choice import PLACEHOLDER, RemedyCase
 from envdoctor.diagnose.advisories.world_atoms import WORLD_ATOMS, project_atom
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Applicability, Remedy, Severity
 from envdoctor.model.version_table import VersionTable
 from envdoctor.toml_tables import Faults, Table

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["LogFailure", "failures_of", "tells_nothing"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from envdoctor.diagnose.logs.solver_output import failures_of_pdm, failures_of_p
 from envdoctor.diagnose.logs.unmet_output import unmet_in
 from envdoctor.diagnose.logs.uv_output import failures_of_uv
 from envdoctor.diagnose.rules import res001_conflicting_requirements
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.unknown import SubjectKind

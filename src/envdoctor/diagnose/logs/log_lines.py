@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["SEAM", "LogLine", "lines_of_log", "plain"]
 

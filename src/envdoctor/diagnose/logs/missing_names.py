@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from envdoctor.diagnose.advisories.log_machine import with_what_log_tells
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.rules import src002_removed_call
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import TargetProperty
 from envdoctor.model.version_table import contains

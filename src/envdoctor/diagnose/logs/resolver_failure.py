@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.model.conflict import Clash, ClashSide, Conflict
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement
 

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.advisories.card_facts import card_architectures
@@ -37,6 +36,7 @@ from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import advice_for_torch, builds_for, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import FactState
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend, TargetProperty

@@ -23,7 +23,6 @@ nearest versions that the target has. Of a name that no index has, it asks wheth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -38,6 +37,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.compatibility import admits, can_use
 from envdoctor.model.conflict import Conflict
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend, Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound

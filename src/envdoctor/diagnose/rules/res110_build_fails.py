@@ -26,7 +26,6 @@ there: `pip install --no-build-isolation flash-attn`, once torch is installed, i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -37,6 +36,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.setup_script import SetupScript, parse_setup_script
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import FileKind
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
 from envdoctor.toml_tables import TomlError, read_toml

@@ -25,7 +25,6 @@ wheels are CUDA builds, which no AMD or Intel card can use.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -38,6 +37,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
 from envdoctor.model.build_label import label_in_source, read_label
 from envdoctor.model.candidate import FileKind
+from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.model.version_table import contains
