@@ -168,6 +168,19 @@ def test_what_belongs_to_one_environment_alone_is_in_no_other(capsys: pytest.Cap
     assert torches(document) == {"song": "1.0", "voice": "2.0"}
 
 
+def test_the_sources_are_not_held_against_an_environment_that_reads_none_of_the_projects_files(
+    capsys: pytest.CaptureFixture[str], stack: Path
+) -> None:
+    text = PROFILE.replace('requirements = ["song.txt"]', 'packages = ["singer"]')
+    (stack / "song.txt").write_text("singer\n", encoding="utf-8")
+    (stack / "two.toml").write_text(text, encoding="utf-8")
+    (stack / "main.py").write_text("import speaker\nimport six\n", encoding="utf-8")
+    findings = report(capsys, stack)[1]["findings"]
+    said = [item["message"] for item in findings if item["rule"] == "SRC001"]  # type: ignore[attr-defined]
+    assert [message for message in said if "`voice`" in message]
+    assert not [message for message in said if "`song`" in message]
+
+
 def test_a_version_is_explained_in_each_environment_that_has_it(
     capsys: pytest.CaptureFixture[str], stack: Path
 ) -> None:

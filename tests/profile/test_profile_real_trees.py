@@ -22,6 +22,7 @@ from envdoctor.verbs.patch_states import patch_states
 _UPSTREAM = Path(os.environ.get("ENVDOCTOR_UPSTREAM") or Path(__file__).parents[3] / "shared" / "upstream")
 _TREES = {
     "xtts-zluda": ("xtts-webui", "scripts/modeldownloader.py"),
+    "xtts-zluda-rvc": ("xtts-webui", "scripts/modeldownloader.py"),
     "diffrhythm2-directml": ("diffrhythm2", "inference.py"),
     "diffrhythm2-cpu": ("diffrhythm2", "inference.py"),
     "rvc-zluda": ("advanced-rvc", "arvc/rvc/models/backends/zluda.py"),

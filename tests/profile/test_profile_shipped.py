@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[2]
 UPSTREAM = ROOT.parent / "shared" / "upstream"
 PROMISED = {
     "xtts-zluda",
+    "xtts-zluda-rvc",
     "rvc-zluda",
     "diffrhythm2-directml",
     "diffrhythm2-directml-cpu",

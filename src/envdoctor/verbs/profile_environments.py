@@ -45,6 +45,8 @@ def _restricted(request: CheckRequest, profile: Profile, spec: EnvironmentSpec) 
         request,
         part=spec.name,
         project=_taken(request.project, spec, elsewhere, profile.place) if request.project is not None else None,
+        # What reads no file of the project is for a program of its own: the sources run in another one.
+        sources=None if spec.packages and not spec.requirements else request.sources,
         profile=_profile_of(profile, spec, elsewhere),
         python_choices=choices,
         target=_target_of(request.target, spec, choices),

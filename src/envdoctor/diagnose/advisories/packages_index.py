@@ -234,6 +234,7 @@ INDEX: tuple[Row, ...] = (
     ("ADV249", "symptoms.toml", ((),), ()),
     ("ADV250", "symptoms.toml", ((),), ()),
     ("ADV251", "cuda.toml", (("torch",), ("torch",)), ()),
+    ("ADV252", "zluda.toml", (), ()),
     ("ADV260", "symptoms_tools.toml", ((),), ()),
     ("ADV261", "symptoms_tools.toml", ((),), ()),
     ("ADV262", "symptoms_tools.toml", ((),), ()),
