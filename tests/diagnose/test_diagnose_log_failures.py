@@ -57,6 +57,13 @@ FATAL = {
     "the loader": ("app: error while loading shared libraries: libfoo.so.1: cannot open", "app: error while loading"),
     "macOS' loader": ("dyld[123]: Library not loaded: @rpath/libfoo.dylib", "dyld[123]"),
     "pip": ("ERROR: Could not install packages due to an OSError: [Errno 22] Invalid argument", "ERROR: Could"),
+    "Docker": ("docker: Error response from daemon: no such image", "docker: Error response from daemon"),
+    "cmd": ("C:\\x>run.bat\nThe system cannot find the path specified.\n\nC:\\x>pause", "The system cannot"),
+    "PowerShell": (
+        "Get-Item : Cannot find path 'C:\\x' because it does not exist.\n+ Get-Item x\n+ ~~~~~~~~~~",
+        "Get-Item : Cannot find path",
+    ),
+    "an exception in small letters": ("cv2.error: OpenCV(4.8.0) color.cpp:182: error: (-215)", "cv2.error: OpenCV"),
     "uv": ("error: Failed to fetch: `https://x.example/`", "error: Failed to fetch"),
     "git": ("fatal: repository 'x' not found", "fatal: repository"),
     "a shell": ("bash: nvcc: command not found", "bash: nvcc"),
@@ -215,3 +222,11 @@ def test_a_log_without_an_outcome_is_unknown_and_says_what_to_paste(log):
 )
 def test_a_log_that_ends_well_says_nothing(log):
     assert not examine(examination_of({"log": log}))
+
+
+def test_a_missing_module_is_told_with_what_brings_it() -> None:
+    """The module's name is seldom the project's."""
+    log = f"{_TRACEBACK}ModuleNotFoundError: No module named 'yaml'"
+    (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith("the module `yaml` comes with `pyyaml`: install that")

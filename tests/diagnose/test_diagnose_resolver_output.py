@@ -224,3 +224,62 @@ def test_no_version_is_offered_where_none_suits_everyone() -> None:
         assert finding.remedy is not None
         assert "no version of `x` suits" in finding.remedy.summary
         assert not finding.remedy.commands
+
+
+UV_LOCKED = """\
+error: Distribution `alpha==2.8.0+cu128 @ registry+https://index.example/cu128` can't be installed because it doesn't \
+have a source distribution or wheel for the current platform
+
+hint: You're on macOS (`macosx_15_0_arm64`), but `alpha` (v2.8.0+cu128) only has wheels for the following platforms: \
+`manylinux_2_28_x86_64`, `win_amd64`
+"""
+PIXI = """\
+Error:   × failed to solve requirements of environment 'default' for platform 'linux-aarch64'
+  ├─▶   × failed to solve the environment
+  │
+  ╰─▶ Cannot solve the request because of: alpha-gpu * cannot be installed because there are no viable options:
+      ├─ alpha-gpu 2.10.0 would require
+      │  └─ alpha ==2.10.0 cuda*203, which cannot be installed because there are no viable options:
+      │     └─ alpha 2.10.0 | 2.10.0 would require
+      │        └─ arm-variant * sbsa, for which no candidates were found.
+"""
+PIXI_NONE = """\
+  × failed to solve the conda requirements of 'default' 'linux-64'
+  ╰─▶ Cannot solve the request because of: No candidates were found for alpha-cuda 12.8.*.
+"""
+PIXI_APART = """\
+  × failed to solve the conda requirements of 'default' 'linux-64'
+  ╰─▶ Cannot solve the request because of: The following packages are incompatible
+      ├─ alpha ==2.3.1 can be installed with any of the following options:
+      │  └─ alpha 2.3.1 | 2.3.1
+      └─ beta 12.1.* cannot be installed because there are no viable options:
+         └─ beta 12.1 would require
+            └─ alpha >=2.4, which conflicts with the versions reported above.
+"""
+POETRY_PYTHON = """\
+The current project's supported Python range (>=3.10) is not compatible with some of the required packages Python \
+requirement:
+  - alpha requires Python <3.13,>=3.10, so it will not be installable for Python >=3.13
+
+Because my-app depends on alpha (0.9.4) which requires Python <3.13,>=3.10, version solving failed.
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "message"),
+    [
+        (UV_LOCKED, "`alpha==2.8.0+cu128` has no wheel for macOS (`macosx_15_0_arm64`); wheels are there for"),
+        (PIXI, "`alpha-gpu` cannot be installed: it needs `arm-variant * sbsa`, which no channel has"),
+        (PIXI_NONE, "`alpha-cuda==12.8.*` is in none of the channels that were asked"),
+        (POETRY_PYTHON, "`alpha` needs Python <3.13,>=3.10, and the project admits >=3.13, too"),
+    ],
+)
+def test_what_cannot_be_met_alone_is_told_alone(log: str, message: str) -> None:
+    (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule in ("RES101", "RES001", "LOG001")]
+    assert finding.message.startswith(message)
+    assert conflicts_of_log(log) == ()
+
+
+def test_what_pixi_calls_incompatible_is_a_conflict() -> None:
+    (conflict,) = conflicts_of_log(PIXI_APART)
+    assert [item.name for item in conflict.core] == ["alpha", "beta"]

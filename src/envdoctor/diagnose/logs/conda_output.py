@@ -1,9 +1,10 @@
-"""What conda, mamba and micromamba print where they find no solution."""
+"""What conda, mamba, micromamba and pixi print where they find no solution."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from envdoctor.diagnose.logs.log_lines import LogLine
 from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, folded
@@ -27,11 +28,16 @@ _NO_CHANNEL = (
     "is in none of the channels that were asked",
     "name the channel that has it, or see under which name a channel has it",
 )
+_PIXI = re.compile(
+    r"Cannot solve the request because of: (No candidates were found for )?(.+?)"
+    r"(?: cannot be installed because there are no viable options.*|\.)?$"
+)
+_PIXI_LEAF = re.compile(r"(?:.* would require )?(?:[│|\s]*[├└][─-] )?(\S.*?), for which no candidates were found")
 _BUILD = re.compile(r"([\w.-]+?)-(\d[^-]*)-[^-]+$")
 
 
 def failures_of_conda(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
-    """Yield the refusals of conda, mamba and micromamba."""
+    """Yield the refusals of conda, mamba, micromamba and pixi."""
     end = -1
     for at, line in enumerate(lines):
         if at < end:
@@ -40,6 +46,8 @@ def failures_of_conda(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
             end, found = _tree(lines, at)
             if found.core:
                 yield found
+        elif pixi := _PIXI.search(line.text):
+            yield from _of_pixi(lines, at, pixi)
         elif line.text.startswith("UnsatisfiableError: "):
             yield from _classic(lines, at)
         elif _LISTED.search(line.text):
@@ -49,6 +57,21 @@ def failures_of_conda(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
         elif (lacking := _REQUIRES_BUT.match(line.text)) and not _tree_follows(lines, at):
             why = f"needs `{lacking[2]}`, and none that can be installed gives it"
             yield from _single(line, _built(lacking[1], line), why, "take another version of one of the two")
+
+
+def _of_pixi(lines: Sequence[LogLine], at: int, said: re.Match[str]) -> Iterator[ResolverFailure]:
+    """Yield the first package that cannot be had, and the first that no channel has among what it needs."""
+    line = lines[at]
+    core = of_conda(" ".join(said[2].split()[:2]), in_log(line.number))
+    if said[1]:
+        yield from _single(line, core, *_NO_CHANNEL)
+        return
+    rows = lines[at + 1 : at + 40]
+    leaves = ((row.number, found[1]) for row in rows if (found := _PIXI_LEAF.match(row.text)))
+    end, leaf = next(leaves, (line.number, ""))
+    why = f"cannot be installed: it needs `{leaf}`, which no channel has" if leaf else "cannot be installed"
+    remedy = "take another version of it, or the channel that has what it needs"
+    yield from (replace(item, end=end) for item in _single(line, core, why, remedy))
 
 
 def _tree_follows(lines: Sequence[LogLine], at: int) -> bool:

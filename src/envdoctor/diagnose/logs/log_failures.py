@@ -29,6 +29,7 @@ _MAY_TELL = re.compile(
     r" instr|exit (?:code|status)|exited with|non-zero|not found"
     r"|not recognized|denied|ImportError|Assertion|dyld|undefined|cannot find|No such file|unsatisfiable|No solution"
     r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Check f|Conflict|Timeout|NotFound"
+    r"|cannot be loaded|Cannot find"
     r"|panic:|violation|Failure|LoadFile|Speicherz|segment|Abgebr|\u6bb5\u9519\u8bef|: Fail"
 )
 """One of these stands in whatever is taken for a failure below."""
@@ -105,6 +106,10 @@ _TELLING = re.compile(
             r"'[^']+' is not recognized as an internal or external command",
             r"\S+ ?: The term '[^']+' is not recognized",
             r"\S*python[\d.]*(?:\.exe)?: (?:can't open file|No module named|Error while)",
+            r"The system cannot find the (?:path|file|drive)(?: specified)?\.",
+            r"(?:docker: )?Error response from daemon: ",
+            r"[a-z]\w*(?:\.\w+)*\.error: ",
+            r"[\w.\\-]+ : (?:.* )?(?:cannot be loaded|Cannot find|Access to the path|is not recognized)",
             r"(?:FATAL|[Ff]atal)(?: ?:|\]) ?\S",
             r"Error occurred when executing",
             r"Error\(s\) in loading state_dict",

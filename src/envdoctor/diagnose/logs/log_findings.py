@@ -22,6 +22,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.unknown import SubjectKind
+from envdoctor.shipped import data_file
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -35,7 +36,8 @@ NOT_UNDERSTOOD = "LOG001"
 NO_OUTCOME = "LOG003"
 _MAY_REFUSE = re.compile(
     r"ecause |ERROR: |requires |has requirement |VersionConflict|not available|nothing provides |ResolvePackageNotFound"
-    r"|incompatible|Unsatisfiable|could not be installed|ResolutionImpossible|required: |so it will not be"
+    r"|incompatible|Unsatisfiable|Cannot solve|can't be installed because"
+    r"|could not be installed|ResolutionImpossible|required: |so it will not be"
 )
 _NEAR = 15
 """Lines between a failure and what explains it."""
@@ -232,8 +234,10 @@ def _what_to_do(failure: LogFailure) -> str:
     said = "\n".join(text for _, text in failure.told)
     if module := _MODULE.search(failure.line):
         name = (module[1] or module[2]).partition(".")[0]
+        known = data_file("import-names")["modules"].get(name, ())
+        brings = f"the module `{name}` comes with `{known[0]}`" if known else f"see what brings the module `{name}`"
         return (
-            f"see what brings the module `{name}`: install that into"
+            f"{brings}: install that into"
             f" the environment that the program runs in, or start "
             "the program from its own folder where the module is a"
             " part of it; `envdoctor check --env DIR` looks into it"

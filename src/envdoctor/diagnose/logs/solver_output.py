@@ -58,10 +58,12 @@ def _of_poetry(words: str, begin: int, end: int) -> ResolverFailure:
         consumer = re.match(rf"({_NAME})(?: \(([^()]*)\))?", match[1])
         assert consumer is not None  # noqa: S101 - the pattern above holds this one
         for text in filter(None, (match[2], match[3])):
+            if re.match(r"Python\b", text):
+                continue
             # The project alone stands there without a version.
             if consumer[2] is None and not match[0].startswith("every version of "):
                 core.append(of_poetry(text, in_log(begin)))
-            elif not text.startswith("Python"):
+            else:
                 origin = DistributionOrigin(consumer[1].lower(), consumer[2] or "in every version")
                 demands.append(of_poetry(text, origin))
     return ResolverFailure(

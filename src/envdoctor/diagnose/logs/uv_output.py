@@ -41,12 +41,19 @@ _HAVE = re.compile(
     r"(?:Wheels are available for|we only found wheels for) `[^`]+`"
     r" \([^)]*\) (?:on|with) the following ([\w ]+?): ((?:`[^`]+`(?:, )?)+)"
 )
+_LOCKED = re.compile(r"(?:error: )?Distribution [`']?([\w.-]+==[\w.+!]+)[^`']*[`']? can't be installed because ")
+_LOCKED_HINT = re.compile(
+    r"hint: You're (?:using|on) (.+?), but .* only has wheels "
+    r"(?:with the following|for the following) ([\w ]+?): ((?:[`'][^`']+[`'](?:, )?)+)"
+)
 
 
 def failures_of_uv(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
     """Yield uv's refusals."""
     at = 0
     while at < len(lines):
+        if found := _LOCKED.match(lines[at].text):
+            yield from _of_lock(found[1], lines[at : at + 12])
         if _HEAD.match(lines[at].text):
             end = _end(lines, at)
             # `torch{sys_platform == 'win32'}`: of which environment it is said does not change what is asked.
@@ -56,6 +63,21 @@ def failures_of_uv(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
             at = end
             continue
         at += 1
+
+
+def _of_lock(pin: str, lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
+    """Yield what uv says of a locked version that has no file for this Python or platform."""
+    words = " ".join(item.text for item in lines)
+    hint, core = _LOCKED_HINT.search(words), requirement_of(pin, in_log(lines[0].number))
+    if core is None:
+        return
+    why, remedy = "has no wheel for this Python and platform", "take a version with such a wheel"
+    if hint:
+        why = f"has no wheel for {hint[1]}; wheels are there for {hint[3].strip(', ')}"
+        remedy = f"take a {'Python' if 'Python' in hint[2] else 'platform'} that it has wheels for, or another version"
+    if "+" in pin:
+        remedy += "; a version with a build label is on its own index alone, and for some platforms"
+    yield ResolverFailure(lines[0].number, lines[0].number, words, (core,), (), why, remedy)
 
 
 def _end(lines: Sequence[LogLine], at: int) -> int:
