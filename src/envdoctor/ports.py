@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArchiveReader",
+    "DownloadFailed",
     "Index",
     "IndexUnavailable",
     "MetadataUnavailable",
@@ -30,6 +31,10 @@ class IndexUnavailable(Exception):
     def __init__(self, unknown: Unknown) -> None:
         super().__init__(unknown)
         self.unknown = unknown
+
+
+class DownloadFailed(Exception):
+    """A file could not be had."""
 
 
 class ProjectNotFound(Exception):

@@ -13,8 +13,8 @@ from envdoctor.adapters.apply.executor import apply_plan
 from envdoctor.adapters.apply.holding import hold_environment
 from envdoctor.adapters.apply.installers import Uv
 from envdoctor.adapters.apply.restore import recover
+from envdoctor.adapters.index.download import IndexFetch
 from envdoctor.ports import SilentProgress
-from envdoctor.verbs.this_machine import IndexFetch
 
 
 def main() -> int:

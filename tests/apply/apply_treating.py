@@ -9,10 +9,10 @@ from envdoctor.adapters.apply.holding import hold_environment
 from envdoctor.adapters.apply.installers import Installer, Uv
 from envdoctor.adapters.apply.journal import list_journals
 from envdoctor.adapters.apply.restore import take_back
+from envdoctor.adapters.index.download import IndexFetch
 from envdoctor.model.plan import Plan
 from envdoctor.model.step import DownloadFiles, InstallFromLock, PlannedFile
 from envdoctor.ports import SilentProgress
-from envdoctor.verbs.this_machine import IndexFetch
 
 
 def apply(world: World, plan: Plan, installer: Installer | None = None) -> Applied:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from apply_archives import Served, serve
 
-from envdoctor.adapters.apply.downloads import DownloadFailed
+from envdoctor.adapters.index.download import IndexFetch
+from envdoctor.ports import DownloadFailed
 from envdoctor.verbs import this_machine
-from envdoctor.verbs.this_machine import IndexFetch
 
 NAME, DATA = "alpha-1.0-py3-none-any.whl", bytes(range(100))
 

@@ -27,8 +27,8 @@ from envdoctor.adapters.apply.executor import apply_plan
 from envdoctor.adapters.apply.holding import hold_environment
 from envdoctor.adapters.apply.installers import Uv
 from envdoctor.adapters.apply.journal import list_journals
+from envdoctor.adapters.index.download import IndexFetch
 from envdoctor.ports import SilentProgress
-from envdoctor.verbs.this_machine import IndexFetch
 
 
 def test_a_wrong_hash_stops_before_any_change(world: World, served: Served) -> None:

@@ -400,9 +400,6 @@ def test_a_scan_can_stand_for_its_sources() -> None:
     assert list(scan.glob("*.bat")) == ["b.bat"]
 
 
-_STARTED = "if __name__ == '__main__':\n    1\n"
-
-
 @pytest.mark.parametrize(
     ("files", "evidence"),
     [

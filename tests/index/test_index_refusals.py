@@ -12,7 +12,7 @@ from envdoctor.adapters.index import AnyIndex
 from envdoctor.model.candidate import DistributionFile
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
-ALPHA, BETA = canonicalize_name("alpha"), canonicalize_name("beta")
+ALPHA = canonicalize_name("alpha")
 MANY = 60
 
 

@@ -24,8 +24,6 @@ from envdoctor.render import FORMATS, RenderOptions, UnknownFormat, render
 from envdoctor.render.entries import repository_path
 from envdoctor.render.untrusted import clean, one_line
 
-ESCAPE = "\x1b"
-
 
 @pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.parametrize("name", REPORTS)

@@ -1,17 +1,16 @@
-"""What ``fix`` and ``undo`` need of this machine, put together from the adapters."""
+"""What ``fix`` must know of this machine, put together from the adapters."""
 
 from __future__ import annotations
 
 import os
 import platform
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from envdoctor.adapters.apply.build_needs import disk_free, missing_needs
-from envdoctor.adapters.apply.downloads import DownloadFailed
 from envdoctor.adapters.apply.holding import is_blank
 from envdoctor.adapters.apply.installers import Installer, NoInstaller, choose_installer, legacy_metadata_refused
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_python, python_of
@@ -23,17 +22,15 @@ from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.planning.fix_refusals import EnvironmentState
 
 if TYPE_CHECKING:
-    from envdoctor.adapters.index.transport import Transport
     from envdoctor.model.candidate import DistributionFile
     from envdoctor.model.plan import PatchPreview
     from envdoctor.model.profile import Patch
     from envdoctor.model.step import WriteStub
     from envdoctor.ports import ArchiveReader
 
-__all__ = ["IndexFetch", "ThisMachine"]
+__all__ = ["ThisMachine"]
 
 _SYSTEMS = {"win32": OperatingSystem.WINDOWS, "linux": OperatingSystem.LINUX, "darwin": OperatingSystem.MACOS}
-_BLOCK = 8 * 1024 * 1024
 
 
 class ThisMachine:
@@ -195,79 +192,3 @@ def _unwritable(made: PatchPreview, project: Path) -> Iterator[Refusal]:
             if folder.is_dir() and not os.access(folder, os.W_OK):
                 message = f"`{step.path}` would be patched, and `{folder}` cannot be written to"
                 yield Refusal(RefusalKind.PATH, step.path, message, "make it writable, or copy the project")
-
-
-class IndexFetch:
-    """Brings files over the same connections, proxies, certificates and credentials as the index."""
-
-    def __init__(self, index_urls: Sequence[str]) -> None:
-        self._urls = index_urls
-        self._transport: Transport | None = None
-
-    def __call__(self, url: str, size: int | None, into: BinaryIO, advance: Callable[[int], None]) -> None:
-        """Write all of a file, block by block. Raises DownloadFailed."""
-        from envdoctor.adapters.index.archive_bytes import local_path
-
-        local = local_path(url)
-        if local is not None:
-            try:
-                data = local.read_bytes()
-            except OSError as error:
-                raise DownloadFailed(f"`{local}` cannot be read: {error.strerror}") from None
-            into.write(data)
-            advance(len(data))
-            return
-        done, total = 0, size
-        while total is None or done < total:
-            data, total, whole = self._block(url, done, total)
-            into.write(data)
-            advance(len(data))
-            done += len(data)
-            if whole:
-                return
-
-    def close(self) -> None:
-        """Close the connections."""
-        if self._transport is not None:
-            self._transport.close()
-
-    def _block(self, url: str, start: int, total: int | None) -> tuple[bytes, int, bool]:
-        """Return bytes from ``start`` on, the size of the file, and whether these were all of its rest.
-
-        Asked once: the transport asks again where that may help.
-        """
-        from envdoctor.adapters.index.transport import TransportError
-
-        stop = start + _BLOCK if total is None else min(start + _BLOCK, total)
-        headers = {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}
-        try:
-            reply = self._open().get(url, headers, limit=1 << 40)
-        except TransportError as error:
-            raise DownloadFailed(f"`{_last(url)}` could not be fetched: {error}") from None
-        if reply.status == 206 and reply.content:
-            size = reply.headers.get("content-range", "").rpartition("/")[2]
-            return (
-                reply.content,
-                int(size[:300]) if size.isascii() and size.isdigit() else total or start + len(reply.content),
-                False,
-            )
-        if reply.status == 200:
-            # This server, or the one behind it that answered this time, does no ranges.
-            return reply.content[start:], len(reply.content), True
-        raise DownloadFailed(f"`{_last(url)}` could not be fetched: its server answered {reply.status}")
-
-    def _open(self) -> Transport:
-        if self._transport is None:
-            from envdoctor.adapters.index.credentials import Credentials
-            from envdoctor.adapters.index.pip_settings import read_pip_settings
-            from envdoctor.adapters.index.transport import Transport
-
-            credentials = Credentials()
-            for url in self._urls:
-                credentials.take(url)
-            self._transport = Transport(read_pip_settings(None), credentials)
-        return self._transport
-
-
-def _last(url: str) -> str:
-    return url.partition("#")[0].rstrip("/").rpartition("/")[2] or url

@@ -31,7 +31,7 @@ from envdoctor.verbs.fix import prepare
 from envdoctor.verbs.fix_elsewhere import Elsewhere, with_patches_alone
 from envdoctor.verbs.fix_request import FixRequest, Prepared
 from envdoctor.verbs.lock import LockChoice
-from envdoctor.verbs.this_machine import IndexFetch, ThisMachine
+from envdoctor.verbs.this_machine import ThisMachine
 from envdoctor.verbs.treatment_result import (
     Treated,
     disagreements,
@@ -198,6 +198,7 @@ class Treatment:
         from envdoctor.adapters.apply.holding import hold_environment
         from envdoctor.adapters.apply.installers import NoInstaller
         from envdoctor.adapters.apply.lock_file import Busy
+        from envdoctor.adapters.index.download import IndexFetch
 
         state = self.machine.look(plan.environment)
         fetch = IndexFetch(list(self.session.index_urls.values()))

@@ -20,7 +20,7 @@ from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.paths import fault_of_relative
 from envdoctor.model.step import PlannedFile
 
-__all__ = ["DownloadFailed", "Fetch", "WrongFile", "check_sdist", "download_all", "wheel_targets"]
+__all__ = ["Fetch", "WrongFile", "check_sdist", "download_all", "wheel_targets"]
 
 _SCHEMES = ("purelib", "platlib", "scripts", "data", "headers")
 
@@ -139,10 +139,6 @@ class Fetch(Protocol):
     def __call__(self, url: str, size: int | None, into: BinaryIO, advance: Callable[[int], None]) -> None:
         """Write all of a file. Raises DownloadFailed or OSError."""
         ...
-
-
-class DownloadFailed(Exception):
-    """A file could not be had."""
 
 
 class WrongFile(Exception):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from envdoctor.adapters.apply.downloads import DownloadFailed, Fetch, WrongFile
+from envdoctor.adapters.apply.downloads import Fetch, WrongFile
 from envdoctor.adapters.apply.durable import deferred, shielded
 from envdoctor.adapters.apply.file_steps import FileSteps, NotAsExpected
 from envdoctor.adapters.apply.holding import Held
@@ -35,7 +35,7 @@ from envdoctor.model.step import (
     WriteStub,
     WriteVariables,
 )
-from envdoctor.ports import Progress
+from envdoctor.ports import DownloadFailed, Progress
 
 __all__ = ["Applied", "apply_plan"]
 

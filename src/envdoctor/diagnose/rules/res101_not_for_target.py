@@ -260,10 +260,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     for conflict, files in zip(conflicts, read, strict=True):
         line = conflict.core[0]
         what = f"`{line}`" if conflict.clash.package == line.name else f"`{line}` (through `{conflict.clash.package}`)"
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=RULE.severity,
+        yield RULE.finding(
             subject=conflict.clash.package,
             message=f"{what} {_why(conflict, examination)}",
             evidence=tuple(_evidence(conflict, files)),
