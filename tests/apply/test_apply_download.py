@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from apply_archives import Served, serve
 
+from envdoctor.adapters.index import download
 from envdoctor.adapters.index.download import IndexFetch
 from envdoctor.ports import DownloadFailed
-from envdoctor.verbs import this_machine
 
 NAME, DATA = "alpha-1.0-py3-none-any.whl", bytes(range(100))
 
@@ -63,7 +63,7 @@ def test_a_file_comes_whole_with_ranges_and_where_they_end(
     ranges: int | None,
     requests: int,
 ) -> None:
-    monkeypatch.setattr(this_machine, "_BLOCK", 30)
+    monkeypatch.setattr(download, "_BLOCK", 30)
     server.ranges = ranges
     assert fetched(fetch, f"{server.url}{NAME}", size) == DATA
     assert len(server.asked) == requests

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from envdoctor.model.candidate import DIRECT_REFERENCE, agreeing, comparable, malformed_hash, safe_hashes
 from envdoctor.model.compatibility import admits
@@ -97,31 +98,29 @@ def unread(diagnosis: Diagnosis, written: Iterable[Requirement]) -> Iterator[Ref
     direct = {requirement.name: requirement for requirement in written if requirement.url}
     for package in diagnosis.resolution.packages if diagnosis.resolution else ():
         if package.file.index == DIRECT_REFERENCE and package.name in direct:
-            line = direct[package.name]
-            message = (
-                f"`{line}` is a direct reference, and a lock names files of an index with their hashes; take a version "
-                f"of an index, such as `{package.name}=={package.version}`, or install it after the lock"
-            )
-            yield _of_line(RefusalKind.DIRECT_REFERENCE, line, message)
+            yield _direct(direct[package.name], _NO_FILE, package.version)
+    told = set()
     for unknown in diagnosis.on_trust:
         name = canonicalize_name(unknown.subject.name)
-        requirement = direct.get(name)
-        if requirement is None:
-            yield Refusal(RefusalKind.UNKNOWN, name, unknown=unknown)
+        told.add(name)
+        if name in direct:
+            yield _direct(direct[name], ": what it requires is not known without fetching it")
         else:
-            message = (
-                f"`{requirement}` is a direct reference: what it requires is not known without fetching it; take a "
-                f"version of an index, such as `{name}==1.0`, or leave it out here and install it after the lock"
-            )
-            yield _of_line(RefusalKind.DIRECT_REFERENCE, requirement, message)
-    told = {canonicalize_name(unknown.subject.name) for unknown in diagnosis.on_trust}
+            yield Refusal(RefusalKind.UNKNOWN, name, unknown=unknown)
     for name in diagnosis.graph.described if diagnosis.graph is not None else ():
         if name not in told and name in direct:
-            message = (
-                f"`{direct[name]}` is a direct reference, and a lock names files of an index with their hashes; take a "
-                f"version of an index, such as `{name}==1.0`, or leave it out here and install it after the lock"
-            )
-            yield _of_line(RefusalKind.DIRECT_REFERENCE, direct[name], message)
+            yield _direct(direct[name], _NO_FILE)
+
+
+_NO_FILE = ", and a lock names files of an index with their hashes"
+
+
+def _direct(line: Requirement, why: str, version: Version | None = None) -> Refusal:
+    """Return why a direct reference is not locked; ``version``: the one it is of, where it could be looked at."""
+    later = "install it after the lock" if version else "leave it out here and install it after the lock"
+    example = f"`{line.name}=={version or '1.0'}`"
+    message = f"`{line}` is a direct reference{why}; take a version of an index, such as {example}, or {later}"
+    return _of_line(RefusalKind.DIRECT_REFERENCE, line, message)
 
 
 def unsound(diagnosis: Diagnosis) -> Iterator[Refusal]:

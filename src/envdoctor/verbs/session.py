@@ -32,10 +32,13 @@ from envdoctor.verbs.typed_names import names_not_there
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
     from envdoctor.diagnose.torch_choice import TorchChoice
+    from envdoctor.diagnose.torch_ways import TorchWay
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project
+    from envdoctor.model.target import Target
+    from envdoctor.verbs.settings import Settings
 
 __all__ = ["Session", "open_session"]
 
@@ -89,45 +92,14 @@ def open_session(
     """
     from packaging.utils import canonicalize_name
 
-    typed = target_choice
     facts = facts_for(target_choice, with_card(patient.facts if patient else Facts(), target_choice.gpu))
     patient = replace(patient, facts=facts) if patient is not None else None
     settings = replace(project_inputs.load_settings(project), offline=index_choice.offline)
-    chosen = project_inputs.placed(project_inputs.pick_profile(profile, settings, project), project, tell)
-    torch: TorchChoice | None = None
-    if chosen is None:
-        looked_at = patient or Patient(facts=facts)
-        target_choice, torch = choose_backend(target_choice, looked_at, settings, project)
-        read = project_inputs.read(project, None, settings)
-        chosen = project_inputs.recognised_profile(
-            project, read, target_choice, looked_at, tell=tell, settings=settings
-        )
-    elif contrary := card_against(chosen.target.backend, facts):
-        tell(f"profile `{chosen.name}` is for {chosen.target.backend.value}, {contrary}")
-    target, pythons = project_inputs.pick_target(target_choice, chosen, settings)
-    usual = target.python
-    if patient is not None and chosen is None:
-        target = fitted(target, patient, target_choice)
-    elif patient is not None:
-        target, pythons = fitted_of_profile(target, pythons, patient, target_choice)
-    python_origin = ""
-    has_its_own = patient is not None and patient.environment is not None
-    if python is not None and chosen is None and target_choice.python is None and settings.target_python is None:
-        target, has_its_own, python_origin = replace(target, python=python), True, "the environment"
-    read = project_inputs.read(project, chosen, settings, target, groups)
-    if target_choice.python is None and settings.target_python is None and not has_its_own:
-        asked = project_inputs.asked_python(read, target, pythons, tell=tell)
-        if asked != (target, pythons):
-            target, pythons = asked
-            read = project_inputs.read(project, chosen, settings, target, groups)
-            python_origin = str(read.environment_python_origin or "")
-    way = torch.taken if torch is not None and chosen is None else None
+    taken = _take(project, profile, target_choice, settings, facts, patient, groups, python, tell)
+    chosen, target = taken.profile, taken.target
+    read, way = _with_way(taken, facts, tell)
     if way is not None:
-        tell(f"taking {way.backend.value}: {way.words}; `--target-backend` chooses another")
-        read = with_way(read, way)
         index_choice = replace(index_choice, bound=(way.index,) if way.index is not None else ())
-    elif chosen is not None and (own := way_of_profile(chosen, facts, target, read)) is not None:
-        read = with_way(read, own)
     index = project_inputs.open_ports(index_choice, chosen, read, progress, target)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
@@ -136,17 +108,10 @@ def open_session(
     beside = _lock(lock_folder or project, chosen, patient, read, groups)
     stood_in = with_substitutes(chosen, read, typed_substitutes(substitute), beside, as_said, target)
     chosen, read = stood_in.profile, stood_in.project
-    urls = project_inputs.index_urls(index_choice, chosen, read)
-    scope = scope_of_project(
-        read,
-        patient,
-        project_inputs.index_settings(index_choice, chosen, read),
-        target_facts(target, target_choice, settings, chosen, patient, python_origin),
-    )
     request = CheckRequest(
         target=target,
         today=datetime.now(tz=timezone.utc).date(),
-        python_choices=pythons,
+        python_choices=taken.pythons,
         project=read,
         # A group by itself is not what the sources import from.
         sources=None if groups.only else project_inputs.sources_of(project),
@@ -165,17 +130,22 @@ def open_session(
         log=patient.log if patient else None,
         not_read=patient.not_read if patient else (),
         patches=patch_states(chosen, project),
-        scope=scope,
+        scope=scope_of_project(
+            read,
+            patient,
+            project_inputs.index_settings(index_choice, chosen, read),
+            target_facts(target, taken.choice, settings, chosen, patient, taken.python_origin),
+        ),
         unreachable=lambda: index.unreachable,
         progress=progress,
         offline=index_choice.offline,
-        torch=torch,
+        torch=taken.torch,
         further=further_advisories(settings, project),
         upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
     )
     named = None if settings.profile or chosen is None else chosen.name
-    if has_its_own and chosen is None and target.python != usual:
-        typed = replace(typed, python=target.python_version)  # A lock is to be for the same one.
+    if taken.of_environment and chosen is None:
+        target_choice = replace(target_choice, python=target.python_version)  # A lock is to be for the same one.
     requests = tuple(_requests(request, project, lock_folder or project, patient))
     for said in names_not_there(requests, upgrade, substitute):
         tell(said)
@@ -184,10 +154,82 @@ def open_session(
         (index, plain),
         progress,
         tell,
-        urls,
-        Typed(project, profile or named, typed, index_choice, output_dir=lock_folder, groups=groups),
+        project_inputs.index_urls(index_choice, chosen, read),
+        Typed(project, profile or named, target_choice, index_choice, output_dir=lock_folder, groups=groups),
         requests,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What is looked at, and for which target."""
+
+    profile: Profile | None
+    target: Target
+    pythons: tuple[tuple[int, int], ...]
+    project: Project
+    choice: TargetChoice
+    """What was typed of the target, with the backend that the card chose."""
+    torch: TorchChoice | None
+    python_origin: str
+    """Who names the target's Python, where neither the user nor the profile does."""
+    of_environment: bool
+    """The target's Python is that of an environment, and another one than would be taken without."""
+
+
+def _take(
+    project: Path,
+    profile: str | None,
+    choice: TargetChoice,
+    settings: Settings,
+    facts: Facts,
+    patient: Patient | None,
+    groups: GroupChoice,
+    python: tuple[int, int] | None,
+    tell: Tell,
+) -> _Taken:
+    """Choose profile, target and Python, and read the project for them."""
+    chosen = project_inputs.placed(project_inputs.pick_profile(profile, settings, project), project, tell)
+    torch: TorchChoice | None = None
+    if chosen is None:
+        looked_at = patient or Patient(facts=facts)
+        choice, torch = choose_backend(choice, looked_at, settings, project)
+        read = project_inputs.read(project, None, settings)
+        chosen = project_inputs.recognised_profile(project, read, choice, looked_at, tell=tell, settings=settings)
+    elif contrary := card_against(chosen.target.backend, facts):
+        tell(f"profile `{chosen.name}` is for {chosen.target.backend.value}, {contrary}")
+    target, pythons = project_inputs.pick_target(choice, chosen, settings)
+    usual = target.python
+    if patient is not None and chosen is None:
+        target = fitted(target, patient, choice)
+    elif patient is not None:
+        target, pythons = fitted_of_profile(target, pythons, patient, choice)
+    origin = ""
+    unasked = choice.python is None and settings.target_python is None
+    has_its_own = patient is not None and patient.environment is not None
+    if python is not None and chosen is None and unasked:
+        target, has_its_own, origin = replace(target, python=python), True, "the environment"
+    read = project_inputs.read(project, chosen, settings, target, groups)
+    if unasked and not has_its_own:
+        asked = project_inputs.asked_python(read, target, pythons, tell=tell)
+        if asked != (target, pythons):
+            target, pythons = asked
+            read = project_inputs.read(project, chosen, settings, target, groups)
+            origin = str(read.environment_python_origin or "")
+    return _Taken(chosen, target, pythons, read, choice, torch, origin, has_its_own and target.python != usual)
+
+
+def _with_way(taken: _Taken, facts: Facts, tell: Tell) -> tuple[Project, TorchWay | None]:
+    """Return the project with the index of the torch that its card gets; with the way, where the card chose it."""
+    chosen, read = taken.profile, taken.project
+    if chosen is not None:
+        own = way_of_profile(chosen, facts, taken.target, read)
+        return (with_way(read, own) if own is not None else read), None
+    way = taken.torch.taken if taken.torch is not None else None
+    if way is None:
+        return read, None
+    tell(f"taking {way.backend.value}: {way.words}; `--target-backend` chooses another")
+    return with_way(read, way), way
 
 
 def _requests(request: CheckRequest, project: Path, folder: Path, patient: Patient | None) -> Iterator[CheckRequest]:
