@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeAlias
 
@@ -124,14 +125,23 @@ class _Scan:
             self.at = match.end() if match else self.at + 1
 
     def _array(self, path: KeyPath) -> None:
-        self.at += 1
-        position = 0
-        self._skip()
-        while self.text[self.at] != "]":
+        for position in self._entries("]"):
             entry = (*path, position)
             self.lines[entry] = self._line()
-            before = self.at
             self._value(entry)
+
+    def _inline_table(self, path: KeyPath) -> None:
+        for _ in self._entries("}"):
+            self._pair(path)
+
+    def _entries(self, end: str) -> Iterator[int]:
+        """Yield the number of each entry between brackets, which is read by whoever asks; step over the rest."""
+        self.at += 1
+        self._skip()
+        position = 0
+        while self.text[self.at] != end:
+            before = self.at
+            yield position
             self._skip()
             if self.text[self.at] == ",":
                 self.at += 1
@@ -139,20 +149,6 @@ class _Scan:
             if self.at == before:
                 raise IndexError
             position += 1
-        self.at += 1
-
-    def _inline_table(self, path: KeyPath) -> None:
-        self.at += 1
-        self._skip()
-        while self.text[self.at] != "}":
-            before = self.at
-            self._pair(path)
-            self._skip()
-            if self.text[self.at] == ",":
-                self.at += 1
-                self._skip()
-            if self.at == before:
-                raise IndexError
         self.at += 1
 
     def _key(self) -> list[str]:
