@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from diagnose_fixtures import examination_of
 
-from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.engine import examine, is_understood
 from envdoctor.diagnose.logs.log_failures import failures_of
 from envdoctor.diagnose.logs.log_lines import lines_of_log
-from envdoctor.diagnose.logs.understood import is_understood
 from envdoctor.model.finding import Severity
 
 _TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    go()\n'

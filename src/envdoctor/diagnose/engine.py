@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.profile import Patch, Profile
 
-__all__ = ["breakages", "examine", "judge"]
+__all__ = ["breakages", "examine", "is_understood", "judge"]
 
 
 def _internal(code: str, error: Exception) -> Finding:
@@ -168,3 +168,8 @@ def breakages(examination: Examination) -> tuple[Finding, ...]:
     found += _advised(bare)
     unique = {(item.rule, item.subject, item.message): item for item in found if item.severity is not Severity.INFO}
     return tuple(unique.values())
+
+
+def is_understood(findings: Iterable[Finding]) -> bool:
+    """Return whether every paste was understood, and every failure of the log or at least another one beside it."""
+    return not any(item.rule.startswith("LOG") and item.severity is not Severity.INFO for item in findings)

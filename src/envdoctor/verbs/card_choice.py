@@ -1,15 +1,14 @@
-"""The card to judge for as the user typed it, and whether the cards of a machine go with a backend."""
+"""The card to judge for as the user typed it."""
 
 from __future__ import annotations
 
 import re
 
-from envdoctor.diagnose.card_vendors import card_against
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.ports import UsageError
 from envdoctor.shipped import architecture_of_card
 
-__all__ = ["card_against", "card_facts", "with_card"]
+__all__ = ["card_facts", "with_card"]
 
 _ARCHITECTURE = re.compile(r"(?:sm_?(\d{2,3})[af]?|(\d{1,2}\.\d))|gfx[0-9a-f]{3,4}", re.IGNORECASE)
 

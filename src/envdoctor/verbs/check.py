@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
-from envdoctor.diagnose.engine import breakages, examine
+from envdoctor.diagnose.engine import breakages, examine, is_understood
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.logs.understood import is_understood
 from envdoctor.diagnose.rulebook import rules_for
 from envdoctor.lock.still_holds import holds
 from envdoctor.model.report import Report

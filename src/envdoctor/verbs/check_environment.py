@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.engine import examine, is_understood
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.logs.understood import is_understood
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.environment import EnvironmentKind, ProblemKind

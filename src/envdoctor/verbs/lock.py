@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from envdoctor import __version__
 from envdoctor.lock.companions import constraints_text, overrides_text
+from envdoctor.lock.joined import join_locks
 from envdoctor.lock.lock_refusals import amiss, nothing_there, with_hashes
 from envdoctor.lock.locked_demands import demands_told_apart
-from envdoctor.lock.pylock_reader import locked_project
+from envdoctor.lock.pylock_reader import LockError, locked_project, read_pylock
 from envdoctor.lock.pylock_writer import build_pylock, lock_text
 from envdoctor.lock.still_holds import holds, unchanged
 from envdoctor.lock.unseen import left_open
@@ -26,6 +27,7 @@ from envdoctor.model.target import Target
 from envdoctor.model.unknown import Unknown
 from envdoctor.ports import UsageError
 from envdoctor.resolve.diagnosis import Diagnosis
+from envdoctor.shell_line import shell_line
 from envdoctor.verbs.check import diagnose_project, report_of
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.profile_environments import together
@@ -38,7 +40,17 @@ from envdoctor.verbs.waivers import accepted_by_lock
 if TYPE_CHECKING:
     from packaging.pylock import Pylock
 
-__all__ = ["LockChoice", "LockOutcome", "lock", "lock_all", "refused_code", "stale_files", "write_files"]
+__all__ = [
+    "LockChoice",
+    "LockOutcome",
+    "join_again",
+    "joined_files",
+    "lock",
+    "lock_all",
+    "refused_code",
+    "stale_files",
+    "write_files",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,3 +295,29 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     except OSError as error:
         raise UsageError(f"cannot write into `{folder}`: {error.strerror or error}") from error
     write_together({folder / name: text for name, text in files.items()})
+
+
+_JOINED = "pylock.all.toml"
+
+
+def join_again(paths: Sequence[Path]) -> str:
+    """Return the command that puts the same locks together."""
+    return shell_line(["envdoctor", "lock", *(word for path in paths for word in ("--join", str(path)))])
+
+
+def joined_files(paths: Sequence[Path]) -> Mapping[str, str]:
+    """Return the file to write, by its name. Raises UsageError where a lock cannot be read or the set joined."""
+    try:
+        read = {path.as_posix(): read_pylock(_text(path), str(path)) for path in paths}
+        return {_JOINED: lock_text(join_locks(read))}
+    except OSError as error:
+        raise UsageError(f"`{error.filename}` cannot be read: {error.strerror or error}") from error
+    except LockError as error:
+        raise UsageError(str(error)) from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except ValueError as error:  # no UTF-8, or a name that no file has
+        raise UsageError(f"`{path}` cannot be read: {error}") from error

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.diagnose.card_vendors import card_against
 from envdoctor.model.fact import Facts
 from envdoctor.model.profile import Profile, ProfileTarget
 from envdoctor.model.project import GroupChoice, Project
 from envdoctor.model.target import Arch, Backend, Target, TargetArch
 from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import Document
-from envdoctor.verbs.card_choice import card_against
 from envdoctor.verbs.further import further_profile, further_profiles
 from envdoctor.verbs.index_choice import IndexChoice, index_settings, index_urls, open_ports
 from envdoctor.verbs.settings import Settings, parse_settings

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from packaging.utils import NormalizedName, canonicalize_name
+
+from envdoctor.diagnose.card_vendors import card_against
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Facts
 from envdoctor.model.project import GroupChoice
 from envdoctor.ports import Progress, Tell
+from envdoctor.toml_tables import did_you_mean
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.automatic_backend import choose_backend, facts_for, way_of_profile, with_way
-from envdoctor.verbs.card_choice import card_against, with_card
+from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.further import further_advisories
 from envdoctor.verbs.next_command import Typed
@@ -27,7 +31,6 @@ from envdoctor.verbs.repositories import with_repositories
 from envdoctor.verbs.scope import scope_of_project, target_facts
 from envdoctor.verbs.substitutes import typed_substitutes, with_substitutes
 from envdoctor.verbs.target_choice import fitted, fitted_of_profile
-from envdoctor.verbs.typed_names import names_not_there
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
     from envdoctor.verbs.settings import Settings
 
 __all__ = ["Session", "open_session"]
+
+_ALL = "*"
+"""Typed in the place of a name: every package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +96,6 @@ def open_session(
 
     ``python``: that of the environment which will be treated; it is the target's where nobody asks for another.
     """
-    from packaging.utils import canonicalize_name
-
     facts = facts_for(target_choice, with_card(patient.facts if patient else Facts(), target_choice.gpu))
     patient = replace(patient, facts=facts) if patient is not None else None
     settings = replace(project_inputs.load_settings(project), offline=index_choice.offline)
@@ -141,13 +145,13 @@ def open_session(
         offline=index_choice.offline,
         torch=taken.torch,
         further=further_advisories(settings, project),
-        upgrade=frozenset(":all:" if name == "*" else canonicalize_name(name) for name in upgrade),
+        upgrade=frozenset(":all:" if name == _ALL else canonicalize_name(name) for name in upgrade),
     )
     named = None if settings.profile or chosen is None else chosen.name
     if taken.of_environment and chosen is None:
         target_choice = replace(target_choice, python=target.python_version)  # A lock is to be for the same one.
     requests = tuple(_requests(request, project, lock_folder or project, patient))
-    for said in names_not_there(requests, upgrade, substitute):
+    for said in _names_not_there(requests, upgrade, substitute):
         tell(said)
     return Session(
         request,
@@ -284,3 +288,30 @@ def _beside(patient: Patient, project: Path, lock: str) -> InstalledEnvironment 
         return environment
     folder = project if project.is_dir() else project.parent
     return with_lock(environment, folder / (f"pylock.{lock}.toml" if lock else "pylock.toml"))
+
+
+def _names_not_there(
+    requests: Sequence[CheckRequest], upgrade: Collection[str], substitute: Collection[str]
+) -> Iterator[str]:
+    """Yield a sentence for each name that was typed and that no requirement and no lock has.
+
+    Nothing is said where an environment has no lock yet: what its requirements lead to is not known before they are
+    resolved.
+    """
+    typed = [("--upgrade", name) for name in upgrade if name != _ALL]
+    typed += [("--substitute", name) for name in substitute]
+    if not typed or any(request.locked is None for request in requests):
+        return
+    known = {name for request in requests for name in _known_names(request)}
+    for option, name in typed:
+        if canonicalize_name(name) not in known:
+            close = did_you_mean(canonicalize_name(name), known)
+            yield f"`{option} {name}`: neither the requirements nor the lock have `{name}`{close}"
+
+
+def _known_names(request: CheckRequest) -> Iterator[NormalizedName]:
+    if request.locked is not None:
+        yield from request.locked.versions
+        yield from (override.name for override in request.locked.overrides)
+    if request.project is not None:
+        yield from (requirement.name for requirement in request.project.requirements)
