@@ -306,14 +306,6 @@ def test_scan_stays_inside_the_environment_and_never_raises(site, tmp_path):
     assert [reason for _, reason in scanned.unreadable] == ["is cut short", "No such file or directory"]
 
 
-def test_scan_of_chosen_distributions_knows_the_other_names(site):
-    site.add_files("a", "1", {f"a/{EXTENSION}": elf(needed=("libcudart.so.12",))})
-    site.add_files("b", "1", {"b/libcudart.so.12": elf()})
-    scanned = scan_environment(site.environment(), names={"a"}, live=False)
-    assert [item.distribution for item in scanned] == ["a"]
-    assert scanned.extra_names == {"libcudart.so.12"}
-
-
 def test_scan_of_a_folder_without_file_lists(site):
     (site.folder / "bare").mkdir()
     (site.folder / "bare" / EXTENSION).write_bytes(elf())

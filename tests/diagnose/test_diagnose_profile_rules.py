@@ -44,7 +44,7 @@ def test_a_caution_applies_where_its_condition_holds(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts/install_rvc_venv.py").write_text("", "utf-8")
     profile = load_profile("xtts-zluda")
-    new, old = (target_for(profile, python=python) for python in ((3, 11), (3, 10)))
+    new, old = (replace(target_for(profile), python=python) for python in ((3, 11), (3, 10)))
     assert said("xtts-zluda", new, root=tmp_path)[0].startswith("Take Python 3.10")
     assert not any("Python 3.10" in text for text in said("xtts-zluda", old, root=tmp_path))
 
@@ -60,13 +60,13 @@ def test_a_profile_for_rocm_says_nothing_of_zluda(name: str) -> None:
 def test_a_caution_of_another_system_is_said_there() -> None:
     directml = load_profile("diffrhythm2-directml")
     assert not any("on Linux too" in text for text in said("diffrhythm2-directml"))
-    there = target_for(directml, os=OperatingSystem.LINUX)
+    there = replace(target_for(directml), os=OperatingSystem.LINUX)
     assert said("diffrhythm2-directml", there)[0].startswith("torch-directml installs on Linux too")
     assert not any("maintenance" in text for text in said("diffrhythm2-directml", there))
     rocm = load_profile("diffrhythm2-rocm")
-    assert not said("diffrhythm2-rocm", target_for(rocm, os=OperatingSystem.WINDOWS))
+    assert not said("diffrhythm2-rocm", replace(target_for(rocm), os=OperatingSystem.WINDOWS))
     cpu = load_profile("diffrhythm2-cpu")
-    assert said("diffrhythm2-cpu", target_for(cpu, os=OperatingSystem.WINDOWS))
+    assert said("diffrhythm2-cpu", replace(target_for(cpu), os=OperatingSystem.WINDOWS))
 
 
 @pytest.mark.parametrize(

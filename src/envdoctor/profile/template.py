@@ -20,7 +20,7 @@ schema = 1
 
 [profile]
 name = "{name}"
-summary = "{summary}"
+summary = "What this is, and on which machines"
 # extends = "diffrhythm2-directml"   # a shipped profile, or "base.toml" beside this file
 
 [target]
@@ -108,7 +108,6 @@ settings = []
 def new_profile_text(
     name: str,
     *,
-    summary: str = "",
     os: OperatingSystem = OperatingSystem.LINUX,
     arch: Arch = Arch.X86_64,
     python: str = ">=3.10,<3.13",
@@ -124,7 +123,6 @@ def new_profile_text(
     text = _TEXT.format(
         schema_path=PurePosixPath(".") / SCHEMA_FILE,
         name=name,
-        summary=summary or "What this is, and on which machines",
         os=os.value,
         arch=arch.value,
         python=python,

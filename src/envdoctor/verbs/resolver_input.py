@@ -29,12 +29,11 @@ def manifest_of(
     profile: Profile | None = None,
     locked: LockedProject | None = None,
     upgrade: frozenset[str] = frozenset(),
-    keep_overrides: bool = True,
 ) -> Manifest:
     """Return the manifest: the project's lines, then the profile's; versions of an existing lock are preferred.
 
-    ``keep_overrides``: what the lock set aside stays set aside, where the profile does not speak of that project and
-    did not do so when the lock was written.
+    What the lock set aside stays set aside, where the profile does not speak of that project and did not do so when the
+    lock was written.
     """
     added = tuple(item.requirement for item in profile.requires) if profile else ()
     added += tuple(item.instead for item in project.substitutes if item.instead is not None)
@@ -42,9 +41,9 @@ def manifest_of(
     exclusions = (*(profile.excludes if profile else ()), *project.substitutes)
     excluded = {exclusion.name for exclusion in exclusions}
     declared = {override.name: override for override in overrides}
-    if locked is not None and keep_overrides and locked.chosen:
+    if locked is not None and locked.chosen:
         overrides = tuple(_chosen(locked, excluded, declared))
-    elif locked is not None and keep_overrides:
+    elif locked is not None:
         overrides = (*overrides, *_kept(locked, {*excluded, *declared}))
     return Manifest(
         requirements=(*map(_with_early_versions(project), project.requirements), *added),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,35 +34,28 @@ _Place = tuple[str, str | None]
 def scan_environment(
     environment: InstalledEnvironment,
     *,
-    names: Collection[str] | None = None,
-    numpy: bool = True,
     gpu: bool = True,
     live: bool | None = None,
-    environ: Mapping[str, str] | None = None,
 ) -> BinaryInventory:
     """Read the headers of an environment's extension modules and libraries; nothing is loaded, nothing raises.
 
-    ``names``: the distributions whose binaries are read; None: all. ``numpy``, ``gpu``: look for NumPy's C API and
-    for GPU code (see ``read_binary``). ``live``: the environment belongs to this machine, so that its loader counts; by
-    default, where its own interpreter has answered.
+    ``gpu``: look for GPU code, too (see ``read_binary``). ``live``: the environment belongs to this machine, so that
+    its loader counts; by default, where its own interpreter has answered.
     """
-    places = dict(_places(environment))
-    chosen = {path: owner for path, owner in places.items() if names is None or owner in names}
-    read = [_read(path, owner, numpy=numpy, gpu=gpu) for path, owner in chosen.items()]
+    read = [_read(path, owner, gpu=gpu) for path, owner in dict(_places(environment)).items()]
     here = environment.source == "probe" if live is None else live
-    extra = {path.rsplit("/", 1)[-1] for path in places if path not in chosen}
     return BinaryInventory(
         binaries=tuple(item for item in read if isinstance(item, Binary)),
-        libraries=loader_libraries(environ) if here else None,
+        libraries=loader_libraries() if here else None,
         unreadable=tuple(item for item in read if isinstance(item, tuple)),
-        extra_names=frozenset(extra | set(_beside_interpreter(environment))),
+        extra_names=frozenset(_beside_interpreter(environment)),
     )
 
 
-def _read(path: str, owner: str | None, *, numpy: bool, gpu: bool) -> Binary | tuple[str, str] | None:
+def _read(path: str, owner: str | None, *, gpu: bool) -> Binary | tuple[str, str] | None:
     """Return the binary; its path and a reason where it cannot be read; None for what no loader will meet."""
     try:
-        return read_binary(path, numpy=numpy, gpu=gpu, owner=owner)
+        return read_binary(path, numpy=True, gpu=gpu, owner=owner)
     except BinaryUnreadable as error:
         return None if _is_linker_script(path) else (path, error.reason)
 

@@ -114,7 +114,7 @@ def rocm_facts(machine: Machine) -> Iterator[Fact]:
     yield _driver(machine)
     yield _wsl_runtime(machine)
     yield _package(machine, "libhsa-runtime64-1")
-    yield _library(machine, "amdhip64_7", "libamdhip64.so.7")
+    yield _hip_library(machine)
 
 
 def _driver(machine: Machine) -> Fact:
@@ -162,15 +162,16 @@ def _package(machine: Machine, name: str) -> Fact:
     return unless_barred(machine, f"system.{name}", folder)
 
 
-def _library(machine: Machine, name: str, file: str) -> Fact:
+def _hip_library(machine: Machine) -> Fact:
+    name, file = "library.amdhip64_7", "libamdhip64.so.7"
     if file in machine.libraries():
-        return known(f"library.{name}", file, "ld.so")
+        return known(name, file, "ld.so")
     folder = f"{machine.environ.get('ROCM_PATH') or '/opt/rocm'}/lib"
     if file in machine.entries(folder):
-        return known(f"library.{name}", f"{folder}/{file}", folder)
+        return known(name, f"{folder}/{file}", folder)
     if reason := machine.loader_silent():
-        return unknown(f"library.{name}", "ld.so", reason)
-    return unless_barred(machine, f"library.{name}", folder)
+        return unknown(name, "ld.so", reason)
+    return unless_barred(machine, name, folder)
 
 
 def _hip_sdk(machine: Machine) -> Iterator[Fact]:
