@@ -45,7 +45,9 @@ def test_a_caution_applies_where_its_condition_holds(tmp_path: Path) -> None:
     (tmp_path / "scripts/install_rvc_venv.py").write_text("", "utf-8")
     profile = load_profile("xtts-zluda")
     new, old = (replace(target_for(profile), python=python) for python in ((3, 11), (3, 10)))
-    assert said("xtts-zluda", new, root=tmp_path)[0].startswith("Take Python 3.10")
+    assert said("xtts-zluda", new, root=tmp_path)[0].startswith(
+        "If RVC is wanted, take the profile xtts-zluda-rvc, or Python 3.10"
+    )
     assert not any("Python 3.10" in text for text in said("xtts-zluda", old, root=tmp_path))
 
 
