@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 from diagnose_fixtures import examination_of
 
-from envdoctor.diagnose.advisories.advising import read_log
 from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.advisories.book import InvalidAdvisories, read_advisories, shipped_advisories
+from envdoctor.diagnose.advisories.log_reading import read_log
 from envdoctor.diagnose.advisories.log_text import fixed_text
 
 if sys.version_info >= (3, 11):
@@ -126,7 +127,7 @@ def test_every_symptom_that_an_example_shows_holds_its_fixed_text() -> None:
         for example in advisory.examples:
             lines = str(example.data.get("log", "")).splitlines()
             for pattern in advisory.symptoms:
-                assert all(fixed_text(pattern.pattern) in line for line in lines if pattern.search(line))
+                assert all(fixed_text(pattern) in line for line in lines if re.search(pattern, line))
 
 
 WIDE = """

@@ -49,9 +49,9 @@ def _of_advisory(advisory: Advisory) -> str:
 
 
 def _in_logs(advisory: Advisory) -> list[str]:
-    lines = ["", "## Seen in logs as", "", *(f"- `{item.pattern}`" for item in advisory.symptoms)]
+    lines = ["", "## Seen in logs as", "", *(f"- `{item}`" for item in advisory.symptoms)]
     if advisory.symptom_mentions:
-        near = " and ".join(f"`{item.pattern}`" for item in advisory.symptom_mentions)
+        near = " and ".join(f"`{item}`" for item in advisory.symptom_mentions)
         lines += ["", f"with {near} at most {advisory.symptom_within} lines away."]
     if advisory.instead_of:
         lines += ["", f"There it speaks in place of {', '.join(advisory.instead_of)}."]

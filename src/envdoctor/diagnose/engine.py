@@ -47,9 +47,13 @@ def _advised(examination: Examination, told: Collection[tuple[str, str]] = ()) -
         advisories = advisories_for(examination)
         if not advisories and not examination.log:
             return
-        from envdoctor.diagnose.advisories.advising import advise, once, read_log
+        from envdoctor.diagnose.advisories.advising import advise, once
 
-        shown = list(read_log(examination)) if examination.log else []
+        shown: list[Finding] = []
+        if examination.log:
+            from envdoctor.diagnose.advisories.log_reading import read_log
+
+            shown = list(read_log(examination))
         yield from once(advise(examination, advisories=advisories, told=told), shown)
         if examination.log:
             from envdoctor.diagnose.logs.log_findings import findings_of_log

@@ -127,13 +127,16 @@ def _shown(resolution: Resolution) -> Resolution:
     return replace(resolution, packages=tuple(packages))
 
 
+_CLEAN = (bool, int, float, Enum, Version, SpecifierSet)
+
+
 def _clean_value(value: Any) -> Any:
     result = value
-    if value is None or isinstance(value, bool | int | float | Enum | Version | SpecifierSet):
-        return value
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, Enum):
         result = shown(value)
-    elif isinstance(value, tuple | list):
+    elif value is None or isinstance(value, _CLEAN):
+        return value
+    elif isinstance(value, (tuple, list)):
         result = type(value)(_clean_value(item) for item in value)
     elif isinstance(value, Mapping):
         result = {_clean_value(key): _clean_value(item) for key, item in value.items()}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.diagnose.advisories.advising import known_causes
+from envdoctor.diagnose.advisories.log_reading import known_causes
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus, Placement, SmokeOutcome, SmokeRequest
 from envdoctor.model.profile import PlacementRule, Profile

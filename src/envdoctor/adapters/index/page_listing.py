@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -237,32 +236,11 @@ def _digests(table: object, number: int, part: str) -> tuple[tuple[str, str], ..
     return tuple([(name.lower(), digest.lower()) for name, digest in table.items() if name in _ALGORITHMS])
 
 
-class _Links(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.base: str | None = None
-        self.links: list[dict[str, str | None]] = []
-        self.marked = False
-        self.heading = False
-        self.title = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "a":
-            self.links.append(dict(attrs))
-        elif tag == "base" and self.base is None:
-            self.base = dict(attrs).get("href")
-        elif tag == "meta" and (dict(attrs).get("name") or "").startswith("pypi:"):
-            self.marked = True
-        self.heading = tag in ("title", "h1")
-
-    def handle_data(self, data: str) -> None:
-        if self.heading:
-            self.title += data
-
-
 def html_rows(content: bytes, url: str) -> list[FileRow]:
     """Read the links of an HTML listing. Raises NotAListing for a page that is something else."""
-    parser = _Links()
+    from envdoctor.adapters.index.html_links import Links  # most indexes answer JSON
+
+    parser = Links()
     try:
         parser.feed(content.decode("utf-8", "replace"))
         parser.close()

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
-from urllib.request import url2pathname
 
 from envdoctor.adapters.index.cache import Cache, CachedPage
 from envdoctor.adapters.index.credentials import origin_of
@@ -70,6 +69,8 @@ def place_of(reference: str) -> RepositoryPlace | None:
         return _checked(host, match["project"], match["ref"], folder) if match and host in FORGES else None
     path, _, ref = parts.path.rpartition("@") if "@" in parts.path else (parts.path, "", "HEAD")
     if parts.scheme == "file":
+        from urllib.request import url2pathname  # imports http.client, which most runs do not need
+
         return _checked("", url2pathname(path), unquote(ref), folder)
     return _checked(host, unquote(path).removesuffix("/").removesuffix(".git"), unquote(ref), folder)
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from envdoctor.adapters.index.client import Clients
@@ -177,6 +176,8 @@ def _seconds(retry_after: str) -> float | None:
     text = retry_after.strip()
     if text.isascii() and text.isdigit():
         return float(text[:300])
+    from email.utils import parsedate_to_datetime  # few servers ask to wait until a date
+
     try:
         until = parsedate_to_datetime(text)
     except (TypeError, ValueError, OverflowError, IndexError):

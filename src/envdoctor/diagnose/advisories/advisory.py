@@ -72,8 +72,9 @@ class Advisory:
     source: str
     """The data file that it stands in."""
     targets: tuple[str, ...] = ()
-    symptoms: tuple[re.Pattern[str], ...] = ()
-    symptom_mentions: tuple[re.Pattern[str], ...] = ()
+    symptoms: tuple[str, ...] = ()
+    """Regular expressions, made where there is a log; so for the next."""
+    symptom_mentions: tuple[str, ...] = ()
     """What must stand near it in a log, where the symptom alone says too little; in capitals or not."""
     symptom_on: Predicate | None = None
     """Which machines' logs it is said of, where ``when`` does not tell."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -174,7 +175,7 @@ def _shipped() -> _Shipped:
                 others.append(row)
         if others:
             documents.append(_part("\n".join(others), path.name))
-    words = _vocabulary(documents)
+    words = replace(_vocabulary(documents), sound=True)
     _sound(documents, [])
     return _Shipped(rows, words)
 

@@ -140,9 +140,9 @@ class LogText:
     def _entry(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
 
-    def _hits(self, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
+    def _hits(self, symptom: str) -> Iterator[tuple[int, re.Match[str]]]:
         """Yield each line that matches; what can be seen without the regular expression is seen so."""
-        fixed, refused = fixed_text(pattern.pattern), set[str]()
+        fixed, refused, pattern = fixed_text(symptom), set[str](), _compiled(symptom)
         position = self._text.find(fixed)
         while position >= 0:
             entry = self._entry(position)
@@ -161,30 +161,34 @@ class LogText:
         seam = self._seams[entry]
         return not seam or found.start() < seam < found.end()
 
-    def _mentioned(self, pattern: re.Pattern[str]) -> list[int]:
+    def _mentioned(self, mention: str) -> list[int]:
         """Return the numbers of the lines that a pattern is in, in order."""
-        if pattern.pattern not in self._mentions:
+        if mention not in self._mentions:
+            pattern = _compiled(mention, re.IGNORECASE | re.MULTILINE)
             found = {self._numbers[self._entry(match.start())] for match in pattern.finditer(self._text)}
-            self._mentions[pattern.pattern] = sorted(found)
-        return self._mentions[pattern.pattern]
+            self._mentions[mention] = sorted(found)
+        return self._mentions[mention]
 
-    def _beside(self, number: int, pattern: re.Pattern[str], within: int) -> bool:
-        numbers = self._mentioned(pattern)
+    def _beside(self, number: int, mention: str, within: int) -> bool:
+        numbers = self._mentioned(mention)
         at = bisect_left(numbers, number - within)
         return at < len(numbers) and numbers[at] <= number + within
 
-    def first(
-        self, patterns: tuple[re.Pattern[str], ...], beside: tuple[re.Pattern[str], ...] = (), within: int = 0
-    ) -> LogHit | None:
-        """Return the first line that matches a pattern, with every ``beside`` on one at most ``within`` lines away."""
-        for pattern in patterns:
-            for entry, found in self._hits(pattern):
+    def first(self, symptoms: tuple[str, ...], beside: tuple[str, ...] = (), within: int = 0) -> LogHit | None:
+        """Return the first line that matches a symptom, with every ``beside`` on one at most ``within`` lines away."""
+        for symptom in symptoms:
+            for entry, found in self._hits(symptom):
                 number = self._numbers[entry]
                 if all(self._beside(number, item, within) for item in beside):
                     line = self._lines[entry]
                     begin = 0 if len(line) <= 200 else max(0, min(found.start() - 60, len(line) - 200))
                     return LogHit(number, line[begin : begin + 200])
         return None
+
+
+@lru_cache(maxsize=2048)
+def _compiled(expression: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile(expression, flags)
 
 
 def _lines(rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, int]]:

@@ -15,7 +15,6 @@ from envdoctor.diagnose.advisories.advisory import (
     Telling,
     needed_packages,
 )
-from envdoctor.diagnose.advisories.log_text import fixed_text
 from envdoctor.diagnose.advisories.package_atoms import PACKAGE_ATOMS, table_atom
 from envdoctor.diagnose.advisories.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
 from envdoctor.diagnose.advisories.remedy_choice import PLACEHOLDER, RemedyCase
@@ -43,6 +42,8 @@ class Vocabulary:
 
     tables: Mapping[str, VersionTable]
     projects: Mapping[str, tuple[str, ...]]
+    sound: bool = False
+    """Whether expressions need no try, which costs more than all the rest: those that ship are tried by the tests."""
 
 
 def _predicate(data: object, path: str, faults: Faults, words: Vocabulary) -> Predicate:
@@ -159,9 +160,22 @@ def _tellings(row: Table) -> Iterator[Telling]:
         entry.done()
 
 
-def _patterns(row: Table, key: str, flags: int = 0) -> tuple[re.Pattern[str], ...]:
-    sound = [Table({key: text}, row.path, row.faults).pattern(key) for text in row.texts(key)]
-    return tuple(re.compile(text, flags) for text in sound if text)
+def _patterns(row: Table, key: str, words: Vocabulary) -> tuple[str, ...]:
+    texts = row.texts(key)
+    if words.sound:
+        return texts
+    return tuple(filter(None, (Table({key: text}, row.path, row.faults).pattern(key) for text in texts)))
+
+
+def _symptoms(row: Table, words: Vocabulary) -> tuple[str, ...]:
+    symptoms = _patterns(row, "symptom", words)
+    if not words.sound:
+        from envdoctor.diagnose.advisories.log_text import fixed_text
+
+        for symptom in symptoms:
+            if len(fixed_text(symptom)) < _SHORTEST_FIXED:
+                row.fault("symptom", f"`{symptom}` holds no text of {_SHORTEST_FIXED} characters outside of groups")
+    return symptoms
 
 
 def _date(row: Table) -> str:
@@ -192,10 +206,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
     code = row.text("code", required=True)
     if code and not _CODE.fullmatch(code):
         row.fault("code", "must be ADV and three digits")
-    symptoms = _patterns(row, "symptom")
-    for symptom in symptoms:
-        if len(fixed_text(symptom.pattern)) < _SHORTEST_FIXED:
-            row.fault("symptom", f"`{symptom.pattern}` holds no text of {_SHORTEST_FIXED} characters outside of groups")
+    symptoms = _symptoms(row, words)
     log_only = not row.has("when")
     if log_only and not symptoms:
         row.fault("when", "is missing, and there is no symptom either")
@@ -220,7 +231,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
         source=faults.source,
         targets=row.texts("targets"),
         symptoms=symptoms,
-        symptom_mentions=_patterns(row, "symptom_mentions", re.IGNORECASE | re.MULTILINE),
+        symptom_mentions=_patterns(row, "symptom_mentions", words),
         symptom_on=_predicate(row.take("symptom_on"), f"{path}.symptom_on", faults, words)
         if row.has("symptom_on")
         else None,
