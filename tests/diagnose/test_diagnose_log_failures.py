@@ -217,6 +217,10 @@ def test_a_log_without_an_outcome_is_unknown_and_says_what_to_paste(log):
         "added 812 packages in 14s\nnpm WARN deprecated rimraf@3.0.2: no longer supported\n",
         "Installation\n\n1. pip install -r requirements.txt\n2. FFmpeg must be on PATH.\n",
         "Solving environment: done\n\n# All requested packages already installed.\n",
+        "Resolving dependencies... (2.1s)\n\n  - Installing torch (2.8.0)\n\nWriting lock file\n",
+        "[nltk_data] Downloading package punkt_tab to /root/nltk_data...\n > Saved to output.wav\n",
+        "Applied providers: ['CPUExecutionProvider']\n[APP.CORE] Processing to image succeed in 1.2 seconds\n",
+        "`flash-attention` package not found, consider it: No module named 'flash_attn'.\nsaved 3 files in 1.2 s\n",
     ],
 )
 def test_a_log_that_ends_well_says_nothing(log):
@@ -229,3 +233,10 @@ def test_a_missing_module_is_told_with_what_brings_it() -> None:
     (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
     assert finding.remedy is not None
     assert finding.remedy.summary.startswith("the module `yaml` comes with `pyyaml`: install that")
+
+
+def test_the_end_of_a_long_line_is_quoted_with_its_beginning() -> None:
+    log = "Error response from daemon: " + "failed to create: " * 20 + 'exec: "whisper-server": not found in $PATH'
+    (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
+    assert finding.evidence[0].what.startswith("Error response from daemon: ")
+    assert finding.evidence[0].what.endswith("not found in $PATH")

@@ -280,6 +280,27 @@ def test_what_cannot_be_met_alone_is_told_alone(log: str, message: str) -> None:
     assert conflicts_of_log(log) == ()
 
 
+PIP_TWICE = """\
+1.098 Collecting beta==2.2.1 (from -r requirements.txt (line 1))
+1.316 Collecting gamma==0.17.1 (from -r requirements.txt (line 2))
+5.512 ERROR: Cannot install -r requirements.txt (line 1), -r requirements.txt (line 2) and alpha==2.3.0 because these \
+package versions have conflicting dependencies.
+5.512
+5.512 The conflict is caused by:
+5.512     The user requested alpha==2.3.0
+5.512     beta 2.2.1 depends on alpha==2.2.1
+5.512     gamma 0.17.1 depends on alpha==2.2.1
+5.512
+5.512 To fix this you could try to:
+"""
+
+
+def test_each_two_that_cannot_stand_together_are_a_conflict_of_their_own() -> None:
+    """Docker writes the seconds before each line; who mends one of the two only must know of the other."""
+    found = [[str(item) for item in conflict.core] for conflict in conflicts_of_log(PIP_TWICE)]
+    assert found == [["alpha==2.3.0", "beta==2.2.1"], ["alpha==2.3.0", "gamma==0.17.1"]]
+
+
 def test_what_pixi_calls_incompatible_is_a_conflict() -> None:
     (conflict,) = conflicts_of_log(PIXI_APART)
     assert [item.name for item in conflict.core] == ["alpha", "beta"]

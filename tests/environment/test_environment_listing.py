@@ -245,6 +245,12 @@ def test_what_stands_around_pips_json_is_left_out(text: str):
     assert versions(text) == {"torch": "2.2.0+cu121", "numpy": "2.1.0"}
 
 
+def test_the_system_information_of_a_web_ui_is_a_listing():
+    """It holds what `pip freeze` prints as a list of texts."""
+    text = '{"Platform": "Windows-10", "Packages": ["torch==2.1.2+cu121", "xformers==0.0.27"]}'
+    assert versions(text) == {"torch": "2.1.2+cu121", "xformers": "0.0.27"}
+
+
 def test_more_text_after_json_is_told_with_its_line():
     with pytest.raises(ListingError, match=r"pasted\.txt:2: this is not JSON"):
         read_listing(f"{PIP_JSON}\nmore of it", "pasted.txt")

@@ -139,6 +139,10 @@ def _read_json(text: str, name: str) -> Listing:
         if any("build_string" in row or "dist_name" in row for row in rows):
             return read_conda_json(rows, name)
         return read_pip_json(rows, name)
+    lines = document.get("Packages") if isinstance(document, dict) else None
+    if isinstance(lines, list) and lines and all(isinstance(item, str) for item in lines):
+        # The system information of a web UI for Stable Diffusion.
+        return read_freeze("\n".join(lines), name)
     raise ListingError(name, 1, "this JSON is neither of `pip list`, `pip inspect` nor `conda list`")
 
 

@@ -21,6 +21,7 @@ _NEAR = 12
 _MOST = 60
 """Failures of one log that are looked at, the last ones."""
 _LONGEST_TRACEBACK = 2000
+_LONGEST_QUOTE = 300
 
 _MAY_TELL = re.compile(
     r"rror|ERR|xception|raceback|ault\b|FAIL|[Ff]ailed|[Ff]atal"
@@ -147,13 +148,14 @@ _WENT_WELL = re.compile(
 _ENDED_WELL = re.compile(
     rf"(?:{_WENT_WELL.pattern})|=* ?\d+ passed\b.* in [\d.]+ ?s|Audited \d+ packages? in"
     r"|Requirement already satisfied: |Successfully (?:built|tagged|uninstalled) |No dependencies to install or update"
-    r"|# All requested packages already installed"
+    r"|# All requested packages already installed|Writing lock file$"
     r"|Process finished with exit code 0\b"
 )
 """At the beginning of a line, and nothing begun after it: the program ended as it should."""
 _BEGINS = re.compile(
-    r"(?:Collecting|Downloading|Using cached|Building wheels?|Preparing metadata|Getting requirements|Installing \w+"
-    r"|Resolving dependencies|Solving environment|Updating dependencies|Looking in indexes|Processing|Obtaining|Cloning"
+    r"(?:Collecting|Downloading(?! package )|Using cached|Building wheels?|Preparing metadata|Getting requirements"
+    r"|Installing \w+|Resolving dependencies|Solving environment|Updating dependencies|Looking in indexes"
+    r"|Processing \S*[/\\]|Obtaining|Cloning"
     r"|Collecting package metadata|Fetching) ?"
 )
 _OF_A_PROGRAM = re.compile(
@@ -290,7 +292,7 @@ def _is_caught(lines: Sequence[LogLine], at: int) -> bool:
 
 
 def _weight(line: LogLine) -> int:
-    text = line.text.removeprefix("E   ")
+    text = line.text.removeprefix("E   ").removeprefix("> ")
     if line.is_mild or _NOTHING.match(text) or _NO_FAILURE.match(text):
         return 0
     if _WRAPPER.match(text):
@@ -316,6 +318,11 @@ def _is_prose(text: str) -> bool:
     return words >= 4 and _OF_PROSE.search(text) is not None and words * 3 >= len(text.split())
 
 
+def _quote(text: str) -> str:
+    """Return at most 300 characters; what a long line ends with is nearest to the cause."""
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:140]} ... {text[-155:]}"
+
+
 def _together(told: Sequence[_Told]) -> list[LogFailure]:
     """Return the failures that stand apart; the last exception speaks for its chain, else the first that tells."""
     groups: list[list[_Told]] = []
@@ -329,6 +336,6 @@ def _together(told: Sequence[_Told]) -> list[LogFailure]:
         best = max(item.weight for item in group)
         chosen = [item for item in group if item.weight == best]
         quoted = chosen[-1] if best == 3 else chosen[0]
-        rows = tuple((item.number, item.text[:200]) for item in group)
-        found.append(LogFailure(quoted.number, quoted.text[:200], group[0].begin, group[-1].number, rows))
+        rows = tuple((item.number, _quote(item.text)) for item in group)
+        found.append(LogFailure(quoted.number, _quote(quoted.text), group[0].begin, group[-1].number, rows))
     return found

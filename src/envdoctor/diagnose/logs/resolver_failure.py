@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import field
+from itertools import combinations, product
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
@@ -45,7 +46,7 @@ def folded(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
 
 
 def conflicts_in(failure: ResolverFailure) -> tuple[Conflict, ...]:
-    """Return the conflicts of a refusal, numbered from one: one for each package that chains disagree about.
+    """Return the conflicts of a refusal, numbered from one: one for each package that chains disagree about, and pair.
 
     Where the output does not tell who of the core is behind each demand, it is one conflict of them all. None for a
     refusal of one requirement alone.
@@ -54,17 +55,30 @@ def conflicts_in(failure: ResolverFailure) -> tuple[Conflict, ...]:
         return ()
     found: list[Conflict] = []
     for package in _disputed(failure):
-        asked = _least([item for item in (*failure.core, *failure.demands) if item.name == package])
-        behind = {_asker(item) for item in asked}
-        core = tuple(item for item in failure.core if item.name in behind)
-        if len(core) == len(behind) and len(core) > 1:
-            found.append(Conflict(f"C{1 + len(found)}", core, Clash(package, _sides(asked, failure))))
+        demands = [item for item in (*failure.core, *failure.demands) if item.name == package]
+        for asked in _pairs(demands) or [_least(demands)]:
+            behind = {_asker(item) for item in asked}
+            core = tuple(item for item in failure.core if item.name in behind)
+            if len(core) == len(behind) and len(core) > 1:
+                found.append(Conflict(f"C{1 + len(found)}", core, Clash(package, _sides(asked, failure))))
     return tuple(found) or (_whole(failure, "C1"),)
 
 
 def is_disputed(failure: ResolverFailure) -> bool:
     """Return whether the demands that it names cannot be installed together."""
     return bool(_disputed(failure))
+
+
+def _pairs(asked: Sequence[Requirement]) -> list[list[Requirement]]:
+    """Return the demands of each two askers of whom no version of one suits any of the other."""
+    by_asker: dict[str, list[Requirement]] = {}
+    for item in asked:
+        by_asker.setdefault(_asker(item), []).append(item)
+    return [
+        [*ours, *theirs]
+        for ours, theirs in combinations(by_asker.values(), 2)
+        if all(_together(pair).is_unsatisfiable() for pair in product(ours, theirs))
+    ]
 
 
 def _least(asked: Sequence[Requirement]) -> list[Requirement]:
