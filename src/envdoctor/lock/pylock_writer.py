@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from packaging.markers import Marker
 from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
@@ -26,6 +26,9 @@ from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
 
 __all__ = ["build_pylock", "lock_text", "override_row"]
+
+
+_RowT = TypeVar("_RowT", PackageWheel, PackageSdist)
 
 
 def build_pylock(
@@ -85,7 +88,7 @@ def _package(package: ResolvedPackage, index_urls: Mapping[str, str]) -> Package
         dependencies=[{"name": name} for name in dependencies] or None,
         index=url_without_secrets(index) if index else None,
         wheels=_wheels(package) if wheel else None,
-        sdist=None if wheel else _sdist(file),
+        sdist=None if wheel else _row(PackageSdist, file),
         tool=_package_tool(package),
     )
 
@@ -96,21 +99,11 @@ def _wheels(package: ResolvedPackage) -> list[PackageWheel]:
     The machine at hand may promise less than the target (an older macOS or glibc): it then needs another than the best.
     """
     usable = [file for file in package.files if file.kind is FileKind.WHEEL and not file.stand_in and safe_hashes(file)]
-    return [_wheel(file) for file in usable]
+    return [_row(PackageWheel, file) for file in usable]
 
 
-def _wheel(file: DistributionFile) -> PackageWheel:
-    return PackageWheel(
-        name=file.filename,
-        upload_time=_time(file.upload_time),
-        url=url_without_secrets(file.url),
-        size=file.size,
-        hashes=safe_hashes(file),
-    )
-
-
-def _sdist(file: DistributionFile) -> PackageSdist:
-    return PackageSdist(
+def _row(kind: type[_RowT], file: DistributionFile) -> _RowT:
+    return kind(
         name=file.filename,
         upload_time=_time(file.upload_time),
         url=url_without_secrets(file.url),

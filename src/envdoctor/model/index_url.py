@@ -127,7 +127,7 @@ def _hollow(label: str) -> bool:
 
 
 def mirror_variable(index: str) -> str:
-    """Return ``ENVDOCTOR_INDEX_<NAME>`` for an index's name, as the index adapter reads it."""
+    """Return ``ENVDOCTOR_INDEX_<NAME>``, the variable that replaces a named index's URL."""
     return "ENVDOCTOR_INDEX_" + re.sub(r"[^A-Za-z0-9]", "_", index).upper()
 
 

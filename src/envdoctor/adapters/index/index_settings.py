@@ -12,6 +12,7 @@ from pathlib import Path
 from packaging.utils import NormalizedName
 
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.index_url import mirror_variable
 from envdoctor.model.profile import BoundIndex
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
     "cutoff_text",
     "patience_of",
     "replaced_url",
-    "variable_of",
 ]
 
 PATIENCE_VARIABLE = "ENVDOCTOR_INDEX_TIMEOUT"
@@ -101,12 +101,7 @@ class IndexSettings:
 
 def replaced_url(name: str, url: str, replacements: Mapping[str, str]) -> str:
     """Return the URL to use for a named index: an explicit replacement, the environment's, or its own."""
-    return replacements.get(name) or os.environ.get(variable_of(name)) or url
-
-
-def variable_of(name: str) -> str:
-    """Return the variable that replaces a named index's URL."""
-    return "ENVDOCTOR_INDEX_" + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
+    return replacements.get(name) or os.environ.get(mirror_variable(name)) or url
 
 
 def patience_of(settings: IndexSettings) -> float:

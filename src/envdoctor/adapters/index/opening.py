@@ -18,7 +18,6 @@ from envdoctor.adapters.index.index_settings import (
     cutoff_text,
     patience_of,
     replaced_url,
-    variable_of,
 )
 from envdoctor.adapters.index.live import LiveIndex, Sources
 from envdoctor.adapters.index.pip_settings import PipSettings, builtin_index_url, proxy_fault, read_pip_settings
@@ -29,7 +28,7 @@ from envdoctor.adapters.index.stand_ins import carries
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.user_folders import cache_folder
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.index_url import bare_url, index_fault, label_of
+from envdoctor.model.index_url import bare_url, index_fault, label_of, mirror_variable
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, Progress
 
@@ -206,7 +205,7 @@ def _named_url(name: str, url: str, settings: IndexSettings) -> str:
     """Return the URL of a named index, or the one given in its place. Raises IndexSettingsError."""
     given = replaced_url(name, url, settings.replacements)
     if given != url:
-        return checked(given, f"`{variable_of(name)}`") or url
+        return checked(given, f"`{mirror_variable(name)}`") or url
     if fault := index_fault(url):
         raise IndexSettingsError(f"index {name}, `{bare_url(url)}`: {fault}")
     return url

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.binary_links import links_of, owner, short_path
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.target import OperatingSystem
+from envdoctor.model.target import OperatingSystem, dotted
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -51,9 +51,9 @@ def find(examination: Examination) -> Iterator[Finding]:
             highest = max(needed for needed, _ in items)
             yield RULE.finding(
                 subject,
-                f"`{subject}` needs {system} {_text(highest)}, and {where} has {_text(level)}",
-                tuple(Evidence(f"{system} {_text(needed)}", short_path(item.path)) for needed, item in items[:8]),
-                Remedy(f"install a build of `{subject}` for {system} {_text(level)}, or build it on the target"),
+                f"`{subject}` needs {system} {dotted(highest)}, and {where} has {dotted(level)}",
+                tuple(Evidence(f"{system} {dotted(needed)}", short_path(item.path)) for needed, item in items[:8]),
+                Remedy(f"install a build of `{subject}` for {system} {dotted(level)}, or build it on the target"),
             )
 
 
@@ -76,10 +76,6 @@ def _level(text: object) -> _Level | None:
     """Return the level in ``glibc 2.36`` or ``14.2.1``."""
     match = re.search(r"(\d+)\.(\d+)", str(text or ""))
     return (int(match[1]), int(match[2])) if match else None
-
-
-def _text(level: _Level) -> str:
-    return f"{level[0]}.{level[1]}"
 
 
 RULE = Rule(
