@@ -68,6 +68,25 @@ def test_what_the_lock_has_no_use_for_any_more_goes_and_comes_back(
     assert tree_state(environment) == before
 
 
+def test_a_package_of_conda_is_replaced_with_a_word_and_comes_back(
+    fix: Fix, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment = project / ".venv"
+    run([UV, "venv", "--no-config", "--no-project", "--python", sys.executable, str(environment)])
+    install(environment, tmp_path / "wheels", make_wheel("beta", "0.5", {"beta/__init__.py": "V = 0\n"}))
+    (site_of(environment) / "beta-0.5.dist-info" / "INSTALLER").write_text("conda\n")
+    (environment / "conda-meta").mkdir()
+    (environment / "conda-meta" / "history").write_text("")
+    (project / "requirements.txt").write_text("epsilon\ngamma\nbeta\n")
+    before = tree_state(environment)
+    assert fix("--dry-run") == 0
+    assert "conda installed `beta` and does not learn of it" in " ".join(capsys.readouterr().out.split())
+    assert fix("--yes") == 0
+    assert (site_of(environment) / "beta/__init__.py").read_text() == "V = 1\n"
+    assert main(["undo", "--env", str(environment)]) == 0
+    assert tree_state(environment) == before
+
+
 def test_what_was_there_before_the_first_fix_is_never_removed(fix: Fix, project: Path, tmp_path: Path) -> None:
     environment = project / ".venv"
     run([UV, "venv", "--no-config", "--no-project", "--python", sys.executable, str(environment)])

@@ -114,7 +114,13 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, mach
                 *_other_files(locked, check.locked),
             ),
             skipped=chosen.skipped,
-            notes=(*locked.notes, *chosen.notes, *offers_of_substitutes(locked.files), *_cautions(check, locked)),
+            notes=(
+                *locked.notes,
+                *chosen.notes,
+                *offers_of_substitutes(locked.files),
+                *_of_conda(locked, state),
+                *_cautions(check, locked),
+            ),
             repair=locked.outcome.repair,
             known_errors=tuple(item for item in locked.outcome.report.open_findings if item.severity is Severity.ERROR),
             label=request.check.part,
@@ -176,6 +182,17 @@ def _changing(locked: FixLock, state: EnvironmentState) -> list[PlannedFile]:
     """Return what comes. A package that stays as it is keeps its files, and they may be patched already."""
     here = {(item.name, item.version) for item in state.distributions}
     return [file for file in locked.files if (file.name, file.version) not in here]
+
+
+def _of_conda(locked: FixLock, state: EnvironmentState) -> Iterator[str]:
+    """Yield what is replaced behind conda's back."""
+    coming = {file.name for file in _changing(locked, state)}
+    names = sorted(item.name for item in state.distributions if item.installer == "conda" and item.name in coming)
+    if names:
+        yield (
+            f"conda installed {', '.join(f'`{name}`' for name in names)} and does not learn of it: `conda update` may put "
+            "its own back"
+        )
 
 
 def _brought(
