@@ -93,6 +93,17 @@ def test_an_aligner_takes_frames_before_tokens(tmp_path: Path) -> None:
     assert (result.status, result.error_relative) == (KernelStatus.PASSED, 0.0), result.detail
 
 
+def test_a_packaged_aligner_takes_tokens_before_frames(tmp_path: Path) -> None:
+    (tmp_path / "monotonic_alignment_search.py").write_text(
+        ALIGNER.replace("def maximum_path(", "def _frames_first(")
+        + "\ndef maximum_path(value, mask):\n"
+        + "    return _frames_first(value.transpose(1, 2), mask.transpose(1, 2)).transpose(1, 2)\n"
+    )
+    outcome = run("amphion-monotonic-align", environment={"PYTHONPATH": str(tmp_path)})
+    result = by_name(outcome)["amphion-monotonic-align"]
+    assert (result.status, result.error_relative) == (KernelStatus.PASSED, 0.0), result.detail
+
+
 def test_coremltools_converts_fixed_enumerated_and_ranged_shapes_and_the_buckets() -> None:
     names = ("kokoro-coreml", "kokoro-coreml-shapes", "kokoro-coreml-buckets")
     results = by_name(run(*names))

@@ -189,10 +189,8 @@ def _of_conda(locked: FixLock, state: EnvironmentState) -> Iterator[str]:
     coming = {file.name for file in _changing(locked, state)}
     names = sorted(item.name for item in state.distributions if item.installer == "conda" and item.name in coming)
     if names:
-        yield (
-            f"conda installed {', '.join(f'`{name}`' for name in names)} and does not learn of it: `conda update` may put "
-            "its own back"
-        )
+        listed = ", ".join(f"`{name}`" for name in names)
+        yield f"conda installed {listed} and does not learn of it: `conda update` may put its own back"
 
 
 def _brought(
