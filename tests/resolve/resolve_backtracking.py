@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, ResolutionTooDeep
 from resolvelib.resolvers.resolution import Resolution as ResolvelibSearch
 
-from envdoctor.resolve.dependency_graph import base_name, positions_of
+from envdoctor.resolve.edges import base_name, positions_of
 from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Solved, Unsolvable, View
 
 if TYPE_CHECKING:

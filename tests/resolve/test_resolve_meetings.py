@@ -18,8 +18,8 @@ from envdoctor.lock.pylock_reader import LockedProject, override_of_row
 from envdoctor.model.project import Project
 from envdoctor.resolve.clash_search import ClashSearch
 from envdoctor.resolve.conflicts import Oracle, minimal_cores
-from envdoctor.resolve.dependency_graph import base_name
 from envdoctor.resolve.diagnosis import diagnose
+from envdoctor.resolve.edges import base_name
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.verbs.check import check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import overload
@@ -62,10 +63,9 @@ class CandidateList:
 
     def bits(self, version: Version) -> int:
         """Return the bit of ``version``, 0 where the target cannot use it."""
-        for position, candidate in enumerate(self.versions):
-            if candidate == version:
-                return 1 << position
-        return 0
+        position = bisect_left(self.versions, version)
+        there = position < len(self.versions) and self.versions[position] == version
+        return 1 << position if there else 0
 
     def eligible(self, written: Sequence[SpecifierSet], *, prereleases: bool) -> tuple[int, int]:
         """Return the positions open to a demand that names no pre-release, and to one that does.

@@ -12,7 +12,8 @@ from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.conflict import Clash, ClashSide
 from envdoctor.model.requirement import Requirement
 from envdoctor.resolve.clash_search import ChainedDemands, Chains
-from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest, positions_of
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.edges import base_name, highest, positions_of
 from envdoctor.resolve.solver import Demand, Line, Proof, demands_of_lines
 
 __all__ = ["find_clash"]

@@ -13,7 +13,8 @@ from typing import TypeAlias
 
 from packaging.utils import NormalizedName
 
-from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name, positions_of
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.edges import Edge, base_name, positions_of
 from envdoctor.resolve.solver import Demand, Line, Solved, Solver, View, background, demands_of_lines
 
 __all__ = ["ChainedDemands", "Chains", "ClashSearch"]

@@ -9,7 +9,7 @@ from nab_resolver.root import ROOT
 from nab_resolver.types import Incompatibility, IncompatibilityCause, RangeRelation, Term
 from packaging.utils import NormalizedName
 
-from envdoctor.resolve.dependency_graph import base_name
+from envdoctor.resolve.edges import base_name
 from envdoctor.resolve.solver import ANY_OWNER, Demand, Proof
 
 __all__ = ["Clause", "Lessons", "Positions", "bits_of", "constraint_clause", "proof_of"]
@@ -102,37 +102,50 @@ _MOST = 400
 """Clauses kept: each costs a little in every search."""
 
 
+_KEPT = (IncompatibilityCause.DERIVED, IncompatibilityCause.DEPENDENCY, IncompatibilityCause.NO_VERSIONS)
+
+
 class Lessons:
-    """Learned clauses of one graph."""
+    """Learned clauses of one graph, each with what it rests on."""
 
     def __init__(self) -> None:
-        self._clauses: dict[object, tuple[Clause, frozenset[Pair]]] = {}
+        self._clauses: dict[object, tuple[Clause, frozenset[Pair], frozenset[Demand]]] = {}
 
-    def take(self, clauses: Iterable[Clause], relaxed: Relaxed) -> None:
-        """Keep what a search learned under a relaxation."""
+    def take(self, clauses: Iterable[Clause], asked: Iterable[Demand], relaxed: Relaxed) -> None:
+        """Keep what a search learned under these demands of people, and a relaxation."""
+        of_people = {(demand.line, demand.node): demand for demand in asked}
         for clause in clauses:
-            if clause.cause is IncompatibilityCause.DERIVED and len(self._clauses) < _MOST:
+            if clause.cause in _KEPT and len(self._clauses) < _MOST:
                 key = frozenset((term.package, term.constraint, term.is_positive()) for term in clause.terms)
-                if key not in self._clauses:
-                    facts = _facts(clause)
-                    if facts is not None and not _touched(facts, relaxed):
-                        self._clauses[key] = (clause, facts)
+                known = self._clauses.get(key)
+                if known is None or known[2]:
+                    pairs, lines = _facts(clause, of_people)
+                    if not _touched(pairs, relaxed) and (known is None or lines < known[2]):
+                        self._clauses[key] = (clause, pairs, lines)
 
-    def under(self, relaxed: Relaxed) -> list[Clause]:
-        """Return what holds under a relaxation."""
-        return [clause for clause, facts in self._clauses.values() if not relaxed or not _touched(facts, relaxed)]
+    def under(self, asked: Iterable[Demand], relaxed: Relaxed) -> list[Clause]:
+        """Return what holds under these demands of people, and a relaxation."""
+        there = frozenset(asked)
+        return [
+            clause
+            for clause, pairs, lines in self._clauses.values()
+            if lines <= there and not (relaxed and _touched(pairs, relaxed))
+        ]
 
 
-def _facts(clause: Clause) -> frozenset[Pair] | None:
-    """Return the demands that a derivation used, as ``(owner, dependency)``; None where it used one of a person."""
-    found: set[Pair] = set()
+def _facts(
+    clause: Clause, of_people: Mapping[tuple[int | None, str], Demand]
+) -> tuple[frozenset[Pair], frozenset[Demand]]:
+    """Return the demands that a derivation used: those of metadata as ``(owner, dependency)``, and those of people."""
+    pairs: set[Pair] = set()
+    lines: set[Demand] = set()
     node: Incompatibility[Any, Any]
     for node in clause.walk():
-        if node.origin is not None or node.cause is IncompatibilityCause.ROOT:
-            return None
-        if node.cause is IncompatibilityCause.DEPENDENCY:
-            found.add((base_name(node.terms[0].package), base_name(node.terms[-1].package)))
-    return frozenset(found)
+        if node.origin is not None:
+            lines.add(of_people[node.origin, node.terms[1].package])
+        elif node.cause is IncompatibilityCause.DEPENDENCY:
+            pairs.add((base_name(node.terms[0].package), base_name(node.terms[-1].package)))
+    return frozenset(pairs), frozenset(lines)
 
 
 def _touched(facts: frozenset[Pair], relaxed: Relaxed) -> bool:

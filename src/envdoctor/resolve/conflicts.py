@@ -5,7 +5,7 @@ pip 24.1 and later ignore such versions, and then call innocent packages conflic
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from packaging.utils import NormalizedName
@@ -16,7 +16,7 @@ from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
-from envdoctor.resolve.hitting_sets import MinimalHittingSets
+from envdoctor.resolve.core_groups import CoreGroups, Exchange
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import (
     GaveUp,
@@ -55,9 +55,6 @@ def strict_core(
     return tuple(strict.lines[number].requirement for number in sorted(core))
 
 
-_HITTING_SETS = 2_000
-
-
 class Oracle:
     """Answers whether a set of lines can hold together, and remembers."""
 
@@ -69,7 +66,7 @@ class Oracle:
         self._resolver = resolver
         self._view = View(resolver.graph)
         self._background = background(resolver.graph)
-        self._possible: list[frozenset[int]] = []
+        self._possible: dict[frozenset[int], Mapping[str, int]] = {}
         self._impossible: dict[frozenset[int], Proof | None] = {}
         self._phase: dict[str, int] = {}
 
@@ -91,13 +88,17 @@ class Oracle:
             outcome = self._resolver.solver.solve([*demands, *self._background], self._view, self._phase)
         if isinstance(outcome, Solved):
             self._phase.update(outcome.positions)
-            self._possible.append(members)
+            self._possible[members] = outcome.positions
         elif isinstance(outcome, GaveUp):
             self.gave_up.append(outcome.reason)
-            self._possible.append(members)
+            self._possible[members] = {}
         else:
             self._impossible[members] = outcome.proof
         return outcome
+
+    def known(self, members: frozenset[int]) -> Mapping[str, int]:
+        """Return what was chosen for lines that are known to hold together: for these, or for more."""
+        return next(positions for known, positions in self._possible.items() if members <= known)
 
     def impossible_part(self, members: frozenset[int]) -> frozenset[int]:
         """Return a part of an impossible set that is impossible already."""
@@ -137,24 +138,41 @@ class CoreSet:
 def minimal_cores(oracle: Oracle, limit: int, solves: int) -> CoreSet:
     """Find all minimal impossible sets of lines, up to ``limit``, in at most about ``solves`` solves."""
     every = frozenset(line.id for line in oracle.lines)
-    cores = list(_empty_lines(oracle))
-    hitting: MinimalHittingSets[int] = MinimalHittingSets(_HITTING_SETS)
-    for core in cores:
-        hitting.add(sorted(core))
+    groups = CoreGroups()
+    for core in _empty_lines(oracle):
+        groups.add(core)
     settled: set[frozenset[int]] = set()
     truncated = False
-    while not truncated and (chosen := next((h for h in hitting.sets if h not in settled), None)) is not None:
+    while not truncated and (chosen := _next_way_out(oracle, groups, every, settled)) is not None:
         if oracle.solves >= solves or oracle.gave_up:
             truncated = True  # Where one search is too hard, so are most of those with a line less.
         elif oracle.possible(every - chosen):
             settled.add(chosen)
-        elif len(cores) >= limit:
+        elif len(groups.cores) >= limit:
             truncated = True
         else:
-            core = oracle.shrink(every - chosen)
-            cores.append(core)
-            hitting.add(sorted(core))
-    return CoreSet(_ordered(cores), truncated or hitting.truncated or bool(oracle.gave_up))
+            groups.add(oracle.shrink(every - chosen))
+    return CoreSet(_ordered(groups.cores), truncated or groups.truncated or bool(oracle.gave_up))
+
+
+def _next_way_out(
+    oracle: Oracle, groups: CoreGroups, every: frozenset[int], settled: Collection[frozenset[int]]
+) -> frozenset[int] | None:
+    """Return lines to take away and to look at what is left, None once every way out is known to be one."""
+    while True:
+        ways = list(groups.ways_out())
+        chosen = next((way for _, way in ways if way not in settled), None)
+        if chosen is not None or oracle.gave_up:
+            return chosen
+        first = ways[0][1]
+        exchanges = [
+            (number, Exchange([line for line in oracle.lines if line.id in first - way], oracle.known(every - way)))
+            for number, way in ways[1:]
+        ]
+        tangled = groups.entangled(oracle.graph, oracle.known(every - first), exchanges)
+        if tangled is None:
+            return None
+        groups.join(*tangled)
 
 
 def _empty_lines(oracle: Oracle) -> Iterable[frozenset[int]]:

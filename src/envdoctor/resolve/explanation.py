@@ -20,7 +20,8 @@ from envdoctor.model.resolution import (
     Unmet,
 )
 from envdoctor.model.unknown import Unknown
-from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, positions_of
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.edges import base_name, positions_of
 from envdoctor.resolve.resolution_builder import made_by
 
 __all__ = ["absence", "explain"]

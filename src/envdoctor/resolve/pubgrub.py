@@ -12,8 +12,10 @@ from nab_resolver.errors import ResolutionError, ResolutionLimitError, Resolutio
 from nab_resolver.resolver import BaseProvider, Resolver, ResolverObserver
 from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequirement, Term
 
+from envdoctor.resolve.barren import Barren
 from envdoctor.resolve.clauses import Clause, Lessons, Positions, bits_of, constraint_clause, proof_of
-from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest, positions_of
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.edges import base_name, highest, positions_of
 from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Solved, Unsolvable, View
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ class _Learned(ResolverObserver[str, int]):
 
     def __init__(self) -> None:
         self.clauses: list[Clause] = []
+
+    def on_conflict(self, incompatibility: Clause) -> None:
+        """Take down a fact that a choice ran into: told at once, the next search does not run into it."""
+        self.clauses.append(incompatibility)
 
     def on_learned(self, incompatibility: Clause) -> None:
         """Take down one clause."""
@@ -60,7 +66,7 @@ class PubGrub:
 
     def _solved(self, demands: Sequence[Demand], view: View, prefer: Mapping[str, int] | None) -> Outcome:
         lessons = self._lessons.setdefault(view.graph, Lessons())
-        provider = _Provider(view, prefer or {}, demands, lessons.under(view.relaxed))
+        provider = _Provider(view, prefer or {}, demands, lessons.under(demands, view.relaxed))
         learned = _Learned()
         engine: Resolver[str, int] = Resolver(provider, learned, max_iterations=self._rounds, range_type=Positions)
         required = [RootRequirement(d.node, Positions(d.bits), d.line) for d in demands if not d.constraint]
@@ -75,7 +81,7 @@ class PubGrub:
                 return GaveUp("the search stopped without a proof")
             return Unsolvable(proof_of(error.incompatibility, demands))
         finally:
-            lessons.take(learned.clauses, view.relaxed)
+            lessons.take(learned.clauses, demands, view.relaxed)
 
 
 class _Provider(BaseProvider[str, int]):
@@ -97,6 +103,7 @@ class _Provider(BaseProvider[str, int]):
         self._conflicts: Mapping[str, int] = {}
         self._passed_over: Counter[str] = Counter()
         self._blamed: Counter[str] = Counter()
+        self._barren = Barren(self._graph, self.get_dependencies)
         self._told: set[tuple[str, int]] = set()
         self._targets: list[str] = []
         self._swapped: set[tuple[str, str]] = set()
@@ -166,6 +173,10 @@ class _Provider(BaseProvider[str, int]):
             return False
         name = base_name(package)
         dependencies = self.get_dependencies(package, position)
+        barren = self._barren.demand(package, position)
+        if barren is not None:
+            self._tell(package, position, barren, dependencies[barren])
+            return True
         for node, positions in dependencies.items():
             if node in self._ranges and not bits_of(self._ranges[node]) & positions.bits:
                 if self._given.get(node, -1) & positions.bits and not self._passes_over(package, node):

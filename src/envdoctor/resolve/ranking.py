@@ -15,7 +15,8 @@ from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.edges import base_name, highest
 from envdoctor.resolve.offer import Offer
 from envdoctor.resolve.relaxations import Element
 from envdoctor.resolve.resolution_builder import release_series
@@ -75,27 +76,28 @@ def _has_wheel(graph: DependencyGraph, name: NormalizedName) -> bool:
 
 def _dragged(graph: DependencyGraph, offer: Offer) -> frozenset[NormalizedName]:
     """Return what a repair moves, and what that keeps from its newest version in turn."""
+    held_by = {p.name: _holders(graph, p, offer) for p in offer.resolution.packages if p.name not in offer.moved}
     found = set(offer.moved)
-    grown = True
-    while grown:
-        new = {p.name for p in offer.resolution.packages if p.name not in found and _held(graph, p, found, offer)}
+    while new := {name for name, holders in held_by.items() if name not in found and not found.isdisjoint(holders)}:
         found |= new
-        grown = bool(new)
     return frozenset(found)
 
 
-def _held(graph: DependencyGraph, package: ResolvedPackage, by: set[NormalizedName], offer: Offer) -> bool:
-    """Return whether projects keep another from its newest version: by their demands on it, or by its own on them."""
+def _holders(graph: DependencyGraph, package: ResolvedPackage, offer: Offer) -> set[NormalizedName]:
+    """Return the projects that keep another from its newest version: by demands on it, or by its own on them."""
     position = highest(graph.newest(package.name))
     newest = graph.candidates(package.name).versions[position]
-    if any(
-        _maker(demand) in by and not demand.specifier.contains(newest, prereleases=True) for demand in package.wanted_by
-    ):
-        return True
-    if package.version == newest or not graph.loaded(package.name, position):
-        return False
-    edges = [edge for edge in graph.edges(package.name, position) if base_name(edge.dependency) in by]
-    return any(not edge.bits & _taken(graph, offer, base_name(edge.dependency)) for edge in edges)
+    found = {
+        maker
+        for demand in package.wanted_by
+        if (maker := _maker(demand)) is not None and not demand.specifier.contains(newest, prereleases=True)
+    }
+    if package.version != newest and graph.loaded(package.name, position):
+        for edge in graph.edges(package.name, position):
+            name = base_name(edge.dependency)
+            if not edge.bits & _taken(graph, offer, name):
+                found.add(name)
+    return found
 
 
 def _taken(graph: DependencyGraph, offer: Offer, name: NormalizedName) -> int:

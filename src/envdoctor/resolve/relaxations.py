@@ -15,7 +15,8 @@ from envdoctor.model.override import PROJECT, Override, nothing_instead
 from envdoctor.model.repair import VersionChange
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.resolve.dependency_graph import DependencyGraph, base_name
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.edges import base_name
 from envdoctor.resolve.solver import ANY_OWNER, Demand, Line, Proof, View, any_version, background, demands_of_lines
 
 __all__ = [

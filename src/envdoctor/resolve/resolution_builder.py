@@ -14,7 +14,8 @@ from envdoctor.model.origin import DistributionOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 from envdoctor.resolve.candidates import CandidateList
-from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name, highest
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.edges import Edge, base_name, highest
 from envdoctor.resolve.relaxations import Relaxation
 from envdoctor.resolve.solver import Line
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from packaging.utils import NormalizedName
 
 from envdoctor.ports import Index
-from envdoctor.resolve.dependency_graph import DependencyGraph, base_name, highest, nodes_of
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.edges import base_name, highest, nodes_of
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.relaxations import Relaxation, from_profile
 from envdoctor.resolve.solver import Line, Outcome, Solver, lines_of

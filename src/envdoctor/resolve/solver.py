@@ -11,7 +11,8 @@ from packaging.utils import NormalizedName
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.requirement import Requirement, RequirementKind
-from envdoctor.resolve.dependency_graph import DependencyGraph, Edge, base_name, nodes_of
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.edges import Edge, base_name, nodes_of
 
 __all__ = [
     "ANY_OWNER",

@@ -134,18 +134,22 @@ def rederive(promise: Promise) -> tuple[Objection, ...]:
     that it broke on, or the packages that nothing asks for.
     """
     provider = _PinsAlone(promise)
+    met: set[_Node] = set()
     try:
-        found = Resolver(provider, BaseReporter()).resolve(provider.asked_by_people(), max_rounds=_ROUNDS)
+        while asked := provider.turn():
+            met.update(Resolver(provider, BaseReporter()).resolve(asked, max_rounds=_ROUNDS).mapping)
     except ResolutionImpossible as impossible:
         broken = [cause.requirement.written for cause in impossible.causes if not cause.requirement.holds]
         first = [*broken, *provider.broken_bounds()][0]
         package = provider.pins.get(first.name)
         return (Unmet(first, package.version if package else None),)
-    return tuple(package for package in promise.resolution.packages if (package.name, "") not in found.mapping)
+    return tuple(package for package in promise.resolution.packages if (package.name, "") not in met)
 
 
 _ROUNDS = 100_000
 """Never reached: a round takes one name, and no name has a second candidate."""
+_AT_ONCE = 32
+"""Demands of one turn: resolvelib looks at every name of its turn in every round, and of hundreds each is as good."""
 
 _Node: TypeAlias = tuple[NormalizedName, str]
 """A project and one of its extras; the extra is empty for the project itself."""
@@ -170,18 +174,23 @@ class _PinsAlone(AbstractProvider[_Asked, _Node, _Node]):
         for requirement in promise.requirements:
             if requirement.kind is not RequirementKind.REQUIRE:
                 self._bounds.setdefault(requirement.name, []).append(requirement)
+        self._later = self._news(self._asked_by_people())
+        self._room = 0
 
-    def asked_by_people(self) -> list[_Asked]:
-        """Return the requirements that something must answer."""
-        asked = (item for item in self._promise.requirements if item.kind is RequirementKind.REQUIRE)
-        return self._news(node for item in asked if item.name not in self._promise.absent for node in self._nodes(item))
+    def _asked_by_people(self) -> Iterator[_Asked]:
+        """Yield the requirements that something must answer."""
+        for item in self._promise.requirements:
+            if item.kind is RequirementKind.REQUIRE and item.name not in self._promise.absent:
+                yield from self._nodes(item)
+
+    def turn(self) -> list[_Asked]:
+        """Return what is asked for next; nothing is left when everything was derived."""
+        asked, self._later = self._later[:_AT_ONCE], self._later[_AT_ONCE:]
+        self._room = _AT_ONCE - len(asked)
+        return asked
 
     def _news(self, asked: Iterable[_Asked]) -> list[_Asked]:
-        """Return what says anything new: nothing is taken back here, so a node that is asked for stays asked for.
-
-        resolvelib looks at everything that was asked for in every round: of hundreds of packages, most of it would be
-        that the same pin answers once more.
-        """
+        """Return what says anything new: nothing is taken back here, so a node that is asked for stays asked for."""
         found = []
         for item in asked:
             if not item.holds or item.node not in self._answered:
@@ -248,10 +257,14 @@ class _PinsAlone(AbstractProvider[_Asked, _Node, _Node]):
         return requirement.holds
 
     def get_dependencies(self, candidate: _Node) -> Iterable[_Asked]:
-        """Return what the pin asks for; an extra also asks for its project."""
+        """Return what the pin asks for, as far as there is room in this turn; an extra also asks for its project."""
         name, extra = candidate
         package = self.pins[name]
         itself = Requirement(name, DistributionOrigin(name, str(package.version)))
         asked = [itself] if extra else []
         asked.extend(self._promise.asked_by(package, (extra,) if extra else ()))
-        return self._news(node for item in asked for node in self._nodes(item))
+        found = self._news(node for item in asked for node in self._nodes(item))
+        now, later = found[: self._room], found[self._room :]
+        self._room -= len(now)
+        self._later += later
+        return now
