@@ -10,7 +10,7 @@ from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.book import shipped_tables
+from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.build_label import BuildLabel, read_label

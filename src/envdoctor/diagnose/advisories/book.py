@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from envdoctor.diagnose.advisories.advisory import Advisory
-from envdoctor.diagnose.advisories.predicate import read_table
-from envdoctor.diagnose.advisories.row import Vocabulary, read_advisory
+from envdoctor.diagnose.advisories.row import read_advisory
+from envdoctor.diagnose.advisories.vocabulary import InvalidAdvisories, Vocabulary, part_of, shipped, vocabulary
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.version_table import VersionTable
-from envdoctor.shipped import advisories_folder, couplings
-from envdoctor.toml_tables import Document, Fault, Faults, Table, TomlError
+from envdoctor.shipped import advisories_folder
+from envdoctor.toml_tables import Document, Fault, TomlError
 
 __all__ = [
     "AdvisoryBook",
@@ -23,19 +22,7 @@ __all__ = [
     "read_further",
     "read_some",
     "shipped_advisories",
-    "shipped_tables",
 ]
-
-_ROW = re.compile(r"^(?=\[\[)", re.MULTILINE)
-_CODE_LINE = re.compile(r'^code = "(\w+)"', re.MULTILINE)
-
-
-class InvalidAdvisories(Exception):
-    """Advisory files have faults; ``faults`` lists each with file, line and key path."""
-
-    def __init__(self, faults: Iterable[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("\n".join(self.faults))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +31,6 @@ class AdvisoryBook:
 
     advisories: tuple[Advisory, ...]
     tables: Mapping[str, VersionTable]
-
-
-def _vocabulary(documents: Iterable[Document]) -> Vocabulary:
-    tables = {table.name: table for table in couplings()}
-    projects: dict[str, tuple[str, ...]] = {}
-    for document in documents:
-        faults = document.faults
-        for at, data in enumerate(document.data.get("table", [])):
-            table = read_table(Table(data, f"table[{at}]", faults))
-            if table and tables.setdefault(table.name, table) is not table:
-                faults.add(f"table[{at}].name", f"`{table.name}` is there twice")
-        for at, data in enumerate(document.data.get("project", [])):
-            row = Table(data, f"project[{at}]", faults)
-            projects[row.text("name", required=True)] = row.texts("recognise", required=True)
-            row.done()
-        for key in document.data.keys() - {"table", "project", "advisory"}:
-            faults.add(key, "unknown key")
-    return Vocabulary(tables, projects)
 
 
 _Found = list[tuple[Document, str, Advisory]]
@@ -118,7 +87,7 @@ def read_advisories(folder: Path) -> AdvisoryBook:
             documents.append(document)
         else:
             broken.append(document.in_file(path.name))
-    words = _vocabulary(documents)
+    words = vocabulary(documents)
     found = _read(documents, words)
     _compare(found)
     return AdvisoryBook(_sound(documents, found, broken), words.tables)
@@ -141,58 +110,23 @@ def read_further(files: Iterable[Path]) -> tuple[Advisory, ...]:
             documents.append(document)
         else:
             broken.append(document.in_file(str(path)))
-    shipped = _shipped()
-    words = _vocabulary(documents)
-    words = Vocabulary({**shipped.words.tables, **words.tables}, {**shipped.words.projects, **words.projects})
+    texts = shipped()
+    words = vocabulary(documents)
+    words = Vocabulary({**texts.words.tables, **words.tables}, {**texts.words.projects, **words.projects})
     found = _read(documents, words)
-    _compare(found, known=shipped.rows)
+    _compare(found, known=texts.rows)
     for document, place, advisory in found:
         if not _FURTHER.fullmatch(advisory.code):
             document.faults.add(f"{place}.code", f"`{advisory.code}` is not of ADV900 to ADV999, which are others' own")
     return _sound(documents, found, broken)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shipped:
-    """The text of every shipped advisory, and what the files define for each other."""
-
-    rows: Mapping[str, tuple[str, str]]
-    """Code to file name and text."""
-    words: Vocabulary
-
-
-@lru_cache(maxsize=1)
-def _shipped() -> _Shipped:
-    rows: dict[str, tuple[str, str]] = {}
-    documents: list[Document] = []
-    for path in sorted(advisories_folder().glob("*.toml")):
-        others: list[str] = []
-        for row in _ROW.split(path.read_text(encoding="utf-8"))[1:]:
-            code = _CODE_LINE.search(row) if row.startswith("[[advisory]]") else None
-            if code is not None:
-                rows[code[1]] = (path.name, row)
-            else:
-                others.append(row)
-        if others:
-            documents.append(_part("\n".join(others), path.name))
-    words = replace(_vocabulary(documents), sound=True)
-    _sound(documents, [])
-    return _Shipped(rows, words)
-
-
-def _part(text: str, source: str) -> Document:
-    document = Document(text, source)
-    # The lines of a part are not those of the file.
-    document.faults = Faults(source)
-    return document
-
-
 @lru_cache(maxsize=512)
 def _shipped_advisory(code: str) -> Advisory:
-    shipped = _shipped()
-    source, text = shipped.rows[code]
-    document = _part(text, source)
-    return _sound([document], _read([document], shipped.words))[0]
+    texts = shipped()
+    source, text = texts.rows[code]
+    document = part_of(text, source)
+    return _sound([document], _read([document], texts.words))[0]
 
 
 def read_some(codes: Iterable[str]) -> tuple[Advisory, ...]:
@@ -201,11 +135,6 @@ def read_some(codes: Iterable[str]) -> tuple[Advisory, ...]:
     Raises InvalidAdvisories for faults in what was read.
     """
     return tuple(map(_shipped_advisory, sorted(codes)))
-
-
-def shipped_tables() -> Mapping[str, VersionTable]:
-    """Return the tables of the shipped advisories, by name; no advisory is parsed for it."""
-    return _shipped().words.tables
 
 
 @lru_cache(maxsize=1)

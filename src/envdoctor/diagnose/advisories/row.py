@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -18,10 +18,9 @@ from envdoctor.diagnose.advisories.advisory import (
 from envdoctor.diagnose.advisories.package_atoms import PACKAGE_ATOMS, table_atom
 from envdoctor.diagnose.advisories.predicate import FALSE, AllOf, AnyOf, Atom, NotOf, Predicate
 from envdoctor.diagnose.advisories.remedy_choice import PLACEHOLDER, RemedyCase
+from envdoctor.diagnose.advisories.vocabulary import Vocabulary
 from envdoctor.diagnose.advisories.world_atoms import WORLD_ATOMS, project_atom
-from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Applicability, Remedy, Severity
-from envdoctor.model.version_table import VersionTable
 from envdoctor.toml_tables import Faults, Table
 
 __all__ = ["Vocabulary", "read_advisory"]
@@ -34,16 +33,6 @@ _PIP = re.compile(r"^pip install ([^|&;]+)$")
 _SHORTEST_FIXED = 5
 """Characters; by such a text a log is searched before any regular expression is tried."""
 _NEVER = Atom("never", lambda _situation: FALSE)
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """What the files define for each other."""
-
-    tables: Mapping[str, VersionTable]
-    projects: Mapping[str, tuple[str, ...]]
-    sound: bool = False
-    """Whether expressions need no try, which costs more than all the rest: those that ship are tried by the tests."""
 
 
 def _predicate(data: object, path: str, faults: Faults, words: Vocabulary) -> Predicate:

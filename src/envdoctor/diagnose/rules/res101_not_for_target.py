@@ -27,7 +27,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.book import shipped_tables
+from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.families import family_of, one_to_keep

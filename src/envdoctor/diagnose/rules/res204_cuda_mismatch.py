@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.book import shipped_tables
+from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.book import shipped_tables
+from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import FileKind
