@@ -22,3 +22,5 @@ if ! "$PYTHON" -c 'import ensurepip, venv' >/dev/null 2>&1; then
 fi
 [ -x "$VENV/bin/python" ] || "$PYTHON" -m venv "$VENV"
 "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+# Where PYTHONDONTWRITEBYTECODE is set, every start would compile all of it again, which doubles the time of a check.
+"$VENV/bin/python" -m compileall -q src/envdoctor
