@@ -56,7 +56,7 @@ def measure(root: Path, scripts: Path, index: str, options: argparse.Namespace) 
         frozen=json.loads((root / "frozen.json").read_text(encoding="utf-8")),
         missed=len(missed(root)),
         starts=starts(root, options.rounds),
-        hook=hook(bench, next(what for what in INPUTS if what.name == "kokoro"), options.rounds),
+        hook=hook(bench, _chosen((*INPUTS, *REQUIREMENTS), ("kokoro", "requirements-8")), options.rounds),
         environments=environments(root, options.rounds, scripts),
         rounds=options.rounds,
         remarks=written[written.find(REMARKS) :] if REMARKS in written else "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.environments import make_environment
@@ -29,14 +30,17 @@ def starts(root: Path, rounds: int) -> Timed:
     return _in_turn(root, commands, rounds)
 
 
-def hook(bench: Bench, what: Input, rounds: int) -> Timed:
-    """Return what the check of a locked, unchanged project takes, offline, as a hook runs it."""
-    cache = bench.root / "cache" / "hook"
-    bench.once("envdoctor", what, cache)
-    folder = bench.root / "work" / f"{what.name}.envdoctor" / "envdoctor"
-    command = [*_OURS, "check", str(folder), "--profile", str(folder / "bench.toml"), "--index-url", bench.index]
-    command += ["--cache-dir", str(cache), "--offline", "-q"]
-    return _in_turn(bench.root, {f"check --offline of {what.name}, locked": command}, rounds)
+def hook(bench: Bench, inputs: Iterable[Input], rounds: int) -> Timed:
+    """Return what the check of locked, unchanged projects takes, offline, as a hook runs it."""
+    commands: dict[str, list[str]] = {}
+    for what in inputs:
+        cache = bench.root / "cache" / "hook" / what.name
+        bench.once("envdoctor", what, cache)
+        folder = bench.root / "work" / f"{what.name}.envdoctor" / "envdoctor"
+        command = [*_OURS, "check", str(folder), "--profile", str(folder / "bench.toml"), "--index-url", bench.index]
+        command += ["--cache-dir", str(cache), "--offline", "-q"]
+        commands[f"check --offline of {what.name}, locked"] = command
+    return _in_turn(bench.root, commands, rounds)
 
 
 def environments(root: Path, rounds: int, tools: Path) -> Timed:

@@ -16,8 +16,8 @@ from pathlib import Path
 from time import perf_counter
 
 from envdoctor.adapters.project import read_project
-from envdoctor.diagnose.advisories.advising import read_log
 from envdoctor.diagnose.advisories.book import shipped_advisories
+from envdoctor.diagnose.advisories.log_reading import read_log
 from envdoctor.diagnose.advisories.log_text import LogText, fixed_text
 from envdoctor.diagnose.engine import examine, judge
 from envdoctor.diagnose.examination import Examination
@@ -91,7 +91,7 @@ def slowest_symptom() -> tuple[float, str]:
     slowest = (0.0, "")
     for advisory in shipped_advisories().advisories:
         for pattern in advisory.symptoms:
-            for unit in (fixed_text(pattern.pattern), nearly(pattern.pattern), f"{fixed_text(pattern.pattern)} x"):
+            for unit in (fixed_text(pattern), nearly(pattern), f"{fixed_text(pattern)} x"):
                 log = LogText((unit * (400_000 // max(len(unit), 1) + 1))[:400_000])
                 begin = perf_counter()
                 log.first((pattern,))
