@@ -14,9 +14,9 @@ import pytest
 from packaging.requirements import Requirement
 
 from envdoctor.model.origin import ProfileOrigin
-from envdoctor.model.profile import PatchKind, Profile
+from envdoctor.model.profile import ListedProfile, PatchKind, Profile
 from envdoctor.model.target import OperatingSystem
-from envdoctor.profile.catalogue import Listed, catalogue, recognise
+from envdoctor.profile.catalogue import catalogue, recognise
 from envdoctor.profile.load import load_profile, validate
 from envdoctor.profile.profile_target import python_choices, target_for
 from envdoctor.profile.schema import SCHEMA_FILE, schema, schema_text
@@ -59,7 +59,7 @@ def test_all_that_are_promised_are_there() -> None:
 
 def test_what_is_listed_of_a_profile_is_what_the_whole_of_it_says() -> None:
     for profile, item in zip(WHOLE, catalogue(), strict=True):
-        assert item == Listed(*(getattr(profile, field.name) for field in fields(Listed)))
+        assert item == ListedProfile(*(getattr(profile, field.name) for field in fields(ListedProfile)))
 
 
 @every_file

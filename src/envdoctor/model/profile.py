@@ -26,6 +26,7 @@ __all__ = [
     "CouplingRule",
     "EnvironmentSpec",
     "Exclusion",
+    "ListedProfile",
     "Patch",
     "PatchKind",
     "PlacementRule",
@@ -303,3 +304,15 @@ class Profile:
     place: str = ""
     """Where its checkout lies inside another project, relative to that one's root; its paths are from there."""
     """A base for other profiles that cannot be used itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProfile:
+    """What a list of profiles shows of one, and by what its projects are recognised; the rest of it is not read."""
+
+    name: str
+    summary: str
+    target: ProfileTarget
+    recognise: tuple[str, ...]
+    recognise_packages: tuple[NormalizedName, ...]
+    requirement_files: tuple[str, ...]

@@ -7,39 +7,27 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.utils import canonicalize_name
 
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.profile import Profile, ProfileTarget
+from envdoctor.model.profile import ListedProfile, Profile
 from envdoctor.model.target import OperatingSystem
 from envdoctor.profile.build import profile_target
 from envdoctor.profile.nested import folders_of_marks, rooted
 from envdoctor.profile.shipped_profiles import abstract_names, shipped_folder, shipped_names
 from envdoctor.toml_tables import read_toml
 
-__all__ = ["Listed", "Match", "catalogue", "recognise"]
+__all__ = ["Match", "catalogue", "recognise"]
 
 # A single mark proves nothing: other projects have an `inference.py`, or ask for one of the packages.
 _ENOUGH_MARKS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """What a list of profiles shows of one, and by what its projects are recognised; the rest of it is not read."""
-
-    name: str
-    summary: str
-    target: ProfileTarget
-    recognise: tuple[str, ...]
-    recognise_packages: tuple[NormalizedName, ...]
-    requirement_files: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Match:
     """A profile that a project looks like, and why."""
 
-    of: Listed | Profile
+    of: ListedProfile | Profile
     score: float
     """From above 0 to 3: the share of the marking files, that of the marking requirements, and 1 for the name."""
     reason: str
@@ -57,7 +45,7 @@ class Match:
 
 
 @lru_cache(maxsize=1)
-def catalogue() -> tuple[Listed, ...]:
+def catalogue() -> tuple[ListedProfile, ...]:
     """Return every shipped profile that can be used, by name."""
     names = shipped_names()
     texts = {name: (shipped_folder() / f"{name}.toml").read_text(encoding="utf-8") for name in names}
@@ -68,9 +56,9 @@ def catalogue() -> tuple[Listed, ...]:
         inherited = table(base, of) if base is not None else {}
         return {**inherited, **files[name].get(of, {})}
 
-    def listed(name: str) -> Listed:
+    def listed(name: str) -> ListedProfile:
         project = table(name, "project")
-        return Listed(
+        return ListedProfile(
             name,
             files[name]["profile"]["summary"],
             profile_target(table(name, "target")),
@@ -88,7 +76,7 @@ def recognise(
     *,
     called: str | None = None,
     prefer_os: OperatingSystem | None = None,
-    profiles: Sequence[Listed | Profile] | None = None,
+    profiles: Sequence[ListedProfile | Profile] | None = None,
 ) -> list[Match]:
     """Return the profiles that a project looks like, best first: by several marks, or by the project's own name.
 
@@ -107,7 +95,7 @@ def recognise(
     return sorted(found, key=lambda m: (-m.score, m.of.target.os is not prefer_os, m.of.name))
 
 
-def _match(profile: Listed | Profile, files: Sequence[str], names: set[str], called: str) -> Match | None:
+def _match(profile: ListedProfile | Profile, files: Sequence[str], names: set[str], called: str) -> Match | None:
     marks = [mark for mark in profile.recognise if _present(mark, files)]
     packages = [name for name in profile.recognise_packages if name in names]
     by_name = bool(called) and canonicalize_name(called) == profile.name.partition("-")[0]
@@ -122,7 +110,7 @@ def _match(profile: Listed | Profile, files: Sequence[str], names: set[str], cal
     return Match(profile, score, " and ".join(said))
 
 
-def _nested(profile: Listed | Profile, files: Sequence[str]) -> Match | None:
+def _nested(profile: ListedProfile | Profile, files: Sequence[str]) -> Match | None:
     """Return the match of a project that has the stack's checkout inside, below any that is the stack itself."""
     folders = folders_of_marks(profile, files)
     if not folders:

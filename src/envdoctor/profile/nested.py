@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from envdoctor.model.profile import Patch, PlacementRule, Profile
-
-if TYPE_CHECKING:
-    from envdoctor.profile.catalogue import Listed
+from envdoctor.model.profile import ListedProfile, Patch, PlacementRule, Profile
 
 __all__ = ["folders_of_marks", "rooted"]
 
 _WILD = frozenset("*?[")
 
 
-def folders_of_marks(profile: Listed | Profile, files: Collection[str]) -> tuple[str, ...]:
+def folders_of_marks(profile: ListedProfile | Profile, files: Collection[str]) -> tuple[str, ...]:
     """Return the folders below the root that look like the stack's checkout, those with the most marks first.
 
     ``files``: relative, with forward slashes. Such a folder has each marking file that is named without a wildcard, two

@@ -21,7 +21,7 @@ from envdoctor.model.requirement import RequirementKind
 from envdoctor.profile.profile_target import python_choices
 
 if TYPE_CHECKING:
-    from envdoctor.profile.catalogue import Listed
+    from envdoctor.model.profile import ListedProfile
 
 __all__ = ["listed", "show_text"]
 
@@ -165,7 +165,7 @@ def _placement(rule: PlacementRule) -> str:
     return f"{rule.component} on {rule.otherwise}, {when}"
 
 
-def listed(profiles: Iterable[Listed]) -> list[tuple[str, str, str]]:
+def listed(profiles: Iterable[ListedProfile]) -> list[tuple[str, str, str]]:
     """Return the rows of a list of profiles: name, machine and summary."""
     return [
         (item.name, f"{item.target.os.value} {item.target.arch.value}, {item.target.backend.value}", item.summary)

@@ -30,7 +30,7 @@ from envdoctor.verbs.target_choice import (
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Sources
     from envdoctor.lock.pylock_reader import LockedProject
-    from envdoctor.profile.catalogue import Listed
+    from envdoctor.model.profile import ListedProfile
     from envdoctor.verbs.patient import Patient
 
 __all__ = [
@@ -200,7 +200,7 @@ def recognised_profile(
 
     names = [requirement.name for requirement in project.requirements]
     listing = _listing(path) if path.is_dir() else ()
-    every: list[Listed | Profile] = [*further_profiles(settings, path), *catalogue()]
+    every: list[ListedProfile | Profile] = [*further_profiles(settings, path), *catalogue()]
     matches = recognise(listing, names, called=project.name, prefer_os=host_target().os, profiles=every)
     system = system_of(patient) if patient is not None else None
     fitting = [match for match in matches if _fits(match.of.target, choice, system)]
