@@ -10,13 +10,12 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from apply_archives import Served, serve
-from apply_world import EVERYTHING, World, make_world
+from apply_archives import Served
+from apply_world import World, make_world
 from test_apply_walk import KILLED, STRIDE, WINDOWS, differences, drive
 
 WAYS = {
@@ -24,12 +23,6 @@ WAYS = {
     "full disk": ("ENVDOCTOR_FULL_AT", 1),
 }
 """By what stops it: the variable that plants it, and the exit code."""
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serve(dict(EVERYTHING)) as it:
-        yield it
 
 
 @pytest.fixture
