@@ -169,8 +169,10 @@ def _demands(requirements: Iterable[Requirement]) -> list[str]:
 
 def _plain(value: Any) -> Any:
     """Turn mappings and sequences of the model into what a TOML writer takes."""
+    if isinstance(value, str):
+        return value  # Nearly all are; to ask for abstract classes takes its time.
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items() if item is not None}
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [_plain(item) for item in value]
     return value

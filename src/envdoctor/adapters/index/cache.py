@@ -72,10 +72,10 @@ class Cache:
         found = self._select(f"{_PAGE_COLUMNS} FROM pages WHERE key IN ", keys)
         return {row[0]: self._whole(row[0], CachedPage(*row[1:])) for row in found if _is_page(row)}
 
-    def put_page(self, key: str, page: CachedPage) -> None:
-        """Store a page in place of an older one."""
+    def put_page(self, key: str, page: CachedPage, before: CachedPage | None = None) -> None:
+        """Store a page in place of an older one, of which ``before`` may be known."""
         if self._large is not None:
-            page = self._parted(self._large, key, page)
+            page = self._parted(self._large, key, page, before)
         self._write("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)", (key, *page))
 
     def _whole(self, key: str, page: CachedPage) -> CachedPage:
@@ -84,11 +84,10 @@ class Cache:
             return page
         return page._replace(body=self._large.read(key, page.digest) or b"")
 
-    def _parted(self, large: PageFiles, key: str, page: CachedPage) -> CachedPage:
+    def _parted(self, large: PageFiles, key: str, page: CachedPage, before: CachedPage | None) -> CachedPage:
         """Write a large body into a file, in place of an older one; return what is left for the row."""
-        for row in self._select("SELECT key, digest FROM pages WHERE key IN ", (key,)):
-            if isinstance(row[1], bytes) and row[1] != page.digest:
-                large.remove(key, row[1])
+        if before is not None and before.digest is not None and before.digest != page.digest:
+            large.remove(key, before.digest)
         if page.digest is None or len(page.body) < LARGE or not self._writable:
             return page
         try:

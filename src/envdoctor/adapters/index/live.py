@@ -159,7 +159,7 @@ class LiveIndex:
                 with self._lock:
                     self._metadata.setdefault(key, Job(partial(self._record, file, body)))
             else:
-                self._workers.submit(self._metadata_job(file))  # type: ignore[arg-type]
+                self._workers.submit(self._metadata_job(file, b""))  # type: ignore[arg-type]
 
     def _told_by(self, file: DistributionFile) -> DistributionFile:
         """Return the file whose metadata speaks for ``file``."""
@@ -257,19 +257,20 @@ class LiveIndex:
                 job = self._pages[name] = Job(partial(self._routed, name))
             return job
 
-    def _metadata_job(self, file: DistributionFile) -> Job[MetadataRecord]:
+    def _metadata_job(self, file: DistributionFile, stored: bytes | None = None) -> Job[MetadataRecord]:
         key = file_key(file)
         with self._lock:
             job = self._metadata.get(key)
             if job is None:
-                job = self._metadata[key] = Job(partial(self._record, file, None))
+                job = self._metadata[key] = Job(partial(self._record, file, stored))
             return job
 
     def _record(self, file: DistributionFile, body: bytes | None) -> MetadataRecord:
+        """Return metadata; ``body`` is what the cache has, nothing where it has none, None where it was not asked."""
         if body is None and file.kind is FileKind.WHEEL:
             key = file_key(file)
             body = self._cache.parts((key,), "metadata").get(key)
-        if body is not None:
+        if body:
             try:
                 return MetadataRecord.decode(body)
             except (ValueError, TypeError):

@@ -179,7 +179,7 @@ def _numbers(data: bytes) -> list[int]:
 
 
 def version_of(text: str) -> Version:
-    """Return the version that a normalised text means; pages share most of theirs."""
+    """Return the version that a text means; pages share most of theirs. Raises ValueError."""
     version = _VERSIONS.get(text)
     if version is None:
         version = _VERSIONS[text] = Version(text)

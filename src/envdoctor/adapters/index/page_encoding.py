@@ -46,6 +46,8 @@ class Columns(NamedTuple):
     versions: Mapping[str, str]
     """By stem, normalised; two spellings of one version may be there."""
     urls: list[str]
+    shared: str
+    """What all URLs begin with."""
     sizes: list[int | None]
     times: list[str | None]
     digests: bytes
@@ -65,6 +67,7 @@ class Columns(NamedTuple):
 def encode_page(listing: Listing) -> bytes:
     """Return the compact form of a listing. A file whose name or URL holds a line break is left out."""
     rows = _writable(listing.rows)
+    urls = [row.url for row in rows]
     told = [parted(row.filename) for row in rows]
     stems = [stem for stem, _ in told]
     digests = [_sha256(row.hashes) for row in rows]
@@ -77,7 +80,8 @@ def encode_page(listing: Listing) -> bytes:
             stems=stems,
             kinds=[(tags, row.requires_python) for row, (_, tags) in zip(rows, told, strict=True)],
             versions={stem: row.version for row, stem in zip(rows, stems, strict=True)},
-            urls=[row.url for row in rows],
+            urls=urls,
+            shared=os.path.commonprefix(urls),  # noqa: RUF071 - of texts
             sizes=[row.size for row in rows],
             times=[None if number in odd_times else row.upload_time for number, row in enumerate(rows)],
             digests=b"".join([digest or _NO_DIGEST for digest in digests]),
@@ -102,7 +106,7 @@ def encode_columns(files: Columns) -> bytes:
         spelled.setdefault(version_of(files.versions[stem]), files.versions[stem])
     versions = sorted(spelled)
     numbers = {version: number for number, version in enumerate(versions)}
-    prefix = os.path.commonprefix(urls).rpartition("/")[0]  # noqa: RUF071 - of texts
+    prefix = files.shared.rpartition("/")[0]
     folder_digests = _folder_digests(names, urls, len(prefix))
     folders = [] if folder_digests is not None else _folders(names, urls, len(prefix))
     distinct, folder_of = _numbered(folders)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 from packaging.utils import NormalizedName, canonicalize_name
-from packaging.version import Version
 
+from envdoctor.adapters.index.page_codec import version_of
 from envdoctor.model.index_url import bare_url, url_fault
 
 __all__ = [
@@ -74,7 +74,7 @@ def _is_own(stem: str, project: NormalizedName, own: dict[str, bool]) -> bool:
 def _normalised(text: str, known: dict[str, str | None], read: str | None = None) -> str | None:
     if text not in known:
         try:
-            known[text] = str(Version(text if read is None else read))
+            known[text] = str(version_of(text if read is None else read))
         except ValueError:
             known[text] = None
     return known[text]

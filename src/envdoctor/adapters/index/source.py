@@ -102,7 +102,7 @@ class PageSource:
         reply = ask(self, f"{self.url}{name}/", headers)
         self.fetched(name)
         if reply.status in (404, 410):
-            self.cache.put_page(self.key(name), CachedPage(time.time(), 404, None, None, None, b""))
+            self.cache.put_page(self.key(name), CachedPage(time.time(), 404, None, None, None, b""), cached)
             raise ProjectNotFound(name, self.name)
         digest = hashlib.sha256(reply.content).digest()
         if cached is not None and (reply.status == 304 or (reply.status == 200 and digest == cached.digest)):
@@ -113,7 +113,7 @@ class PageSource:
             reply = ask(self, f"{self.url}{name}/", {"Accept": ACCEPT}) if reply.status == 304 else reply
         body = self._usual(reply, name) or encode_page(self._listing(reply, name))
         etag, modified = reply.headers.get("etag"), reply.headers.get("last-modified")
-        self.cache.put_page(self.key(name), CachedPage(time.time(), 200, etag, modified, digest, body))
+        self.cache.put_page(self.key(name), CachedPage(time.time(), 200, etag, modified, digest, body), cached)
         return decode_page(body, name, self.name)
 
     @staticmethod

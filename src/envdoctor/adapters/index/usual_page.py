@@ -25,7 +25,7 @@ _HEX = 64
 _DASHES = 2
 """In the tags of a wheel."""
 _PRINTABLE = bytes(range(0x20, 0x7F))
-_DIGITS = str.maketrans("123456789", "0" * 9)
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _NO_SIDE = {"sha256": "0" * _HEX}
 _UNUSUAL = (TypeError, KeyError, ValueError, AttributeError, RecursionError)
 """What comes of values of another kind than the usual."""
@@ -51,8 +51,8 @@ def _columns(entries: list[dict[str, Any]], project: NormalizedName) -> Columns:
     told = _told_by_names(entries, project)
     files = told.files
     urls = _column(files, "url")
-    # What the first and the last share in order of the alphabet all share.
-    _expect(_plain("".join(urls), "#[\\"), not urls or os.path.commonprefix(urls).startswith(_ON_NETWORK))  # noqa: RUF071
+    shared = os.path.commonprefix(urls)  # noqa: RUF071 - of texts
+    _expect(_plain("".join(urls), "#[\\"), not urls or shared.startswith(_ON_NETWORK))
     sizes = _column(files, "size")
     known = [size for size in sizes if size is not None]
     _expect({*map(type, known)} <= {int}, min(known, default=0) >= 0, max(known, default=0) < LARGEST)
@@ -63,6 +63,7 @@ def _columns(entries: list[dict[str, Any]], project: NormalizedName) -> Columns:
         kinds=list(zip(told.tags, _pythons(files), strict=True)),
         versions=told.versions,
         urls=urls,
+        shared=shared,
         sizes=sizes,
         times=_times(files),
         digests=_sha256(_column(files, "hashes")),
@@ -149,7 +150,7 @@ def _times(files: list[dict[str, Any]]) -> list[str | None]:
     text = "".join(there)
     _expect(_plain(text, " "), max(map(len, there), default=0) <= LONGEST_TIME)
     # All of one length and form are looked at together.
-    form, first = text.translate(_DIGITS), there[0] if there else ""
+    form, first = text.encode().translate(_DIGITS), there[0] if there else ""
     if form != form[: len(first)] * len(there):
         first = ""
     _expect(bool(MOMENT.match(first)) or all(map(MOMENT.match, there)))
