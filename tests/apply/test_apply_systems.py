@@ -9,6 +9,7 @@ from pathlib import Path, PureWindowsPath
 
 import pytest
 
+from envdoctor.adapters.apply import interpreters
 from envdoctor.adapters.apply.interpreters import PythonFacts, python_of
 from envdoctor.adapters.apply.paths import fault_of_relative
 from envdoctor.adapters.apply.records import shell_scripts
@@ -117,3 +118,21 @@ def test_only_the_targets_own_kind_of_machine_is_treated(
 def test_a_windows_path_in_a_variable_is_left_as_it_is() -> None:
     path = str(PureWindowsPath("C:/Users/Ann Bo/.venv"))
     assert shell_scripts({"P": path}, windows=True)["variables.ps1"] == f"$env:P = '{path}'\n"
+
+
+def test_only_what_the_system_calls_a_program_is_asked_which_python_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A folder that two systems share, as under WSL or Wine, has programs for both.
+    windows = sys.platform == "win32"
+    shared = [tmp_path / "bin" / name for name in ("python3.9", "python3.9.exe")]
+    managed = [tmp_path / "versions/3.9.1" / name for name in ("bin/python3.9", "python.exe")]
+    for path in [*shared, *managed]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    asked: list[Path] = []
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    monkeypatch.setattr(interpreters, "ask_python", lambda executable: asked.append(Path(executable)))
+    assert interpreters.find_python([(3, 9)]) is None
+    assert [path for path in asked if tmp_path in path.parents] == [shared[windows], managed[windows]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -27,6 +28,9 @@ def main(argv: list[str] | None = None) -> int:
         from envdoctor.cli.streams import ClosedStdout
 
         sys.stdout = ClosedStdout()
+    elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        # What its encoding lacks is shown by its number: a pipe on Windows has the letters of one code page.
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if arguments in ([], ["--version"]) and "_ENVDOCTOR_COMPLETE" not in os.environ:

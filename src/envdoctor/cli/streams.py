@@ -82,11 +82,7 @@ class ClosedStdout(io.TextIOBase):
 def write_out(text: str) -> None:
     """Write to standard output and flush it; a reader that has gone is no fault. Raises StreamError."""
     try:
-        try:
-            sys.stdout.write(text)
-        except UnicodeEncodeError:
-            encoding = sys.stdout.encoding or "ascii"
-            sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         reader_gone()

@@ -141,10 +141,9 @@ def _candidates(python: tuple[int, int]) -> Iterator[str]:
     if sys.version_info[:2] == python:
         yield str(Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else f"bin/python{major}.{minor}"))
     for folder in os.environ.get("PATH", "").split(os.pathsep):
-        for name in (f"python{major}.{minor}", f"python{major}.{minor}.exe"):
-            candidate = Path(folder, name)
-            if folder and candidate.is_file():
-                yield str(candidate)
+        candidate = Path(folder, f"python{major}.{minor}{'.exe' if os.name == 'nt' else ''}")
+        if folder and candidate.is_file():
+            yield str(candidate)
     yield from _managed(f"{major}.{minor}")
     launcher = shutil.which("py")
     if launcher is not None:
@@ -165,10 +164,11 @@ def _managed(version: str) -> Iterator[str]:
         Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or home / ".local/share/uv/python"),
         home / "AppData/Roaming/uv/python",
     ]
+    names = ("python.exe", "install/python.exe") if os.name == "nt" else (f"bin/python{version}",)
     for root in roots:
         for pattern in (f"{version}.*", f"cpython-{version}.*"):
             for folder in sorted(root.glob(pattern), reverse=True):
-                for name in (f"bin/python{version}", "python.exe", "install/python.exe"):
+                for name in names:
                     if (folder / name).is_file():
                         yield str(folder / name)
 
