@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,19 @@ def test_the_repair_in_use_is_a_diff_that_git_takes(capsys: pytest.CaptureFixtur
     )
     assert patched.returncode == 0
     assert "torch==2.4.1" in (example / "requirements.txt").read_text(encoding="utf-8")
+
+
+def test_a_diff_in_a_pipe_has_the_letters_and_line_ends_of_the_file(tmp_path: Path) -> None:
+    # A pipe on Windows would make two of one carriage return, and has the letters of one code page.
+    (tmp_path / "requirements.txt").write_bytes("# ä 中 \x0c ─\r\ntorch==2.7\r\ntorchaudio==2.7\r\n".encode())
+    done = subprocess.run(
+        [sys.executable, "-m", "envdoctor", "repair", str(tmp_path), *OPTIONS], capture_output=True, check=True,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+    )  # fmt: skip
+    assert done.stdout.decode() == (
+        "--- a/requirements.txt\n+++ b/requirements.txt\n@@ -1,3 +1,3 @@\n # ä 中 \x0c ─\r\n"
+        "-torch==2.7\r\n-torchaudio==2.7\r\n+torch==2.4.1\r\n+torchaudio==2.4.1\r\n"
+    )
 
 
 def test_what_is_written_resolves_and_undo_takes_it_back(capsys: pytest.CaptureFixture[str], example: Path) -> None:

@@ -169,18 +169,14 @@ def test_a_terminal_without_unicode_gets_ascii(tmp_path: Path, variables: dict[s
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("verb", ["repair", "profiles"])
-def test_letters_that_the_output_lacks_are_shown_by_their_number(tmp_path: Path, verb: str) -> None:
-    # A pipe on Windows has the letters of one code page; the line between comment signs comes from a real project.
-    (tmp_path / "requirements.txt").write_bytes("# ── 中文 ─\ntorch==2.7\ntorchaudio==2.7\n".encode())
+def test_letters_that_the_output_lacks_are_shown_by_their_number(tmp_path: Path) -> None:
+    # A pipe on Windows has the letters of one code page.
     (tmp_path / "中.toml").write_bytes((Path(__file__).parents[2] / "profiles/xtts-zluda.toml").read_bytes())
-    arguments = {"repair": ["repair", str(tmp_path), *CHECK[2:]], "profiles": ["profiles", "validate", "中.toml"]}[verb]
     done = subprocess.run(
-        [*PROGRAM, *arguments], env={**os.environ, "PYTHONIOENCODING": "cp1252"}, cwd=tmp_path, capture_output=True,
-        check=False,
+        [*PROGRAM, "profiles", "validate", "中.toml"], env={**os.environ, "PYTHONIOENCODING": "cp1252"}, cwd=tmp_path,
+        capture_output=True, check=False,
     )  # fmt: skip
-    assert (done.returncode, done.stderr.count(b"fault of envdoctor")) == (0, 0), done.stderr
-    assert b"\\u4e2d" in done.stdout
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [b"\\u4e2d.toml:", b"valid"], b"")
 
 
 @pytest.mark.parametrize("place", ["no-such-folder/report.json", ".", "file/report.json"])

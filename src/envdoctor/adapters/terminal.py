@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
-__all__ = ["follows_links", "output_encoding", "wants_colour"]
+__all__ = ["follows_links", "keep_line_ends", "output_encoding", "wants_colour"]
 
 _FOLLOWS_NO_LINKS = ("dumb", "linux", "unknown")
 
@@ -43,6 +44,12 @@ def follows_links() -> bool:
 def output_encoding() -> str:
     """Return the encoding of standard output, in lower case; ``ascii`` where it has none."""
     return (getattr(sys.stdout, "encoding", None) or "ascii").lower()
+
+
+def keep_line_ends() -> None:
+    """Let standard output, but on a terminal, have UTF-8 and the line ends as they are: what `git apply` takes."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape", newline="")
 
 
 def _takes_escape_codes() -> bool:

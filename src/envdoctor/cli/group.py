@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from envdoctor import __version__
 from envdoctor.cli.completion import in_short
-from envdoctor.cli.streams import StreamError, reader_gone, stream_error
+from envdoctor.cli.streams import StreamError, silence_stdout, stream_error
 from envdoctor.cli.verb_list import VERBS
 
 __all__ = ["Interrupted", "app", "usage_error"]
@@ -67,7 +67,7 @@ class LazyGroup(TyperGroup):
             raise Interrupted(*stop.args) from None
         except BrokenPipeError:
             # The reader of a pipe (`| head`) has seen enough.
-            reader_gone()
+            silence_stdout()
             return 0
         except OSError as error:
             reason = stream_error(error)

@@ -110,7 +110,7 @@ def _run(arguments: list[str]) -> int:
     import typer
 
     from envdoctor.cli.group import Interrupted, app, usage_error
-    from envdoctor.cli.streams import StreamError, flush, reader_gone, silence_stdout, stream_error
+    from envdoctor.cli.streams import StreamError, flush, silence_stdout, stream_error
     from envdoctor.ports import UsageError
 
     try:
@@ -127,7 +127,7 @@ def _run(arguments: list[str]) -> int:
         return _interrupted(stop)
     except BrokenPipeError:
         # Help is written before a verb is invoked, and so are the errors of the parser.
-        reader_gone()
+        silence_stdout()
         return 0
     except typer.Exit as leave:
         return leave.exit_code

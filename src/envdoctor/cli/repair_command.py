@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from envdoctor.adapters.terminal import keep_line_ends
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import teller
 from envdoctor.cli.output import write_document
@@ -102,6 +103,7 @@ def repair(
     if format is opt.PageFormat.JSON:
         write_document("repair", **made.document(written=written))
     else:
+        keep_line_ends()
         sys.stdout.writelines(change.diff() for change in made.changes)
         _tell(made, project, tell, write=write)
     raise typer.Exit(_BY_HAND if made.by_hand else 0)

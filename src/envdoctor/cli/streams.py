@@ -15,7 +15,6 @@ __all__ = [
     "ClosedStdout",
     "StreamError",
     "flush",
-    "reader_gone",
     "silence_stdout",
     "stopped_like_ctrl_c",
     "stream_error",
@@ -85,7 +84,7 @@ def write_out(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        reader_gone()
+        silence_stdout()
     except OSError as error:
         raise StreamError(error.strerror or str(error)) from error
 
@@ -100,13 +99,8 @@ def stream_error(error: OSError) -> str | None:
     return (error.strerror or str(error)) if error.filename is None and error.errno in _OF_STREAMS else None
 
 
-def reader_gone() -> None:
-    """Let what is still to be written go nowhere: Python would complain again at exit."""
-    silence_stdout()
-
-
 def silence_stdout() -> None:
-    """Point standard output at nothing, together with what its buffer still holds."""
+    """Point standard output at nothing, with what its buffer still holds: Python would complain again at exit."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import io
 from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
@@ -71,8 +72,8 @@ class FileChange:
     def diff(self) -> str:
         """Return the change as a unified diff."""
         rows = difflib.unified_diff(
-            self.before.splitlines(keepends=True),
-            self.after.splitlines(keepends=True),
+            io.StringIO(self.before, newline="\n").readlines(),
+            io.StringIO(self.after, newline="\n").readlines(),
             f"a/{self.path}",
             f"b/{self.path}",
         )
