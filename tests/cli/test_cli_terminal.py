@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -41,6 +42,11 @@ def shell(command: str, *arguments: str, cwd: Path, **variables: str) -> subproc
 def listings(tmp_path: Path) -> Path:
     (tmp_path / "A").write_text("torch==2.4.1\n", encoding="utf-8")
     return tmp_path
+
+
+@pytest.fixture
+def example_copy(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(EXAMPLE, tmp_path / "ä 中" / "song-maker"))
 
 
 @posix
@@ -177,6 +183,14 @@ def test_letters_that_the_output_lacks_are_shown_by_their_number(tmp_path: Path)
         capture_output=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, [b"\\u4e2d.toml:", b"valid"], b"")
+
+
+@pytest.mark.skipif(os.name != "nt", reason="needs paths that Windows takes as they are")
+def test_a_path_that_windows_takes_as_it_is_is_a_project(
+    capsys: pytest.CaptureFixture[str], example_copy: Path
+) -> None:
+    assert main(["check", f"\\\\?\\{example_copy}", *CHECK[2:], "--quiet"]) == 1
+    assert "requirements.txt" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("place", ["no-such-folder/report.json", ".", "file/report.json"])

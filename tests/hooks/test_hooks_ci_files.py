@@ -42,6 +42,7 @@ def steps_of_examples() -> list[tuple[str, dict[str, Any]]]:
         ("github-actions", "action.yml", ()),
         ("github-workflows", "examples/ci/github.yml", ()),
         ("github-workflows", "examples/ci/matrix.yml", ()),
+        ("github-workflows", ".github/workflows/systems.yml", ()),
         ("gitlab-ci", "examples/ci/gitlab-ci.yml", ("--data-transform", "gitlab-ci")),
     ],
 )

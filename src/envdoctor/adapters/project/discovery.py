@@ -24,7 +24,7 @@ from envdoctor.adapters.project.sources import is_left_alone
 from envdoctor.adapters.project.toml_document import glance
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["Found", "denied_below", "is_own_lock", "look_into", "nested_files"]
+__all__ = ["Found", "denied_below", "enter", "is_own_lock", "look_into", "nested_files"]
 
 _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
 
@@ -121,9 +121,15 @@ def _is_own(path: Path, _dated: int, _size: int) -> bool:
     return isinstance(tool, dict) and "envdoctor" in tool
 
 
+def enter(directory: Path) -> None:
+    r"""Raise OSError for a directory that may be listed and not entered; Windows has none, nor `\\?\C:\folder\.`."""
+    if os.name == "posix":
+        os.stat(f"{directory}/.")  # noqa: PTH116 - a Path drops the point
+
+
 def _files(directory: Path, shown: str) -> list[Path]:
     try:
-        os.stat(f"{directory}{os.sep}.")  # noqa: PTH116 - a Path drops the point
+        enter(directory)
         return sorted(path for path in directory.iterdir() if os.path.isfile(path))
     except PermissionError as error:
         message = "the directory may not be read (permission denied)"

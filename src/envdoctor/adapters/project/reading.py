@@ -10,6 +10,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.adapters.project.discovery import enter
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
 from envdoctor.adapters.project.file_names import Form, form_of
 from envdoctor.adapters.project.folder import name_others, read_directory
@@ -97,7 +98,7 @@ def _root(path: Path) -> tuple[Path, Path | None]:
         resolved = path.resolve(strict=True)
         if resolved.is_dir():
             os.scandir(resolved).close()  # What may not be listed is not empty.
-            os.stat(f"{resolved}{os.sep}.")  # noqa: PTH116 - a Path drops the point
+            enter(resolved)
             return resolved, None
         # The name counts for the form, so a link keeps its own.
         return path.absolute().parent.resolve(), path.absolute().parent.resolve() / path.name
