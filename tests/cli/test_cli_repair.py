@@ -43,7 +43,7 @@ def test_a_diff_in_a_pipe_has_the_letters_and_line_ends_of_the_file(tmp_path: Pa
     # A pipe on Windows would make two of one carriage return, and has the letters of one code page.
     (tmp_path / "requirements.txt").write_bytes("# ä 中 \x0c ─\r\ntorch==2.7\r\ntorchaudio==2.7\r\n".encode())
     done = subprocess.run(
-        [sys.executable, "-m", "envdoctor", "repair", str(tmp_path), *OPTIONS], capture_output=True, check=True,
+        [sys.executable, "-m", "envdoctor", "repair", str(tmp_path), *ON_ITS_INDEX], capture_output=True, check=True,
         env={**os.environ, "PYTHONIOENCODING": "cp1252"},
     )  # fmt: skip
     assert done.stdout.decode() == (
