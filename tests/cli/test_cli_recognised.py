@@ -75,7 +75,7 @@ def test_a_card_of_another_maker_stops_a_profile(tmp_path: Path, cards: list[tup
     ],
 )
 def test_a_card_that_is_typed_is_not_left_unused(tmp_path: Path, gpu: str | None, taken: str | None) -> None:
-    (tmp_path / "requirements.txt").write_text("muq\npyopenjtalk\n", encoding="utf-8")
+    (tmp_path / "requirements.txt").write_text("muq\npedalboard\n", encoding="utf-8")
     said: list[str] = []
     found = recognised_profile(
         tmp_path,

@@ -252,6 +252,14 @@ def test_a_projects_own_name_is_enough() -> None:
     assert (found.profile.name, found.reason) == ("kokoro-coreml", "is called `Kokoro`")
 
 
+def test_the_first_diffrhythm_is_not_taken_for_the_second() -> None:
+    """Both ask for muq, torchdiffeq and pyopenjtalk, and want other releases of transformers and torchaudio."""
+    first = ["accelerate", "torchdiffeq", "torchaudio", "x-transformers", "muq", "pyopenjtalk", "langsegment", "mutagen"]
+    second = ["torch", "torchdiffeq", "muq", "pedalboard", "pyopenjtalk", "onnxruntime"]
+    assert recognise(["infer/infer.py"], first) == []
+    assert recognise(["inference.sh"], second)[0].profile.name.startswith("diffrhythm2")
+
+
 def test_variants_of_a_stack_match_equally_and_the_systems_own_comes_first() -> None:
     matches = recognise(lambda: ["diffrhythm2/cfm.py"], ["muq"], prefer_os=OperatingSystem.WINDOWS)
 
