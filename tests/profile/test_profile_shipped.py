@@ -254,7 +254,16 @@ def test_a_projects_own_name_is_enough() -> None:
 
 def test_the_first_diffrhythm_is_not_taken_for_the_second() -> None:
     """Both ask for muq, torchdiffeq and pyopenjtalk, and want other releases of transformers and torchaudio."""
-    first = ["accelerate", "torchdiffeq", "torchaudio", "x-transformers", "muq", "pyopenjtalk", "langsegment", "mutagen"]
+    first = [
+        "accelerate",
+        "torchdiffeq",
+        "torchaudio",
+        "x-transformers",
+        "muq",
+        "pyopenjtalk",
+        "langsegment",
+        "mutagen",
+    ]
     second = ["torch", "torchdiffeq", "muq", "pedalboard", "pyopenjtalk", "onnxruntime"]
     assert recognise(["infer/infer.py"], first) == []
     assert recognise(["inference.sh"], second)[0].profile.name.startswith("diffrhythm2")

@@ -163,6 +163,20 @@ def test_a_bad_line_is_a_problem_and_the_rest_goes_on(read_files, line, kind):
     assert [(problem.kind, problem.origin.line) for problem in project.problems] == [(kind, 2)]
 
 
+def test_a_path_where_an_address_has_its_port_is_no_requirement(read_files):
+    """git reads `host:path` behind ssh alone; pip and uv refuse it, so no fetching can help."""
+    lines = (
+        "-e git+https://git.example:owner/alpha.git#egg=alpha\n"
+        "beta @ git+https://git.example:8443/owner/beta.git\n"
+        "gamma @ git+https://user:word@git.example/owner/gamma.git\n"
+    )
+    project = read_files({"requirements.txt": lines})
+    (problem,) = project.problems
+    assert problem.message == "`owner` stands where the address has its port, which is a number"
+    assert problem.suggestions == ("-e git+https://git.example/owner/alpha.git#egg=alpha",)
+    assert [item.name for item in project.requirements] == ["beta", "gamma"]
+
+
 @pytest.mark.parametrize(
     ("text", "suggestions"),
     [

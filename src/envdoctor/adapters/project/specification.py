@@ -103,6 +103,8 @@ _NAMED_URL = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[^\]]*\])?\s*@\s*\S
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 _EXTRAS = re.compile(r"^(?P<body>.+?)\[(?P<extras>[^\[\]]*)\]$")
 _NAME = re.compile(r"^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$")
+_PORT = re.compile(r"(?:\w+\+)?https?://(?:[^/@\s]*@)?[^/:@\s\[]+:(?![\d${%]|/)([^/@\s]+)/")
+"""What stands where an address has its port, and is no number: `github.com:owner/` is ssh's way to write a path."""
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tbz", ".tar.xz", ".txz", ".tlz", ".tar.lz")
 _VCS = re.compile(r"^(?:git|hg|svn|bzr)\+|^git://")
 
@@ -144,6 +146,10 @@ def parse_line(
     """Read what stands on a requirements file's line, options and comment already cut off."""
     text = text.strip()
     shown = written or text
+    if port := _PORT.search(text):
+        message = f"`{port[1]}` stands where the address has its port, which is a number"
+        mended = f"{'-e ' if editable else ''}{text[: port.start(1) - 1]}/{text[port.start(1) :]}"
+        return ReadingProblem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, shown, (mended,))
     if _URL.match(text) or _VCS.match(text):
         return _reference(text, origin, shown, editable)
     if _NAMED_URL.match(text):
