@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
+    from envdoctor.diagnose.advisories.advisory import Advisory
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.profile import Patch, Profile
 
@@ -42,9 +43,11 @@ def _guarded(rule: Rule, examination: Examination) -> Iterator[Finding]:
         yield _internal(rule.code, error)
 
 
-def _advised(examination: Examination, told: Collection[tuple[str, str]] = ()) -> Iterator[Finding]:
+def _advised(
+    examination: Examination, further: Sequence[Advisory], told: Collection[tuple[str, str]] = ()
+) -> Iterator[Finding]:
     try:
-        advisories = advisories_for(examination)
+        advisories = (*advisories_for(examination), *further)
         if not advisories and not examination.log:
             return
         from envdoctor.diagnose.advisories.advising import advise, once
@@ -53,7 +56,7 @@ def _advised(examination: Examination, told: Collection[tuple[str, str]] = ()) -
         if examination.log:
             from envdoctor.diagnose.advisories.log_reading import read_log
 
-            shown = list(read_log(examination))
+            shown = list(read_log(examination, further))
         yield from once(advise(examination, advisories=advisories, told=told), shown)
         if examination.log:
             from envdoctor.diagnose.logs.log_findings import findings_of_log
@@ -125,12 +128,17 @@ def _patched(finding: Finding, profile: Profile | None, misfits: Collection[str]
 
 
 def examine(
-    examination: Examination, *, families: tuple[str, ...] = ("",), said: Iterable[Finding] = ()
+    examination: Examination,
+    further: Sequence[Advisory] = (),
+    *,
+    families: tuple[str, ...] = ("",),
+    said: Iterable[Finding] = (),
 ) -> tuple[Finding, ...]:
     """Run every rule whose needs are met and every advisory; the worst findings first, each once.
 
-    ``families``: beginnings of the codes of the rules to run, such as ``RES2``; advisories always are. ``said``: what
-    another look has found; an advisory that tells the same as a rule's finding, here or there, is left out.
+    ``further``: advisories of others' files. ``families``: beginnings of the codes of the rules to run, such as
+    ``RES2``; advisories always are. ``said``: what another look has found; an advisory that tells the same as a rule's
+    finding, here or there, is left out.
 
     A rule that raises becomes an ``internal`` finding. Never raises.
     """
@@ -145,7 +153,7 @@ def examine(
     rules = [rule for rule in rules_for(examination) if rule.code.startswith(families)]
     found = [item for rule in rules for item in _guarded(rule, examination)]
     misfits = {state.name for state in examination.patches if state.state in ("misfit", "absent")}
-    advised = list(_advised(examination, {(item.rule, item.subject) for item in (*found, *said)}))
+    advised = list(_advised(examination, further, {(item.rule, item.subject) for item in (*found, *said)}))
     found = [*(item for item in found if not _told_better(item, advised)), *advised]
     found = [_patched(item, examination.profile, misfits) for item in found]
     unique = {(item.rule, item.subject, item.message, item.unknowns): item for item in found}
@@ -157,7 +165,7 @@ def judge(examination: Examination) -> int:
     return len(breakages(examination))
 
 
-def breakages(examination: Examination) -> tuple[Finding, ...]:
+def breakages(examination: Examination, further: Sequence[Advisory] = ()) -> tuple[Finding, ...]:
     """Return the known breakages of a resolution.
 
     These are findings at warning or above of the rules that rank, and of advisories.
@@ -169,7 +177,7 @@ def breakages(examination: Examination) -> tuple[Finding, ...]:
     )
     rules = [rule for rule in rules_for(bare) if rule.ranks]
     found = [item for rule in rules for item in _guarded(rule, bare)]
-    found += _advised(bare)
+    found += _advised(bare, further)
     unique = {(item.rule, item.subject, item.message): item for item in found if item.severity is not Severity.INFO}
     return tuple(unique.values())
 

@@ -10,7 +10,6 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Facts
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.advisories.advisory import Advisory
     from envdoctor.diagnose.demand import Demands
     from envdoctor.diagnose.torch_choice import TorchChoice
     from envdoctor.model.binary import BinaryInventory
@@ -78,8 +77,6 @@ class Examination:
     archives: ArchiveReader | None = None
     torch: TorchChoice | None = None
     """The ways to a torch for the card, where the card chose the backend."""
-    further: tuple[Advisory, ...] = ()
-    """Advisories of others' files."""
     log: str | None = None
     """Text of an install log or traceback."""
     assumed: frozenset[TargetProperty] = frozenset()

@@ -146,7 +146,7 @@ def _diagnose_and_judge(request: CheckRequest, repair: str, phases: Phases, *, g
             override_failure=diagnosis.profile_failure,
             groups=outcomes,
         )
-    findings = examine(examination)
+    findings = examine(examination, request.further)
     if manifest is not None and diagnosis is not None and not unread and changes_anything(request.profile):
         if not diagnosis.conflicts:
             findings = (*findings, *_as_they_stand(request, manifest, examination, findings))
@@ -194,7 +194,9 @@ def _as_they_stand(
     archives = request.plain_archives or request.archives
     if request.project is None or index is None:
         return ()
-    return found_as_they_stand(manifest, len(request.project.requirements), examination, findings, index, archives)
+    return found_as_they_stand(
+        manifest, len(request.project.requirements), examination, findings, index, archives, request.further
+    )
 
 
 def _without_bounds(
@@ -203,7 +205,9 @@ def _without_bounds(
     # With a lock the profile is accepted; a hook need not look once more.
     if request.profile is None or request.index is None or examination.resolution is None or request.locked:
         return ()
-    return found_without_bounds(manifest, request.profile, examination, findings, request.index, request.archives)
+    return found_without_bounds(
+        manifest, request.profile, examination, findings, request.index, request.archives, request.further
+    )
 
 
 def _manifest(request: CheckRequest) -> Manifest | None:
@@ -227,7 +231,6 @@ def _examination(request: CheckRequest) -> Examination:
         archives=request.archives,
         log=request.log,
         torch=request.torch,
-        further=request.further,
         not_read=request.not_read,
         patches=request.patches,
         accepted=request.locked is not None,
@@ -243,7 +246,7 @@ def _diagnose(
     repair: str,
 ) -> Diagnosis:
     def known(resolution: Resolution) -> tuple[Finding, ...]:
-        return breakages(replace(examination, resolution=resolution))
+        return breakages(replace(examination, resolution=resolution), request.further)
 
     return diagnose(
         manifest,

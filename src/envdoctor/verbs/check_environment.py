@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from envdoctor.verbs.target_choice import TargetChoice, assumed_of, fitted, pick
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
+    from envdoctor.diagnose.advisories.advisory import Advisory
     from envdoctor.model.conflict import Conflict
     from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
     from envdoctor.model.profile import Profile
@@ -39,10 +40,10 @@ if TYPE_CHECKING:
 __all__ = ["check_patient", "could_be_asked", "report_of_patient", "with_requirements"]
 
 
-def check_patient(examination: Examination) -> Report:
+def check_patient(examination: Examination, further: Sequence[Advisory]) -> Report:
     """Return the report of ``check`` over what is known of an environment or a machine alone."""
     begin = time.perf_counter()
-    findings = examine(examination)
+    findings = examine(examination, further)
     seconds = round(time.perf_counter() - begin, 3)
     return Report(
         command="check",
@@ -187,12 +188,11 @@ def report_of_patient(
         binaries=patient.binaries,
         facts=patient.facts,
         log=patient.log,
-        further=further_advisories(Settings(), Path()),
         assumed=assumed,
         not_read=patient.not_read,
     )
     with collector_paused():
-        report = check_patient(examination)
+        report = check_patient(examination, further_advisories(Settings(), Path()))
     place = (environment.root,) if environment is not None and environment.root else ()
     settings = target_facts(target, target_choice, Settings(), profile, patient)
     if environment is None and profile is None:

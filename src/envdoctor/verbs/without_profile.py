@@ -6,8 +6,9 @@ right, so a reader would never learn what is wrong with the project; these findi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
@@ -20,6 +21,9 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.ports import ArchiveReader, Index
 from envdoctor.resolve.diagnosis import resolve
 from envdoctor.resolve.manifest import Manifest
+
+if TYPE_CHECKING:
+    from envdoctor.diagnose.advisories.advisory import Advisory
 
 __all__ = ["changes_anything", "found_as_they_stand", "found_without_bounds"]
 
@@ -48,6 +52,7 @@ def found_as_they_stand(
     applied: Collection[Finding],
     index: Index,
     archives: ArchiveReader | None,
+    further: Sequence[Advisory],
 ) -> tuple[Finding, ...]:
     """Return the errors and warnings of the project's own resolution that the profile's resolution no longer has.
 
@@ -66,7 +71,7 @@ def found_as_they_stand(
     if resolution is None:
         return ()
     seen = _seen(examination, resolution, index, archives)
-    found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
+    found = examine(seen, further, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
     profile, target = examination.profile, examination.target
     mends = profile is None or target is None or profile.target.serves(target)
     return tuple(_marked(found, applied, resolution, Look.AS_THEY_STAND, mends=mends))
@@ -79,6 +84,7 @@ def found_without_bounds(
     applied: Collection[Finding],
     index: Index,
     archives: ArchiveReader | None,
+    further: Sequence[Advisory],
 ) -> tuple[Finding, ...]:
     """Return, as notes, what the profile's constraints alone keep away: all else of the profile holds here.
 
@@ -93,7 +99,7 @@ def found_without_bounds(
     if resolution is None:
         return ()
     seen = _seen(examination, resolution, index, archives)
-    found = examine(seen, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
+    found = examine(seen, further, families=_SPEAKS_OF_WHAT_BREAKS, said=applied)
     marked = _marked(found, applied, resolution, Look.WITHOUT_BOUNDS)
     return tuple(replace(item, severity=Severity.INFO) for item in marked)
 

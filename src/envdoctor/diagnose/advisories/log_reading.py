@@ -97,14 +97,16 @@ def _situation_of_log(examination: Examination, log: LogText) -> Situation:
     return Situation(scenes(told, shipped_wheel_facts())[0])
 
 
-def read_log(examination: Examination, *, shown_by: str = "the log") -> Iterator[Finding]:
+def read_log(
+    examination: Examination, further: Sequence[Advisory] = (), *, shown_by: str = "the log"
+) -> Iterator[Finding]:
     """Yield a finding for every advisory with a symptom that the examination's log shows.
 
-    Where one says the same as another and more, it speaks alone.
+    ``further``: advisories of others' files. Where one says the same as another and more, it speaks alone.
     """
     log = LogText(examination.log or "")
     hits: list[tuple[Advisory, LogHit]] = []
-    for advisory in (*shipped_advisories().advisories, *examination.further):
+    for advisory in (*shipped_advisories().advisories, *further):
         if advisory.symptoms:
             hit = log.first(advisory.symptoms, advisory.symptom_mentions, advisory.symptom_within)
             if hit:

@@ -20,7 +20,7 @@ __all__ = ["advisories_for", "index_row"]
 
 
 def advisories_for(examination: Examination) -> tuple[Advisory, ...]:
-    """Return the advisories that may be true of an examination; all of them where a log is to be read.
+    """Return the shipped advisories that may be true of an examination; all of them where a log is to be read.
 
     Those are left out that need a package which is neither planned, nor installed, nor asked for, and of an
     environment without facts, profile and project those that ask about nothing else.
@@ -29,7 +29,7 @@ def advisories_for(examination: Examination) -> tuple[Advisory, ...]:
     if names is None or examination.log:
         from envdoctor.diagnose.advisories.book import shipped_advisories
 
-        return (*shipped_advisories().advisories, *examination.further)
+        return shipped_advisories().advisories
     more = bool(
         len(examination.facts)
         or examination.profile is not None
@@ -39,10 +39,10 @@ def advisories_for(examination: Examination) -> tuple[Advisory, ...]:
     )
     codes = frozenset(_possible(names, more=more))
     if not codes:
-        return examination.further
+        return ()
     from envdoctor.diagnose.advisories.book import read_some
 
-    return (*read_some(codes), *examination.further)
+    return tuple(read_some(codes))
 
 
 def _names(examination: Examination) -> frozenset[str] | None:
