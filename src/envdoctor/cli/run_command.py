@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from envdoctor.cli.messages import error, say
 from envdoctor.verbs.environment_places import one_environment
 
+if TYPE_CHECKING:
+    from envdoctor.adapters.apply.answering import Answer
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _NOT_FOUND = 127
 _EPILOG = (
     "Examples: `envdoctor run -- python app.py --device cpu`; `envdoctor run --env .venv-rvc -- python -m rvc`. "
-    "The exit code is the command's own."
+    "The exit code is the command's own; with `--answers` it is 0 where the address answered, else 1."
 )
 
 
@@ -32,10 +35,21 @@ def run(
             "that has the command.",
         ),
     ] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            "--answers",
+            metavar="URL",
+            help="Try the start: wait until this address answers (`http://127.0.0.1:8010`), then end the command.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", metavar="S", min=1, help="How long `--answers` waits, in seconds.")
+    ] = 600,
 ) -> None:
     """Start a command inside the environment, with the profile's variables."""
     from envdoctor.verbs.earlier_fixes import is_cut_short
-    from envdoctor.verbs.run import command_in, start
+    from envdoctor.verbs.run import command_in, start, try_start
 
     environment = one_environment(env, command[0])
     program, variables = command_in(environment, command[0])
@@ -45,4 +59,20 @@ def run(
         error(f"`{command[0]}` is neither in `{environment}` nor on the PATH")
         raise typer.Exit(_NOT_FOUND)
     sys.stdout.flush()
+    if answers is not None:
+        found = try_start([program, *command[1:]], variables, answers, time_limit)
+        _say_answer(found, answers)
+        raise typer.Exit(0 if found.is_well else 1)
     raise typer.Exit(start(program, command[1:], variables))
+
+
+def _say_answer(found: Answer, url: str) -> None:
+    if found.is_well:
+        say(f"note: `{url}` answers ({found.status}) {found.seconds:.0f} s after the start; the command was ended")
+    elif found.ended_with is not None:
+        told = f"the command ended with {found.ended_with} before `{url}` answered"
+        error(f"{told}; `envdoctor check --log FILE` reads what it printed")
+    elif found.status is not None:
+        error(f"`{url}` answers with {found.status}, a failure of the program's own; the command was ended")
+    else:
+        error(f"`{url}` did not answer in {found.seconds:.0f} s; the command was ended")

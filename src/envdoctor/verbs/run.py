@@ -7,12 +7,16 @@ import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envdoctor.adapters.apply.interpreters import python_of
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.ports import UsageError
 
-__all__ = ["command_in", "start", "variables_for"]
+if TYPE_CHECKING:
+    from envdoctor.adapters.apply.answering import Answer
+
+__all__ = ["command_in", "start", "try_start", "variables_for"]
 
 _LEADING_OUT = ("PYTHONHOME", "__PYVENV_LAUNCHER__", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
 
@@ -66,3 +70,24 @@ def start(program: str, arguments: Sequence[str], variables: Mapping[str, str]) 
     signal.signal(signal.SIGINT, lambda _number, _frame: None)
     code = subprocess.run(command, env=dict(variables), check=False).returncode  # noqa: S603
     return code - (1 << 32) if code >= 1 << 31 else code
+
+
+def try_start(command: Sequence[str], variables: Mapping[str, str], url: str, limit_s: float) -> Answer:
+    """Start a command, wait until an address answers, and end it. Raises UsageError."""
+    from urllib.parse import urlsplit
+
+    from envdoctor.adapters.apply.answering import status_at, wait_for_answer
+
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise UsageError(f"--answers: `{url}` is no address such as `http://127.0.0.1:8010`")
+    if status_at(url) is not None:
+        raise UsageError(f"--answers: something answers at `{url}` already; end it, or take another port")
+    try:
+        return wait_for_answer(command, variables, url, limit_s)
+    except OSError as error:
+        raise UsageError(f"`{command[0]}` could not be started: {error.strerror or error}") from error
