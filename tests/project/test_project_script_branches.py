@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from envdoctor.model.project import LeftOut
@@ -98,6 +100,67 @@ def test_one_branch_counts_and_the_others_are_named(read_files, name, text, aske
 def test_the_branch_of_the_target_counts(read_files, platform, version):
     project = read_files({"a.sh": SYSTEMS}, at="a.sh", target_environment={"sys_platform": platform})
     assert [str(line) for line in project.requirements] == [f"torch=={version}"]
+
+
+TORCH = "pip install torch==2.3.0"
+OLD = "pip install torch==2.1.0"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.sh", f"{TORCH} || {OLD}"),
+        ("a.sh", f"{TORCH} ||\n  {OLD}"),
+        ("a.sh", f"{TORCH} \\\n  || {OLD}"),
+        ("a.sh", f"{TORCH} || (echo again; {OLD})"),
+        ("a.sh", f"{TORCH} || {{\n  echo again\n  {OLD}\n}}"),
+        ("a.sh", f"({TORCH} && echo fine) || {OLD}"),
+        ("a.sh", f"cd . && {TORCH} || {OLD} || {OLD}.post1"),
+        ("a.sh", f"if ! {TORCH}; then\n  echo again\n  {OLD}\nfi"),
+        ("a.sh", f"{TORCH}\nif [ $? -ne 0 ]; then\n  if true; then {OLD}; fi\nfi"),
+        ("a.bat", f"{TORCH} || {OLD}"),
+        ("a.bat", f"{TORCH} || (\n  echo again\n  {OLD}\n)"),
+        ("a.bat", f"{TORCH}\nif errorlevel 1 {OLD}"),
+        ("a.bat", f"{TORCH}\nif %errorlevel% neq 0 (\n  {OLD}\n)"),
+        ("a.ps1", f"{TORCH} || {OLD}"),
+        ("a.ps1", f"{TORCH}\nif ($LASTEXITCODE -ne 0) {{\n  {OLD}\n}}"),
+        ("a.ps1", f"try {{\n  {TORCH}\n}} catch {{\n  {OLD}\n}}"),
+    ],
+)
+def test_what_runs_where_an_install_fails_is_named_and_not_added_up(read_files, name, text):
+    project = read_files({name: f"{text}\npip install numpy\n"}, at=name)
+    assert [str(line) for line in project.requirements] == ["torch==2.3.0", "numpy"]
+    assert [one.detail.partition("torch==2.1.0")[1] for one in project.left_out if one.reason is LeftOut.FALLBACK]
+    assert not [one for one in project.left_out if one.reason is not LeftOut.FALLBACK]
+    assert project.commands[0].checked or not re.search(r"\|\||if !", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "asked"),
+    [
+        ("a.sh", "command -v uv || pip install uv", ["uv"]),
+        ("a.sh", "pip install six || true", ["six"]),
+        ("a.sh", "pip install six || pip install attrs && pip install idna", ["six", "idna"]),
+        ("a.sh", '[ "$(uname)" = Darwin ] && pip install six || pip install attrs', ["attrs"]),
+        ("a.sh", "[[ $OSTYPE == darwin* ]] && pip install six\npip install attrs", ["attrs"]),
+        ("a.sh", "[[ $OSTYPE == darwin* ]] && pip install six", ["six"]),
+        ("a.sh", "if [[ $OSTYPE == darwin* ]]; then pip install six; fi\npip install attrs", ["attrs"]),
+        ("a.sh", "if [[ $OSTYPE == darwin* ]]; then pip install six; fi", ["six"]),
+        ("a.sh", "[ -f x ] && pip install six && pip install attrs", ["six", "attrs"]),
+        ("a.sh", 'python -c "import six"\nif [ $? -ne 0 ]; then pip install six; fi', ["six"]),
+        ("a.sh", "pip install six\nif [ $? -eq 0 ]; then pip install attrs; fi", ["six", "attrs"]),
+        ("a.sh", "if ! pip install six; then pip install attrs; else pip install idna; fi", ["six", "idna"]),
+        ("a.sh", "if pip install six; then pip install attrs; fi", ["six", "attrs"]),
+        ("a.sh", "all() { pip install six; }\nall || exit 1\n{ pip install attrs; }", ["six", "attrs"]),
+        ("a.bat", 'python -c "import six"\nif errorlevel 1 pip install six', ["six"]),
+        ("a.bat", "pip install six\nif not errorlevel 1 pip install attrs", ["six", "attrs"]),
+        ("a.bat", "pip install six\nif errorlevel 1 exit /b 1\npip install attrs", ["six", "attrs"]),
+        ("a.ps1", "try { pip install six } catch { exit 1 }\npip install attrs", ["six", "attrs"]),
+    ],
+)
+def test_what_runs_as_well_counts(read_files, name, text, asked):
+    project = read_files({name: f"{text}\n"}, at=name, target_environment={"sys_platform": "linux"})
+    assert [str(line) for line in project.requirements] == asked
 
 
 def test_branches_of_a_dockerfile_s_command(read_files):

@@ -17,6 +17,7 @@ from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
 from envdoctor.adapters.project.script_branches import branches_of, taken
+from envdoctor.adapters.project.script_fallbacks import fallbacks, group_after
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
 from envdoctor.adapters.project.specification import parse_line
@@ -46,7 +47,8 @@ _SWITCHES = ("pre", "prefer-binary", "require-hashes")
 _LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
 _HEREDOC = re.compile(r"^<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*$")
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
-_LEAVES = re.compile(r"^(?:exit|return|goto|\(|\{|throw|die|false|break)", re.I)
+_ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
+_LEAVES = re.compile(r"^(?:exit|return|goto|throw|die|false|break)", re.I)
 
 
 @dataclass(slots=True)
@@ -128,21 +130,26 @@ def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
     listed = [replace(one, words=script.variables.expanded(one.words)) for one in _assigning(script, text, dialect)]
     calls = [read_pip_command(command.words) for command in listed]
     places, conditions = branches_of(text, listed, dialect)
-    installs = [path for path, call in zip(places, calls, strict=True) if call is not None and call.verb == "install"]
-    counting = taken(installs, conditions, draft.environment)
+    installing = [call is not None and call.verb == "install" for call in calls]
+    instead = fallbacks(listed, installing, draft.environment)
+    first = [path for at, path in enumerate(places) if installing[at] and at not in instead]
+    counting = taken(first, conditions, draft.environment)
     for at, (command, call, path) in enumerate(zip(listed, calls, places, strict=True)):
         _follow(script, draft, command)
-        if call is not None and all(counting.get(branch.block, branch.number) == branch.number for branch in path):
-            _run(draft, script, call, command, listed[at + 1 : at + 3])
+        if at in instead:
+            _leave_out(draft, script, command, instead[at])
+        elif call is not None and all(counting.get(branch.block, branch.number) == branch.number for branch in path):
+            followed = group_after(listed, at) if command.joined == "||" else range(at + 1, min(at + 3, len(listed)))
+            _run(draft, script, call, command, [listed[each] for each in followed])
         elif call is not None:
-            _leave_out(draft, script, command)
+            _leave_out(draft, script, command, LeftOut.BRANCH)
 
 
-def _leave_out(draft: Draft, script: _Script, command: Command) -> None:
-    """Name a command of a branch that excludes one which counts."""
+def _leave_out(draft: Draft, script: _Script, command: Command, why: LeftOut) -> None:
+    """Name a command that does not run where one runs which counts."""
     words = " ".join(word.text for word in command.words)
     place = f"{script.file.shown}:{command.words[0].line}"
-    draft.left_out.append(FileLeftOut(place, LeftOut.BRANCH, words[:80]))
+    draft.left_out.append(FileLeftOut(place, why, words[:80]))
 
 
 def _assigning(script: _Script, text: str, dialect: Dialect) -> Iterator[Command]:
@@ -241,10 +248,11 @@ def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, foll
 
 
 def _checked(script: _Script, command: Command, following: list[Command]) -> bool:
-    if command.ends == "&&":
+    if command.joined == "&&" or command.words[0].text in _ASKS_STATUS:
         return True
-    if command.ends == "||":
-        return not following or bool(_LEAVES.match(following[0].words[0].text))
+    if command.joined == "||":
+        saved = (_LEAVES.match(each.words[0].text) or read_pip_command(each.words) for each in following)
+        return not following or any(saved)
     if command.ends in {"|", "|&", "&"} or (script.dockerfile and command.ends == ";"):
         return False
     if script.stops_on_error:

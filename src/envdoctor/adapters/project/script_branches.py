@@ -9,7 +9,7 @@ from dataclasses import field
 from envdoctor.adapters.project.shell_words import Command, Dialect
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["Branch", "branches_of", "taken"]
+__all__ = ["Branch", "branches_of", "may_be_for", "taken"]
 
 _SYSTEMS = (
     ("darwin", re.compile(r"darwin|macos|\bosx\b", re.I)),
@@ -18,6 +18,7 @@ _SYSTEMS = (
 )
 _QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _IF, _ELSE = re.compile(r"\b(?:if|switch)\b", re.I), re.compile(r"\belse(?:if)?\b", re.I)
+_NONE = -1
 _COMMENT = re.compile(r"^\s*(?:@?rem\b|::|#)", re.I)
 _INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|mamba|python\S*)\b", re.I)
 
@@ -78,6 +79,7 @@ def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, 
     for command in listed:
         word = command.words[0].text
         said = " ".join(each.text for each in command.words[1:])
+        around = walk.path
         if word in ("if", "case"):
             walk.enter(said)
             in_case.append(word == "case")
@@ -90,7 +92,8 @@ def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, 
             in_case.pop()
         elif command.ends == ")" and in_case and in_case[-1] and walk.open and walk.open[-1] is not None:
             walk.conditions[walk.open[-1]] = f"{word} {said}"
-        yield walk.path
+        # What `if` asks runs in any case.
+        yield around if word == "if" else walk.path
         if command.ends == ";;" and in_case and in_case[-1]:
             walk.closed = None
             walk.go_on("")
@@ -131,7 +134,10 @@ def _of_brackets(text: str, dialect: Dialect, walk: _Walk) -> Iterator[tuple[int
 def taken(
     installs: Sequence[tuple[Branch, ...]], conditions: Mapping[Branch, str], environment: Mapping[str, str] | None
 ) -> Mapping[int, int]:
-    """Return the branch that counts of each block in which any installs: the first that is for the target."""
+    """Return the branch that counts of each block in which any installs: the first that is for the target.
+
+    None of a block's where all of them are for other systems, unless nothing would be left then.
+    """
     platform = (environment or {}).get("sys_platform", "")
     numbers: dict[int, dict[int, None]] = {}
     for path in installs:
@@ -139,13 +145,14 @@ def taken(
             numbers.setdefault(branch.block, {})[branch.number] = None
     chosen: dict[int, int] = {}
     for block, found in numbers.items():
-        branches = [Branch(block, number) for number in found]
-        fitting = [branch for branch in branches if _may_be_for(conditions.get(branch, ""), platform)]
-        chosen[block] = (fitting or branches)[0].number
-    return chosen
+        fitting = (number for number in found if may_be_for(conditions.get(Branch(block, number), ""), platform))
+        chosen[block] = next(fitting, _NONE)
+    if any(all(chosen[branch.block] == branch.number for branch in path) for path in installs):
+        return chosen
+    return {block: next(iter(found)) if chosen[block] == _NONE else chosen[block] for block, found in numbers.items()}
 
 
-def _may_be_for(condition: str, platform: str) -> bool:
+def may_be_for(condition: str, platform: str) -> bool:
     """Return whether a condition speaks of no other system than the target's alone."""
     named = {system for system, words in _SYSTEMS if words.search(condition)}
     return not platform or not named or platform in named

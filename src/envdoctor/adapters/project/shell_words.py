@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 
 from envdoctor.model.dataclass import dataclass
 
@@ -27,10 +27,12 @@ class Dialect(enum.Enum):
 _CONTINUATION = {Dialect.POSIX: "\\", Dialect.CMD: "^", Dialect.POWERSHELL: "`"}
 _QUOTES = {Dialect.POSIX: "\"'", Dialect.CMD: '"', Dialect.POWERSHELL: "\"'"}
 _SEPARATOR = {
-    Dialect.POSIX: re.compile(r"&&|\|\||;;|;|\|&|\||&(?!>)|\(|\)"),
+    # A brace holds commands together where it is a word of its own.
+    Dialect.POSIX: re.compile(r"&&|\|\||;;|;|\|&|\||&(?!>)|\(|\)|\{(?=\s|$)|\}(?=[\s;&|)]|$)"),
     Dialect.CMD: re.compile(r"&&|\|\||\||&|\(|\)"),
     Dialect.POWERSHELL: re.compile(r"&&|\|\||;|\||\(|\)|\{|\}"),
 }
+_OPENING, _CLOSING = ("(", "{"), (")", "}")
 _HEREDOC = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
 # A list that goes on in the next line: NAME=(a b, $names = @("a",
 _LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@)\([^)]*$")
@@ -63,6 +65,12 @@ class Command:
 
     words: tuple[Word, ...]
     ends: str = "\n"
+    depth: int = 0
+    """How many brackets are open around it."""
+    level: int = 0
+    """How many are open behind it, where it closes some."""
+    joined: str = ""
+    """What joins it, with the brackets that it closes, to the next command of its line."""
 
 
 @dataclass(slots=True)
@@ -84,8 +92,23 @@ class _Text:
 
 def commands(text: str, dialect: Dialect) -> Iterator[Command]:
     """Yield the commands of a script in order."""
+    depth = 0
     for joined in _joined(text, dialect):
-        yield from _split(joined, dialect)
+        words: list[Word] = []
+        last: Command | None = None
+        for kind, word in (*_Reader(joined, dialect).tokens(), ("\n", None)):
+            if word is not None:
+                words.append(word)
+                continue
+            if words:
+                if last is not None:
+                    yield last
+                last, words = Command(tuple(words), kind, depth, depth), []
+            depth = max(0, depth + (kind in _OPENING) - (kind in _CLOSING))
+            if last is not None and kind not in _OPENING and kind != "\n":
+                last = replace(last, level=min(last.level, depth), joined=kind)
+        if last is not None:
+            yield last
 
 
 def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
@@ -132,19 +155,6 @@ def _opened(line: str) -> tuple[str, str] | None:
         return ("#>", line[:start]) if end < 0 else ("", line[:start] + line[end + 2 :])
     stripped = line.rstrip()
     return (f"{stripped[-1]}@", stripped[:-2]) if stripped.endswith(('@"', "@'")) else None
-
-
-def _split(source: _Text, dialect: Dialect) -> Iterator[Command]:
-    reader = _Reader(source, dialect)
-    words: list[Word] = []
-    for kind, word in reader.tokens():
-        if word is not None:
-            words.append(word)
-        elif words:
-            yield Command(tuple(words), kind)
-            words = []
-    if words:
-        yield Command(tuple(words))
 
 
 class _Reader:

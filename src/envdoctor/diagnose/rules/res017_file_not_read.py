@@ -59,7 +59,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
 
 
 def _remedy(left_out: Sequence[FileLeftOut]) -> Remedy | None:
-    files = [one.path for one in left_out if one.reason is not LeftOut.BRANCH]
+    files = [one.path for one in left_out if one.reason not in (LeftOut.BRANCH, LeftOut.FALLBACK)]
     return Remedy(f"`envdoctor check {files[0]}` judges one of them by itself") if files else None
 
 
