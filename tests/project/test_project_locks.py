@@ -262,6 +262,9 @@ def test_what_an_override_leaves_out_of_a_lock_is_known_to_it(read_files):
     assert {"brotli", "app", "pytest"} <= project.locked["uv.lock"]
 
 
+A = 'name = "a"\nversion = "2"\n'
+
+
 @pytest.mark.parametrize(
     ("name", "entry", "said"),
     [
@@ -271,6 +274,36 @@ def test_what_an_override_leaves_out_of_a_lock_is_known_to_it(read_files):
         ("poetry.lock", 'version = "2"', "`package[1]` has no `name`"),
         ("poetry.lock", 'name = 3\nversion = "2"', "`package[1]` has a `name` that is not a text"),
         ("uv.lock", 'name = "a"\nsource = { virtual = "a" }', ""),
+        (
+            "uv.lock",
+            f'{A}dependencies = [{{ name = "ghost" }}]',
+            "`package[1]` (`a`) is not whole: `dependencies[0]` asks for `ghost`, which the lock does not have",
+        ),
+        (
+            "uv.lock",
+            f'{A}dependencies = [{{ name = "b" }}, "b"]',
+            "`package[1]` (`a`) is not whole: `dependencies[1]` is not a table",
+        ),
+        (
+            "uv.lock",
+            f"{A}optional-dependencies = {{ x = [{{ version = '1' }}] }}",
+            "`package[1]` (`a`) is not whole: `optional-dependencies.x[0]` has no `name`",
+        ),
+        (
+            "uv.lock",
+            f'{A}dependencies = [{{ name = "b", marker = "python >" }}]',
+            "`package[1]` (`a`) is not whole: `dependencies[0]` has a `marker` that cannot be read",
+        ),
+        ("uv.lock", f'{A}dependencies = "b"', "`package[1]` (`a`) has a `dependencies` that is not a list"),
+        ("uv.lock", f"{A}dependencies = [{{ name = 'b', marker = \"extra == 'extra-1-p-x'\" }}]", ""),
+        ("poetry.lock", f"{A}dependencies = ['b']", "`package[1]` (`a`) has a `dependencies` that is not a table"),
+        (
+            "poetry.lock",
+            f"{A}dependencies = {{ b = {{ version = '1', markers = 3 }} }}",
+            "`package[1]` (`a`) depends on `b` with an entry that has a `markers` that is not a text",
+        ),
+        ("poetry.lock", f"{A}dependencies = {{ b = ['1', {{ version = '2', markers = 'os_name == \"nt\"' }}] }}", ""),
+        ("pdm.lock", f"{A}marker = 'python_version >'", "`package[1]` (`a`) has a `marker` that cannot be read"),
     ],
 )
 def test_a_damaged_lock_beside_a_project_is_named_with_the_reason(name: str, entry: str, said: str, read_files) -> None:
@@ -279,3 +312,25 @@ def test_a_damaged_lock_beside_a_project_is_named_with_the_reason(name: str, ent
     problems = [one for one in project.problems if "damaged" in one.message]
     assert [one.message for one in problems] == ([f"`{name}` is damaged: {said}; they are not read"] if said else [])
     assert all((one.origin.path, one.origin.line) == (name, 5) for one in problems)
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("==1", "is not a table"),
+        ({"hashes": []}, "has no `version`"),
+        ({"version": 1}, "has a `version` that is not a text"),
+        ({"version": "==1", "hashes": "sha256:0"}, "has a `hashes` that is not a list"),
+        ({"version": "==1", "markers": "python >"}, "has a `markers` that cannot be read"),
+        ({"git": "https://git.example/a", "ref": "0"}, ""),
+        ({"version": "==1", "markers": "python_version >= '3.8'"}, ""),
+    ],
+)
+def test_a_damaged_package_of_pipenv_s_lock_is_named_with_the_reason(entry: object, said: str, read_files) -> None:
+    text = json.dumps({"default": {"b": {"version": "==1"}, "a": entry}}, indent=1)
+    project = read_files({"pyproject.toml": '[project]\nname = "p"\nversion = "1"\n', "Pipfile.lock": text})
+    problems = [one for one in project.problems if "damaged" in one.message]
+    assert [one.message for one in problems] == (
+        [f"`Pipfile.lock` is damaged: `a` {said}; they are not read"] if said else []
+    )
+    assert all(one.origin.line == 6 for one in problems)

@@ -12,6 +12,7 @@ from packaging.markers import InvalidMarker, Marker
 from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
+from envdoctor.adapters.project.lock_damage import OWN_SOURCES, entry_damage, is_elsewhere, pinned_damage
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
 from envdoctor.model.origin import FileOrigin
@@ -19,11 +20,6 @@ from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import Requirement, RequirementKind, holds
 
 __all__ = ["read_lock_file"]
-
-_OWN = ("editable", "virtual", "directory")
-"""Sources of uv that are folders of the project itself."""
-
-_SHAPES: tuple[tuple[str, type], ...] = (("source", dict), ("wheels", list), ("files", list))
 
 Entry = Mapping[str, Any]
 
@@ -40,11 +36,16 @@ def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> No
     if not packages:
         message = f"`{path.name}` locks no package"
         draft.problem(ReadingProblemKind.EMPTY, document.origin(), message)
-    _name_damage(draft, document, table, value if isinstance(value, list) else [])
+    entries = value if isinstance(value, list) else []
+    names = _names(entry.get("name") for entry in packages)
+    found = [(at, entry_damage(entry, path.name.lower(), names)) for at, entry in enumerate(entries)]
+    _name_damage(
+        draft, document.file.shown, [(document.origin(table, at), f"`{table}[{at}]` {why}") for at, why in found if why]
+    )
     python = document.get("requires-python")
     if draft.reading_apart is None and isinstance(python, str):
         draft.set_python(python, document.origin("requires-python"))
-    numbers = {id(entry): at for at, entry in enumerate(value if isinstance(value, list) else [])}
+    numbers = {id(entry): at for at, entry in enumerate(entries)}
     # What uv's overrides leave out stands among them alone.
     overrides = _list(_table(document.data, "manifest"), "overrides")
     named = [*packages, *(one for one in overrides if isinstance(one, dict))]
@@ -53,46 +54,32 @@ def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> No
         _pin(draft, document, table, numbers[id(entry)], entry, circumstances)
 
 
-def _name_damage(draft: Draft, document: TomlDocument, table: str, entries: Sequence[object]) -> None:
+def _name_damage(draft: Draft, shown: str, found: Sequence[tuple[FileOrigin, str]]) -> None:
     """Say, once for a lock, which of its entries are not what its tool writes: nothing is known of those."""
-    found = [(at, why) for at, entry in enumerate(entries) if (why := _damage(entry, versions=table == "package"))]
     if found:
-        at, why = found[0]
+        origin, said = found[0]
         more = f", and {len(found) - 1} more of its entries are damaged" if len(found) > 1 else ""
-        message = f"`{document.file.shown}` is damaged: `{table}[{at}]` {why}{more}; they are not read"
-        draft.problem(ReadingProblemKind.UNREAD, document.origin(table, at), message)
-
-
-def _damage(entry: object, *, versions: bool) -> str:
-    """Return what is wrong with an entry, an empty text where nothing is; ``versions``: each has to have one."""
-    if not isinstance(entry, dict):
-        return "is not a table"
-    name, version = entry.get("name"), entry.get("version")
-    if not isinstance(name, str):
-        return "has no `name`" if name is None else "has a `name` that is not a text"
-    if version is None:
-        return f"(`{name}`) has no `version`" if versions and not _is_elsewhere(entry) else ""
-    if not isinstance(version, str):
-        return f"(`{name}`) has a `version` that is not a text"
-    wrong = next((key for key, kind in _SHAPES if not isinstance(entry.get(key, kind()), kind)), "")
-    return f"(`{name}`) has a `{wrong}` that is not a {'table' if wrong == 'source' else 'list'}" if wrong else ""
+        draft.problem(ReadingProblemKind.UNREAD, origin, f"`{shown}` is damaged: {said}{more}; they are not read")
 
 
 def _read_pipfile_lock(draft: Draft, file: TextFile, circumstances: Circumstances) -> None:
     """Read Pipenv's lock, which is JSON; its markers are those of each package."""
     try:
-        packages = json.loads(file.text)["default"]
-        entries = [(str(name), entry) for name, entry in packages.items() if isinstance(entry, dict)]
+        packages = json.loads(file.text)["default"].items()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ProjectFileError(file.shown, None, "not a lock of Pipenv: it has no `default` packages") from error
-    draft.locked[file.shown] = _names(name for name, _ in entries)
+    draft.locked[file.shown] = _names(name for name, _ in packages)
     lines = file.text.splitlines()
-    for name, entry in entries:
+    damaged = []
+    for name, entry in packages:
         line = next((number for number, text in enumerate(lines, start=1) if f'"{name}":' in text), None)
-        version = entry.get("version")
-        if isinstance(version, str) and _holds(draft, entry, "markers"):
-            read = parse_pep508(f"{name}{version}", FileOrigin(file.shown, line))
+        origin = FileOrigin(file.shown, line)
+        if why := pinned_damage(entry):
+            damaged.append((origin, f"`{name}` {why}"))
+        elif isinstance(version := entry.get("version"), str) and _holds(draft, entry, "markers"):
+            read = parse_pep508(f"{name}{version}", origin)
             draft.add(_with_hashes(read, _list(entry, "hashes")), circumstances)
+    _name_damage(draft, file.shown, damaged)
 
 
 def _names(names: Iterable[object]) -> frozenset[NormalizedName]:
@@ -142,7 +129,7 @@ _Edge = tuple[str, str, tuple[str, ...]]
 
 def _roots(packages: Iterable[Entry]) -> list[_Edge]:
     """Return the projects that a uv.lock was made for: what they ask for is the main list."""
-    own = [one for one in packages if any(key in _table(one, "source") for key in _OWN)]
+    own = [one for one in packages if any(key in _table(one, "source") for key in OWN_SOURCES)]
     return [(canonicalize_name(str(one.get("name"))), "", ()) for one in own]
 
 
@@ -226,18 +213,10 @@ def _marker_holds(draft: Draft, marker: object) -> bool:
 def _pin(draft: Draft, document: TomlDocument, table: str, at: int, entry: Entry, circumstances: Circumstances) -> None:
     """Keep a pin; what a lock takes from a folder or from version control is no version of an index."""
     name, version = entry.get("name"), entry.get("version")
-    if not isinstance(name, str) or not isinstance(version, str) or _is_elsewhere(entry):
+    if not isinstance(name, str) or not isinstance(version, str) or is_elsewhere(entry):
         return
     read = parse_pep508(f"{name}=={version}", document.origin(table, at))
     draft.add(_with_hashes(read, _hashes(document, entry)), circumstances)
-
-
-def _is_elsewhere(entry: Entry) -> bool:
-    source = _table(entry, "source")
-    elsewhere = any(key in source for key in (*_OWN, "git", "url", "path")) or source.get("type") in (
-        *("git", "directory", "file", "url"),
-    )
-    return elsewhere or any(key in entry for key in ("vcs", "directory", "archive", "git", "path", "url"))
 
 
 def _hashes(document: TomlDocument, entry: Entry) -> Iterator[object]:
