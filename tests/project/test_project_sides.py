@@ -286,17 +286,35 @@ def test_a_list_for_developers_decides_where_nothing_else_says_anything(read_fil
     assert asked(project) == [("idna", "requirements-dev.txt")]
 
 
-def test_extras_of_a_member_of_the_workspace_are_named(read_files):
+def test_extras_of_a_member_of_the_workspace_are_read_apart(read_files):
     root = '[project]\nname = "root"\ndependencies = ["torch"]\n[tool.uv.workspace]\nmembers = ["part/*"]\n'
     core = (
         '[project]\nname = "core"\ndependencies = ["six"]\n[project.optional-dependencies]\ngpu = ["cupy"]\n'
+        'all = ["core[gpu]", "tqdm"]\n'
         '[dependency-groups]\ndev = ["pytest"]\n'
     )
     project = read_files({"pyproject.toml": root, "part/core/pyproject.toml": core})
     assert [line.name for line in project.requirements] == ["torch", "six"]
-    assert [(one.path, one.reason, one.detail) for one in project.left_out] == [
-        ("part/core", LeftOut.MEMBER, "extra `gpu`, group `dev`")
-    ]
+    assert project.left_out == ()
+    assert {str(one.name): [line.name for line in one.requirements] for one in project.groups} == {
+        "extra `gpu` of `part/core`": ["cupy"],
+        "extra `all` of `part/core`": ["tqdm", "cupy"],
+        "group `dev` of `part/core`": ["pytest"],
+    }
+
+
+def test_an_extra_of_a_member_that_a_line_asks_for_decides_and_its_others_do_not(read_files):
+    root = (
+        '[project]\nname = "root"\ndependencies = ["core[gpu]"]\noptional-dependencies.gpu = ["idna"]\n'
+        '[tool.uv.workspace]\nmembers = ["part/*"]\n'
+    )
+    core = '[project]\nname = "core"\noptional-dependencies = { gpu = ["cupy"], cpu = ["six"] }\n'
+    project = read_files(
+        {"pyproject.toml": root, "part/core/pyproject.toml": core}, choice=GroupChoice(extras=("gpu",))
+    )
+    assert sorted(line.name for line in project.requirements) == ["cupy", "idna"]
+    assert [(one.name.of, one.name.name) for one in project.groups] == [("part/core", "cpu")]
+    assert [str(name) for name in project.asked] == ["extra `gpu`"]
 
 
 def test_what_lies_beside_the_files_that_are_named_in_their_place_is_named(read_files):

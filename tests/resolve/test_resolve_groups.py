@@ -11,7 +11,7 @@ from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, Project
 from envdoctor.model.report import Report
-from envdoctor.model.requirement import GroupKind, GroupName
+from envdoctor.model.requirement import GroupKind, GroupName, Requirement
 from envdoctor.verbs.check import check
 from envdoctor.verbs.check_request import CheckRequest
 
@@ -124,3 +124,23 @@ def test_a_name_that_no_index_has_is_no_matter_of_the_target() -> None:
     assert odd.remedy is not None
     assert odd.remedy.summary.startswith("mend the name")
     assert "cannot be installed on linux" in win.message
+
+
+def test_an_extra_of_a_member_of_a_workspace_is_judged_with_that_member_s_own_list() -> None:
+    def placed(path: str, *texts: str) -> tuple[Requirement, ...]:
+        root = FileOrigin("pyproject.toml", 9)
+        return tuple(replace(line, origin=FileOrigin(path, 3, included_from=root)) for line in read(*texts))
+
+    def extra(name: str, *texts: str) -> Group:
+        called = GroupName(GroupKind.EXTRA, name, "part/core")
+        return Group(called, tuple(replace(one, group=called) for one in placed("part/core/pyproject.toml", *texts)))
+
+    lines = (*placed("part/web/pyproject.toml", "click>=8"), *placed("part/core/pyproject.toml", "torch"))
+    groups = (extra("old", "click<8"), extra("cu", "torch<2.0"))
+    project = Project("", requirements=lines, groups=groups)
+    report = check(CheckRequest(target=LINUX, today=date(2026, 11, 28), project=project, index=MemoryIndex(TABLE)))
+    assert [item.subject for item in said(report)] == ["part/core[cu]"]
+    (cu,) = said(report)
+    assert cu.message.startswith("the extra `cu` of `part/core` cannot be installed here: ")
+    assert cu.remedy is not None
+    assert cu.remedy.summary == "`envdoctor check part/core --extra cu` judges it, with repairs"

@@ -175,7 +175,6 @@ class LeftOut(enum.Enum):
     IMAGE = "says how an image is built"
     NOTEBOOK = "a notebook beside a list that says what is needed"
     NESTED = "of a project inside the project"
-    MEMBER = "what a member of the workspace offers beside its own list"
     SEVERAL_CONSTRAINTS = "one of several constraints files"
     WRITTEN_BY_LOCK = "says what came out of a lock"
     OTHER_CONSTRAINTS = "constraints under a name of their own, which no list names"

@@ -77,9 +77,11 @@ class GroupName:
 
     kind: GroupKind
     name: str
+    of: str = ""
+    """The folder of the workspace's member that has it; empty for the project's own."""
 
     def __str__(self) -> str:
-        return f"{self.kind.value} `{self.name}`"
+        return f"{self.kind.value} `{self.name}`" + (f" of `{self.of}`" if self.of else "")
 
 
 def both_markers(first: Marker | None, second: Marker | None) -> Marker | None:

@@ -81,8 +81,10 @@ def _scope(scope: Scope) -> Object:
     for name in scope.asked:
         groups[name.kind].append({"name": name.name, "decides": True, "holds": None, "reason": ""})
     for outcome in scope.beside:
-        groups[outcome.name.kind].append(
-            {"name": outcome.name.name, "decides": False, "holds": holds(outcome), "reason": why(outcome)}
+        name = outcome.name
+        of = {"of": name.of} if name.of else {}
+        groups[name.kind].append(
+            {"name": name.name, **of, "decides": False, "holds": holds(outcome), "reason": why(outcome)}
         )
     return {
         "read": [{"path": one.path, "as": one.form} for one in scope.read],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from packaging.utils import NormalizedName
 from packaging.version import Version
@@ -136,8 +137,12 @@ class _Bench:
         return GroupOutcome(group.name, mine, elsewhere, tuple(_without_file(group, found.resolution)))
 
     def _holds_where_it_is_published(self, group: Group, manifest: Manifest) -> bool:
-        """Whether an extra holds with what its own file requires: who installs the package sees no other list."""
-        files = {path for line in group.requirements for path in _files_of(line)}
+        """Whether an extra holds with what its own file requires: who installs the package sees no other list.
+
+        The root of a workspace, which leads to its members, is none of their files.
+        """
+        far = 1 if group.name.of else None
+        files = {path for line in group.requirements for path in islice(_files_of(line), far)}
         published = tuple(line for line in manifest.requirements if files.intersection(_files_of(line)))
         if not published or len(published) == len(manifest.requirements):
             return False

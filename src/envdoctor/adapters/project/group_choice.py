@@ -23,6 +23,8 @@ class Wanted:
     """Whether groups that nobody asks for are read as well, apart from the main list."""
     main: bool = True
     """Whether the main list is read."""
+    of: str = ""
+    """The member of the workspace that it is about; empty: the project itself."""
 
     @classmethod
     def own(cls, choice: GroupChoice) -> Wanted:
@@ -33,6 +35,11 @@ class Wanted:
     def of_line(cls, extras: Iterable[str]) -> Wanted:
         """Return what is read of a project that a line names, ``./path[extra]``."""
         return cls(GroupChoice(extras=tuple(extras)))
+
+    @classmethod
+    def of_member(cls, extras: Iterable[str], folder: str) -> Wanted:
+        """Return what is read of a member of the workspace: what nobody asks for is judged beside its main list."""
+        return cls(GroupChoice(extras=tuple(extras)), apart=True, of=folder)
 
     def asks_for(self, group: GroupName) -> bool:
         """Return whether somebody asks for a group."""
@@ -46,7 +53,7 @@ class Wanted:
 def groups_of(draft: Draft, kind: GroupKind, names: Iterable[str], wanted: Wanted) -> Iterator[GroupName]:
     """Yield the groups to be read, one after another: what is read until the next one counts as read for it."""
     for name in names:
-        group = GroupName(kind, name)
+        group = GroupName(kind, name, wanted.of)
         draft.known_groups[group] = None
         asked = wanted.asks_for(group)
         if asked or wanted.apart:

@@ -42,27 +42,27 @@ def read_optional_dependencies(
     from_files = _names(document.table(draft, *_SETUPTOOLS, "optional-dependencies"))
     from_files |= _names(document.table(draft, *_HATCH, "optional-dependencies"))
     for group in groups_of(draft, GroupKind.EXTRA, {**from_files, **names}.values(), wanted):
-        _extra(draft, document, circumstances, str(canonicalize_name(group.name)), names, from_files)
+        _extra(draft, document, circumstances, group, names, from_files)
 
 
 def _extra(
     draft: Draft,
     document: TomlDocument,
     circumstances: Circumstances,
-    asked: str,
+    asked: GroupName,
     names: dict[str, str],
     from_files: dict[str, str],
 ) -> None:
     name = document.get("project", "name")
     own = canonicalize_name(name) if isinstance(name, str) else None
-    waiting, done = [asked], set[str]()
+    waiting, done = [str(canonicalize_name(asked.name))], set[str]()
     while waiting:
         extra = waiting.pop(0)
         if extra in done:
             continue
         done.add(extra)
         written = names.get(extra) or from_files[extra]
-        standing = replace(circumstances, group=GroupName(GroupKind.EXTRA, written))
+        standing = replace(circumstances, group=replace(asked, name=written))
         if extra not in names:
             _from_files(draft, document, written, standing)
             continue

@@ -30,7 +30,7 @@ from envdoctor.adapters.project.python_version import read_python_version
 from envdoctor.adapters.project.uv_settings import read_uv_file
 from envdoctor.adapters.project.uv_workspace import workspace_root
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import FileLeftOut, Group, GroupChoice, LeftOut, Project, ReadingProblemKind
+from envdoctor.model.project import Group, GroupChoice, Project, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName, Requirement
 
 __all__ = ["read_metadata_of", "read_project"]
@@ -178,9 +178,8 @@ def _read_local_project(draft: Draft, local: LocalProject) -> None:
         extras = draft.known_groups
     else:
         known, used, draft.known_groups = draft.known_groups, dict(draft.used_groups), {}
-        read_metadata_of(draft, local, Wanted.of_line(local.extras))
+        read_metadata_of(draft, local, _wanted_of_another(draft, local))
         extras, draft.known_groups, draft.used_groups = draft.known_groups, known, used
-        _name_unasked(draft, local, extras)
     there = {canonicalize_name(group.name) for group in extras if group.kind is GroupKind.EXTRA}
     for extra in local.extras:
         if canonicalize_name(extra) not in there:
@@ -188,12 +187,11 @@ def _read_local_project(draft: Draft, local: LocalProject) -> None:
             draft.problem(ReadingProblemKind.UNKNOWN_EXTRA, local.origin, message, local.text)
 
 
-def _name_unasked(draft: Draft, local: LocalProject, groups: Collection[GroupName]) -> None:
-    """Name the extras and groups of a member of the workspace that nobody asks for: they are not judged from here."""
-    asked = {canonicalize_name(extra) for extra in local.extras}
-    left = [str(one) for one in groups if one.kind is GroupKind.GROUP or canonicalize_name(one.name) not in asked]
-    if left and local.directory in draft.members:
-        draft.left_out.append(FileLeftOut(draft.shown(local.directory), LeftOut.MEMBER, ", ".join(sorted(left))))
+def _wanted_of_another(draft: Draft, local: LocalProject) -> Wanted:
+    """Return what is read of another project; where it is a member of the workspace, all that it offers."""
+    if local.directory in draft.members and local.apart is None:
+        return Wanted.of_member(local.extras, draft.shown(local.directory))
+    return Wanted.of_line(local.extras)
 
 
 def _wanted_of_root(draft: Draft, local: LocalProject) -> Wanted:
@@ -201,7 +199,9 @@ def _wanted_of_root(draft: Draft, local: LocalProject) -> Wanted:
     extras = Wanted.of_line(local.extras)
     if draft.metadata_read:
         if local.apart is None:
-            draft.apart = {group: apart for group, apart in draft.apart.items() if not extras.asks_for(group)}
+            draft.apart = {
+                group: apart for group, apart in draft.apart.items() if group.of or not extras.asks_for(group)
+            }
         return replace(extras, main=False)
     draft.metadata_read = local.apart is None
     choice = replace(draft.choice, extras=(*draft.choice.extras, *local.extras))

@@ -2,9 +2,10 @@
 
 ## What it does
 
-Judges each extra, group and requirements file that nobody asked for: extras, groups and lists for tests together with
-what is always required, lists for another machine and conda's file alone. A warning is what holds for no target that
-was tried; a note, what holds for another one. More than three of one cause are told in one finding.
+Judges each extra, group and requirements file that nobody asked for, those of a workspace's members among them: extras,
+groups and lists for tests together with what is always required, lists for another machine and conda's file alone. A
+warning is what holds for no target that was tried; a note, what holds for another one. More than three of one cause are
+told in one finding.
 
 ## Why is this bad
 
@@ -37,6 +38,7 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import GroupKind, GroupName
 from envdoctor.model.unknown import SubjectKind
+from envdoctor.shell_line import shell_line
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -62,6 +64,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
             yield from (_finding(examination, outcome, conflict) for outcome, conflict in cases)
 
 
+def _subject(name: GroupName) -> str:
+    return f"{name.of}[{name.name}]" if name.of else name.name
+
+
 def _is_nowhere(conflict: Conflict) -> bool:
     """Return whether no index has the project at all: that is no matter of the target."""
     return any(each.kind is RejectionKind.NOT_FOUND for each in conflict.clash.rejections)
@@ -72,7 +78,7 @@ def _together(
 ) -> Finding:
     """Return one finding for many of one cause: the old CUDA releases that a library once had extras for, say."""
     first = cases[0][0]
-    names = in_words(list(dict.fromkeys(f"`{outcome.name.name}`" for outcome, _ in cases)))
+    names = in_words(list(dict.fromkeys(f"`{_subject(outcome.name)}`" for outcome, _ in cases)))
     why = f"each names something that cannot be installed on {examination.target or 'this target'}"
     if not cause and _is_nowhere(cases[0][1]):
         why = "each names something that no index has"
@@ -88,7 +94,7 @@ def _together(
     lines = [_own(outcome, conflict)[0] for outcome, conflict in cases]
     name = "FILE" if kind is GroupKind.FILE else "NAME"
     return RULE.finding(
-        subject=first.name.name,
+        subject=_subject(first.name),
         message=f"the {kind.value}s {names} cannot be installed here: {why}"
         + ("; each holds on another target" if first.elsewhere else ""),
         severity=Severity.INFO if first.elsewhere else RULE.severity,
@@ -121,7 +127,7 @@ def _finding(examination: Examination, outcome: GroupOutcome, conflict: Conflict
         why = f"{', '.join(lines[:-1])} and {lines[-1]} need different versions of `{package}`"
     other = f"; it holds on {outcome.elsewhere}" if outcome.elsewhere else ""
     return RULE.finding(
-        subject=outcome.name.name,
+        subject=_subject(outcome.name),
         message=f"the {outcome.name} cannot be installed here: {why}{other}",
         severity=Severity.INFO if outcome.elsewhere else RULE.severity,
         evidence=tuple(map(_side, conflict.clash.sides)),
@@ -143,6 +149,9 @@ def _remedy(outcome: GroupOutcome) -> str:
         return "mend the name, or name the index that has it (`--extra-index-url`)"
     if name.kind is GroupKind.FILE:
         return f"`envdoctor check {name.name}` judges it by itself, with repairs"
+    if name.of:
+        command = shell_line(["envdoctor", "check", name.of, f"--{name.kind.value}", name.name])
+        return f"`{command}` judges it, with repairs"
     return f"`--{name.kind.value} {name.name}` judges it with the main list, with repairs"
 
 
