@@ -55,6 +55,8 @@ class DependencyGraph:
         """Projects of which no version is known: direct references, and pages that could not be fetched."""
         self.lacking: dict[NormalizedName, Unknown] = {}
         """Projects of which a version is asked for that only an index which could not be read may have, and why."""
+        self.at_urls: dict[NormalizedName, dict[str, None]] = {}
+        """URLs that metadata asks for, by the project that is to come from there."""
         self.described: dict[NormalizedName, Repository] = {}
         """Those of them whose requirements stand among the lines, for their repository says them."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
@@ -106,7 +108,7 @@ class DependencyGraph:
         if direct is not None:
             wheel = wheel_at(name, direct.url or "")
             unusable = wheel is not None and not can_use(wheel, self.manifest.target)
-            if wheel is not None and (unusable or isinstance(self._ask(wheel), CoreMetadata)):
+            if wheel is not None and (unusable or isinstance(self.ask(wheel), CoreMetadata)):
                 return self.selector.select(ProjectPage(name, (wheel,)))
             told = self.manifest.described.get(direct.url or "")
             cause = told.reason if told is not None else ""
@@ -114,6 +116,9 @@ class DependencyGraph:
             if told is not None and not told.reason:
                 self.described[name] = told
             return CandidateList(name, (), (), None, opaque=True)
+        placed = self.manifest.placed.get(name)
+        if placed is not None:
+            return self.selector.select(ProjectPage(name, (placed,)))
         try:
             page = self.index.page(name)
         except ProjectNotFound:
@@ -204,7 +209,7 @@ class DependencyGraph:
     def _fetch(self, candidates: CandidateList, position: int) -> CoreMetadata | None:
         reasons: list[Unknown] = []
         for file in candidates.files[position]:
-            found = self._ask(file)
+            found = self.ask(file)
             if isinstance(found, CoreMetadata):
                 return found
             reasons.append(found)
@@ -215,7 +220,8 @@ class DependencyGraph:
         self.unreadable[candidates.name, position] = rejection
         return None
 
-    def _ask(self, file: DistributionFile) -> CoreMetadata | Unknown:
+    def ask(self, file: DistributionFile) -> CoreMetadata | Unknown:
+        """Return the metadata of a file, or why it is not known."""
         try:
             return self.index.metadata(file)
         except (MetadataUnavailable, IndexUnavailable) as error:
@@ -293,9 +299,12 @@ class DependencyGraph:
         if name in self.excluded:
             return
         extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
-        if parsed.url and not (self.candidates(name).all or self.candidates(name).opaque):
+        if parsed.url:
+            self.at_urls.setdefault(name, {})[parsed.url] = None
+        known = self.candidates(name)
+        if parsed.url and not (known.all or known.opaque or name in self.manifest.placed):
             return  # It comes from the URL: that no index has it keeps nothing from it.
-        bits = self.candidates(name).all or 1 if parsed.url else self.bits(name, parsed.specifier)
+        bits = (known.all or known.ghost) if parsed.url else self.bits(name, parsed.specifier)
         hard = self.couplings.is_binary(owner, name)
         for node in nodes_of(name, extras):
             if node != owner or parsed.specifier:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.utils import NormalizedName
 
-from envdoctor.model.candidate import DIRECT_REFERENCE, BuildRisk, DistributionFile, Rejection
+from envdoctor.model.candidate import BuildRisk, DistributionFile, Rejection
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.repair import Repair, repair_in_use
@@ -22,6 +22,7 @@ from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.offer import Judge, Offer
 from envdoctor.resolve.offers import Offers
+from envdoctor.resolve.placed_files import go_with, left_at_urls, placed_files
 from envdoctor.resolve.resolution_builder import build_resolution
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved, Solver
@@ -32,6 +33,8 @@ __all__ = ["BuildRiskOf", "Diagnosis", "diagnose", "resolve", "resolve_or_confli
 _WHOLE_PROJECTS = frozenset(
     {UnknownKind.DIRECT_REFERENCE, UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER}
 )
+_MOST_PLACED = 4
+"""Searches after which wheels that metadata asks for by URL are left alone."""
 
 BuildRiskOf = Callable[[DistributionFile], BuildRisk]
 
@@ -111,6 +114,16 @@ def diagnose(
     own; an index that cannot be reached makes the diagnosis incomplete.
     """
     found = _diagnose(manifest, index, progress, judge, build_risk, solver, repair, resolver)
+    for _ in range(_MOST_PLACED):
+        assert found.graph is not None  # noqa: S101
+        placed = placed_files(found.graph, found.resolution)
+        if placed.keys() <= manifest.placed.keys():
+            break
+        fuller = replace(manifest, placed={**placed, **manifest.placed})
+        again = _diagnose(fuller, index, progress, judge, build_risk, solver, repair)
+        if not go_with(found, again, placed):
+            break
+        found, manifest = again, fuller
     while found.conflicts and found.graph and found.graph.lacking.keys() - manifest.policy.open_ended:
         # That the other indexes lack what one that could not be read may have is no reason for a conflict.
         names = manifest.policy.open_ended | found.graph.lacking.keys()
@@ -201,7 +214,7 @@ def _assemble(
                     *graph.unknowns,
                     *_unread(graph, resolution),
                     *_doubtful(graph, resolution),
-                    *_elsewhere(graph, resolution),
+                    *left_at_urls(graph, resolution),
                     *stops,
                     *_direct(graph),
                 )
@@ -286,22 +299,6 @@ def _doubtful(graph: DependencyGraph, resolution: Resolution | None) -> list[Unk
         for package in resolution.packages
         for line in lines.doubtful_in(graph.metadata_of(package))
     ]
-
-
-def _elsewhere(graph: DependencyGraph, resolution: Resolution | None) -> Iterator[Unknown]:
-    """Yield the demands of versions in use for a file at a URL that nobody wrote down: an index's may be another."""
-    packages = resolution.packages if resolution is not None else ()
-    taken = {package.name: package for package in packages}
-    for package in packages:
-        for line in graph.metadata_lines.direct_in(graph.metadata_of(package), package.extras):
-            name = canonicalize_name(line.name)
-            met = taken.get(name)
-            if name in graph.excluded or name in graph.unknown:
-                continue
-            if met is not None and (met.file.index == DIRECT_REFERENCE or package.name in met.overruled):
-                continue
-            subject = Subject(SubjectKind.PACKAGE, package.name, str(package.version))
-            yield Unknown(UnknownKind.DIRECT_REFERENCE, subject, demand=str(line))
 
 
 def _conflicts(resolver: Resolver, oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:

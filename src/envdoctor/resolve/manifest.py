@@ -8,6 +8,7 @@ from dataclasses import field
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
+from envdoctor.model.candidate import DistributionFile
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.override import Override
 from envdoctor.model.profile import Coupling, Exclusion
@@ -77,6 +78,8 @@ class Manifest:
     """Projects whose preference is dropped; ``:all:`` for every project."""
     described: Mapping[str, Repository] = field(default_factory=dict)
     """URLs of direct references, each with what its repository says; its requirements are among the lines."""
+    placed: Mapping[NormalizedName, DistributionFile] = field(default_factory=dict)
+    """Wheels at URLs that metadata asks for, in the place of what indexes have."""
     constraints: tuple[Requirement, ...] = ()
     """Bounds that no repair may set aside and no conflict names (a date, a user's own ``--python``)."""
     policy: Policy = Policy()
