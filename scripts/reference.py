@@ -139,8 +139,8 @@ Written by hand: [exit codes](../exit-codes.md), [smoke kernels](../kernels.md),
 def _documents(schema: Json) -> str:
     intro = (
         "Each verb that prints something has `--format json`: a [report](report.md), or one of these documents. New "
-        "keys may come. The JSON Schema ships in the package as `envdoctor/render/documents.schema.json`. `run` prints "
-        "what its command prints, `profiles new` a TOML file, and `init` writes files."
+        "keys may come. The JSON Schema ships in the package as `envdoctor/render/documents.schema.json`. With "
+        "`--format json` `run` says how it would start its command, and starts nothing."
     )
     return schema_page("Documents", intro, {**schema, "properties": {"schema": {"type": "string"}}})
 

@@ -15,6 +15,10 @@ ALPHA = Subject(SubjectKind.PACKAGE, "alpha", "2.0")
     ("unknown", "way"),
     [
         (Unknown(UnknownKind.ONLY_A_BUILD, ALPHA), "build it once, `pip wheel --no-deps alpha==2.0`"),
+        (
+            Unknown(UnknownKind.DIRECT_REFERENCE, ALPHA, cause="cannot connect"),
+            "correct it where it is wrong; else install",
+        ),
         (Unknown(UnknownKind.DIRECT_REFERENCE, ALPHA), "a direct reference is not fetched here: install it"),
         (Unknown(UnknownKind.SEARCH_GIVEN_UP, Subject(SubjectKind.PROJECT)), "pin what you know"),
         (Unknown(UnknownKind.OFFLINE, ALPHA, "main"), "run the same again where the index can be reached"),

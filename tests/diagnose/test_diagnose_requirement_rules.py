@@ -110,6 +110,32 @@ def test_of_a_name_that_no_index_has_a_well_known_one_is_asked_about(written: st
     assert finding.remedy.summary.startswith("ask for `" if meant else "look up the project's name")
 
 
+NO_INDEX = IndexOption(IndexOptionKind.NO_INDEX, "", FileOrigin("requirements.txt", 9))
+GONE = ReadingProblem(ReadingProblemKind.MISSING_FILE, FileOrigin("requirements.txt", 1), "does not exist here")
+
+
+@pytest.mark.parametrize(
+    ("project", "said"),
+    [
+        (
+            Project("", index_options=(NO_INDEX,)),
+            "put a file of `six` where `--find-links` says, or leave out `--no-index` (requirements.txt:9)",
+        ),
+        (
+            Project("", problems=(GONE,)),
+            "put the file where requirements.txt:1 says, or ask for a version that an index has",
+        ),
+    ],
+)
+def test_what_no_index_is_to_have_is_put_where_it_is_looked_for(project: Project, said: str) -> None:
+    asked = line("six")
+    clash = Clash("six", (ClashSide(asked),), rejections=(Rejection(RejectionKind.NOT_FOUND, "six"),))
+    target = target_of("linux/x86_64/3.11/cpu")
+    (finding,) = found("RES101", conflicts=(Conflict("C1", (asked,), clash),), target=target, project=project)
+    assert finding.remedy
+    assert finding.remedy.summary == said
+
+
 @pytest.mark.parametrize(
     ("files", "summary"),
     [

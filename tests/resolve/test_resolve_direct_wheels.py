@@ -127,6 +127,11 @@ def test_other_demands_are_held_against_the_wheel_that_lies_there() -> None:
     assert [sorted(item.name for item in conflict.core) for conflict in report.conflicts] == [["alpha", "numpy"]]
 
 
+def test_a_conflict_is_one_whatever_an_index_has_where_nobody_asks_for_the_project_by_its_name_alone() -> None:
+    report = at_urls("alpha==2.0", "numpy>=2", more=OF_INDEX)
+    assert [sorted(item.name for item in conflict.core) for conflict in report.conflicts] == [["alpha", "numpy"]]
+
+
 def test_a_version_that_asks_for_no_url_is_taken_where_what_lies_there_does_not_go_with_the_rest() -> None:
     assert versions(at_urls("alpha", "numpy>=2")) == {"alpha": "1.0", "six": "1.0", "numpy": "2.0"}
 

@@ -9,6 +9,7 @@ import typer
 
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import say, teller
+from envdoctor.cli.output import write_document
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -23,6 +24,7 @@ def init(
     project: opt.ProjectArgument = Path(),
     profile: opt.ProfileOption = None,
     no_hook: Annotated[bool, typer.Option("--no-hook", help="Write no hook for pre-commit.")] = False,
+    format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
     quiet: opt.QuietOption = False,
 ) -> None:
     """Write the project's settings, with comments, and a pre-commit hook."""
@@ -34,6 +36,9 @@ def init(
         raise UsageError(f"`{project}` is no folder")
     files = files_of_init(project, profile_for(project, profile, teller(quiet=quiet)), hook=not no_hook)
     write_together(files)
+    if format is opt.PageFormat.JSON:
+        write_document("init", written=[str(path) for path in files])
+        return
     for path in () if quiet else files:
         say(f"wrote {path}")
     if not quiet:

@@ -112,9 +112,14 @@ def new(
     target_python: opt.TargetPythonOption = None,
     gpu: opt.GpuOption = None,
     facts: opt.FactsOption = None,
+    format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
 ) -> None:
     """Print a commented profile to start from, or with --project the draft of one for a card; it is valid."""
     from envdoctor.verbs.profile_draft import draft_profile, new_profile
 
     drafted = draft_profile(name, project, target_os, target_python, gpu, facts) if project else None
-    typer.echo(drafted or new_profile(name, os, arch, backend))
+    text = drafted or new_profile(name, os, arch, backend)
+    if format is opt.PageFormat.JSON:
+        write_document("draft", name=name, profile=text)
+    else:
+        typer.echo(text)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from envdoctor.cli import options as opt
 from envdoctor.cli.messages import error, say
+from envdoctor.cli.output import write_document
+from envdoctor.ports import UsageError
 from envdoctor.verbs.environment_places import one_environment
 
 if TYPE_CHECKING:
@@ -46,10 +50,11 @@ def run(
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="S", min=1, help="How long `--answers` waits, in seconds.")
     ] = 600,
+    format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
 ) -> None:
-    """Start a command inside the environment, with the profile's variables."""
+    """Start a command inside the environment, with the profile's variables; as JSON, say how and start nothing."""
     from envdoctor.verbs.earlier_fixes import is_cut_short
-    from envdoctor.verbs.run import command_in, start, try_start
+    from envdoctor.verbs.run import changed_variables, command_in, start, try_start
 
     environment = one_environment(env, command[0])
     program, variables = command_in(environment, command[0])
@@ -58,6 +63,12 @@ def run(
     if program is None:
         error(f"`{command[0]}` is neither in `{environment}` nor on the PATH")
         raise typer.Exit(_NOT_FOUND)
+    if format is opt.PageFormat.JSON and answers is not None:
+        raise UsageError("`--format json` starts nothing, and `--answers` waits for what was started")
+    if format is opt.PageFormat.JSON:
+        changes = changed_variables(os.environ, variables)
+        write_document("run", environment=str(environment), command=[program, *command[1:]], variables=changes)
+        return
     sys.stdout.flush()
     if answers is not None:
         found = try_start([program, *command[1:]], variables, answers, time_limit)

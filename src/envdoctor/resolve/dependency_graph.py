@@ -57,6 +57,8 @@ class DependencyGraph:
         """Projects of which a version is asked for that only an index which could not be read may have, and why."""
         self.at_urls: dict[NormalizedName, dict[str, None]] = {}
         """URLs that metadata asks for, by the project that is to come from there."""
+        self.by_name: set[NormalizedName] = {line.name for line in manifest.requirements if not line.url}
+        """Projects that a line, or a version that was looked at, asks for without saying where it lies."""
         self.described: dict[NormalizedName, Repository] = {}
         """Those of them whose requirements stand among the lines, for their repository says them."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
@@ -301,6 +303,8 @@ class DependencyGraph:
         extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
         if parsed.url:
             self.at_urls.setdefault(name, {})[parsed.url] = None
+        else:
+            self.by_name.add(name)
         known = self.candidates(name)
         if parsed.url and not (known.all or known.opaque or name in self.manifest.placed):
             return  # It comes from the URL: that no index has it keeps nothing from it.

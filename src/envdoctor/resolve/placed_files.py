@@ -40,12 +40,13 @@ def placed_files(graph: DependencyGraph, resolution: Resolution | None) -> Mappi
 def go_with(found: Diagnosis, again: Diagnosis, placed: Collection[NormalizedName]) -> bool:
     """Return whether what was found ``again``, with files in their places, says more than what was found without.
 
-    A version that asks for no URL may take what an index has: no conflict is made of a place that it need not know.
+    Who asks for no URL may take what an index has: no conflict is made of a place that it need not know.
     """
     assert found.graph is not None  # noqa: S101
     assert again.graph is not None  # noqa: S101
     new = {conflict.core for conflict in again.conflicts} - {conflict.core for conflict in found.conflicts}
-    if new and any(found.graph.candidates(name).page is not None for name in placed):
+    others = again.graph.by_name
+    if new and any(name in others and found.graph.candidates(name).page is not None for name in placed):
         return False
     if again.resolution is None:
         return True

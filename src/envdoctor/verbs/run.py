@@ -16,7 +16,7 @@ from envdoctor.ports import UsageError
 if TYPE_CHECKING:
     from envdoctor.adapters.apply.answering import Answer
 
-__all__ = ["command_in", "start", "try_start", "variables_for"]
+__all__ = ["changed_variables", "command_in", "start", "try_start", "variables_for"]
 
 _LEADING_OUT = ("PYTHONHOME", "__PYVENV_LAUNCHER__", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
 
@@ -47,6 +47,12 @@ def variables_for(
         # There `Path` and `PATH` are one.
         recorded = {name.upper(): value for name, value in recorded.items()}
     return {**variables, **recorded}
+
+
+def changed_variables(current: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str | None]:
+    """Return what a command's variables differ in from the current ones; None for what is taken away."""
+    names = sorted({name for name in (*current, *variables) if current.get(name) != variables.get(name)})
+    return {name: variables.get(name) for name in names}
 
 
 def _find_program(name: str, scripts: str, path: str) -> str | None:

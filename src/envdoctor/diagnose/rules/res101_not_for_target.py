@@ -39,6 +39,7 @@ from envdoctor.model.compatibility import admits, can_use
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
+from envdoctor.model.project import IndexOptionKind, Project, ReadingProblemKind
 from envdoctor.model.target import Backend, Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
@@ -158,11 +159,25 @@ def _unknown_name(conflict: Conflict) -> bool:
     return any(item.kind is RejectionKind.NOT_FOUND for item in conflict.clash.rejections)
 
 
+def _found_elsewhere(project: Project | None, conflict: Conflict) -> str:
+    """Return what to do where no index is to have it: a path leads nowhere, or no index may be asked; else empty."""
+    line, name = conflict.core[0], conflict.clash.package
+    for problem in project.problems if project is not None else ():
+        if problem.kind is ReadingProblemKind.MISSING_FILE and problem.origin == line.origin:
+            return f"put the file where {line.origin} says, or ask for a version that an index has"
+    for option in project.index_options if project is not None else ():
+        if option.kind is IndexOptionKind.NO_INDEX:
+            return f"put a file of `{name}` where `--find-links` says, or leave out `--no-index` ({option.origin})"
+    return ""
+
+
 def _remedy(
-    conflict: Conflict, files: _Files | None, shared: Sequence[tuple[int, int]], before: Version | None
+    examination: Examination, conflict: Conflict, files: _Files | None, shared: Sequence[tuple[int, int]]
 ) -> Remedy:
-    name = conflict.clash.package
+    name, before = conflict.clash.package, _pre_release(examination, conflict)
     if _unknown_name(conflict):
+        if way := _found_elsewhere(examination.project, conflict):
+            return Remedy(way)
         meant = " or ".join(f"`{item}`" for item in meant_by(name))
         other = "look up the project's name, or name the index that has it"
         return Remedy(f"ask for {meant}, if that is what is meant; else {other}" if meant else other)
@@ -264,7 +279,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
             subject=conflict.clash.package,
             message=f"{what} {_why(conflict, examination)}",
             evidence=tuple(_evidence(conflict, files)),
-            remedy=_remedy(conflict, files, shared, _pre_release(examination, conflict)),
+            remedy=_remedy(examination, conflict, files, shared),
             location=line_of(line),
             conflict=conflict.id,
         )

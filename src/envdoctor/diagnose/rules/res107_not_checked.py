@@ -74,7 +74,10 @@ def _way_on(unknown: Unknown) -> str:
         wheel = f"pip wheel --no-deps {name}=={version}" if version else f"pip wheel --no-deps {name}"
         return f"build it once, `{wheel}`, and read what the wheel asks for; or write beside it what it needs"
     if unknown.kind is UnknownKind.DIRECT_REFERENCE:
-        return "a direct reference is not fetched here: install it, and let `envdoctor check --env DIR` look again"
+        again = "install it, and let `envdoctor check --env DIR` look again"
+        if unknown.cause:
+            return f"correct it where it is wrong; else {again}"
+        return f"a direct reference is not fetched here: {again}"
     if unknown.kind is UnknownKind.SEARCH_GIVEN_UP:
         return "pin what you know, or bound it below: the search then has less to try"
     return "run the same again where the index can be reached, without `--offline` if it was given"
