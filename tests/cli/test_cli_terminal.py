@@ -8,11 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 import typer
 
+from envdoctor.adapters.terminal import fitted
 from envdoctor.adapters.written_files import write_together
 from envdoctor.cli.main import main
 from envdoctor.cli.verb_list import VERBS
@@ -238,6 +240,36 @@ def test_every_page_of_help_has_an_example_that_breaks_at_no_hyphen(
     _, found, examples = page.rpartition("\n  Example")
     assert found
     assert not [line for line in examples.splitlines() if line.endswith("-")]
+
+
+@pytest.mark.parametrize("width", ["60", "80"])
+def test_a_group_says_of_its_commands_the_whole_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    assert main(["profiles", "--help"]) == 0
+    page = capsys.readouterr().out
+    assert "..." not in page.partition("Commands:")[2]
+    assert "exit 2 where there is one." in " ".join(page.split())
+    assert max(map(len, page.splitlines())) <= int(width)
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_is_said_on_a_terminal_is_cut_between_words_and_elsewhere_not_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    text = "note: taking the project above, `/srv/app-with-a-name`: it is one\n  1. step\n"
+    assert fitted(text, StringIO()) == text
+    assert fitted(text, Terminal()).splitlines() == [
+        "note: taking the project above,",
+        "  `/srv/app-with-a-name`: it is one",
+        "  1. step",
+    ]
 
 
 def test_a_python_that_nobody_can_judge_for_is_refused_before_anything_is_read(

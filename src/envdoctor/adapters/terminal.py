@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+from typing import TextIO
 
-__all__ = ["follows_links", "keep_line_ends", "output_encoding", "wants_colour"]
+__all__ = ["fitted", "follows_links", "keep_line_ends", "output_encoding", "wants_colour"]
 
+_NARROWEST = 40
 _FOLLOWS_NO_LINKS = ("dumb", "linux", "unknown")
 
 
@@ -65,3 +67,20 @@ def _takes_escape_codes() -> bool:
     if not kernel.GetConsoleMode(handle, ctypes.byref(mode)):
         return True  # Not a console but a terminal all the same, as MSYS and Cygwin have them.
     return bool(kernel.SetConsoleMode(handle, mode.value | 0x4))  # ENABLE_VIRTUAL_TERMINAL_PROCESSING
+
+
+def fitted(text: str, stream: TextIO) -> str:
+    """Return lines no wider than the terminal that a stream leads to, cut between words; as they are without one."""
+    if not stream.isatty():
+        return text
+    import shutil
+    import textwrap
+
+    width = max(_NARROWEST, shutil.get_terminal_size().columns)
+    words = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    lines = []
+    for line in text.splitlines():
+        words.initial_indent = line[: len(line) - len(line.lstrip(" "))]
+        words.subsequent_indent = f"{words.initial_indent}  "
+        lines.append(words.fill(line.strip(" ")))
+    return "\n".join(lines)

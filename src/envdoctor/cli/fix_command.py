@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from envdoctor.adapters.terminal import fitted
 from envdoctor.adapters.written_files import write_file
 from envdoctor.cli import options as opt
 from envdoctor.cli.messages import error, say, teller
+from envdoctor.cli.output import write_page
 from envdoctor.cli.progress import open_progress
-from envdoctor.cli.streams import stopped_like_ctrl_c
+from envdoctor.cli.streams import stopped_like_ctrl_c, write_out
 from envdoctor.ports import UsageError
 from envdoctor.render.plan_json import plan_json
 from envdoctor.render.plan_text import known_lines, plan_of_refusals, plans_text
@@ -127,11 +129,11 @@ def fix(
         if treatment.refusals:
             error(refusals_text(treatment.refusals))
             if dry_run and (options.json or treatment.patches is not None):
-                _show(_shown(treatment, ()), output, to_stdout=True)
+                _show(_shown(treatment, ()), output, color, to_stdout=True)
             raise typer.Exit(_FAILED if treatment.complete else _COULD_NOT_CHECK)
         refused = any(plan.refusals for plan in plans)
         if dry_run or refused or not yes:
-            _show(_shown(treatment, plans), output if dry_run else None, to_stdout=dry_run)
+            _show(_shown(treatment, plans), output if dry_run else None, color, to_stdout=dry_run)
         if dry_run or refused:
             raise typer.Exit(_FAILED if refused else 0)
         if not yes and any(plan.steps for plan in plans):
@@ -170,14 +172,15 @@ def _ask() -> None:
         raise typer.Exit(0)
 
 
-def _show(text: str, output: Path | None, *, to_stdout: bool) -> None:
+def _show(text: str, output: Path | None, color: opt.Color, *, to_stdout: bool) -> None:
     if output is not None:
         write_file(output, text)
+    elif to_stdout and text.startswith(("{", "[")):
+        write_out(text)
     elif to_stdout:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        write_page(text, color)
     else:
-        sys.stderr.write(text.rstrip("\n") + "\n")
+        sys.stderr.write(fitted(text.rstrip("\n"), sys.stderr) + "\n")
         sys.stderr.flush()
 
 

@@ -44,6 +44,11 @@ class LazyGroup(TyperGroup):
         _fit(command)
         return command
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, with the examples wrapped."""
+        self.epilog = _wrapped(self.epilog or "")
+        super().format_help(ctx, formatter)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """List the verbs without importing them."""
         with formatter.section("Commands"):
@@ -84,6 +89,7 @@ _SECTIONS = {
     "Report": "format output color fail_on show_waived quiet verbose",
 }
 """Titles in the help of a command, and the options below each, by their names in code; the others come first."""
+_WHOLE = 1_000
 _FEW = 8
 """Options that need no titles."""
 
@@ -102,15 +108,26 @@ def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
                 formatter.write_dl(listed)
 
 
+def _write_commands(command: Any, _ctx: Any, formatter: Any) -> None:
+    """List the commands of a group with their whole first sentence."""
+    with formatter.section("Commands"):
+        formatter.write_dl([(name, each.get_short_help_str(_WHOLE)) for name, each in command.commands.items()])
+
+
+def _wrapped(examples: str) -> str:
+    """Return examples wrapped where no command breaks at a hyphen."""
+    if not examples or examples.startswith("\b"):
+        return examples
+    width = max(50, min(80, shutil.get_terminal_size().columns)) - 4
+    return "\b\n" + "\n".join(textwrap.wrap(examples, width, break_on_hyphens=False, break_long_words=False))
+
+
 def _fit(command: Any) -> None:
-    """Group the options, and wrap the examples where no command breaks at a hyphen.
+    """Group the options, and wrap the examples.
 
     While a shell completes, say of an option the least.
     """
-    if command.epilog:
-        width = max(50, min(80, shutil.get_terminal_size().columns)) - 4
-        lines = textwrap.wrap(command.epilog, width, break_on_hyphens=False, break_long_words=False)
-        command.epilog = "\b\n" + "\n".join(lines)
+    command.epilog = _wrapped(command.epilog or "")
     if "_ENVDOCTOR_COMPLETE" in os.environ:
         for item in command.params:
             if getattr(item, "help", None):
@@ -118,6 +135,8 @@ def _fit(command: Any) -> None:
     below = getattr(command, "commands", {})
     if not below:
         command.format_options = partial(_write_options, command)
+    else:
+        command.format_commands = partial(_write_commands, command)
     for each in below.values():
         _fit(each)
 

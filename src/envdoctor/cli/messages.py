@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from envdoctor.adapters.terminal import fitted
+
 if TYPE_CHECKING:
     from envdoctor.ports import Tell
 
@@ -12,8 +14,8 @@ __all__ = ["error", "note", "printable", "say", "teller"]
 
 
 def say(text: str) -> None:
-    """Write one line."""
-    sys.stderr.write(f"{printable(text)}\n")
+    """Write one line, on a terminal as many as it takes."""
+    sys.stderr.write(f"{fitted(printable(text), sys.stderr)}\n")
     sys.stderr.flush()
 
 
