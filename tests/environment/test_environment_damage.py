@@ -47,6 +47,10 @@ def _nul_by_an_installer_of_windows(site: Path, info: Path) -> None:
     (info / "RECORD").write_bytes((info / "RECORD").read_bytes().replace(b"\n", b"\r\n"))
 
 
+def _cut_short_by_nuls(site: Path, _info: Path) -> None:
+    (site / "foo/core.py").write_bytes(b"\0" * 4)
+
+
 def _emptied(site: Path, _info: Path) -> None:
     (site / "foo/core.py").write_bytes(b"")
 
@@ -76,6 +80,7 @@ def _path_line_gone(site: Path, info: Path) -> None:
 DAMAGES = {
     _nul: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
     _nul_by_an_installer_of_windows: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
+    _cut_short_by_nuls: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
     _emptied: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
     _library_gone: ("ENV006", Severity.ERROR, "1 missing"),
     _no_record: ("ENV008", Severity.WARNING, "there is no RECORD in it"),

@@ -191,6 +191,15 @@ def test_a_lock_that_cannot_be_read_is_left_as_it_is_with_a_way_out(
     assert err.endswith("; remove it to lock anew\n")
 
 
+def test_a_lock_of_another_tool_that_is_not_quite_one_is_a_list_and_stops_nothing(
+    project: Path, index: LoopbackIndex, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = 'lock-version = "1.0"\ncreated-by = "x"\n[[packages]]\nname = "Not.Normal"\nversion = "1"\n'
+    (project / "pylock.toml").write_text(text, encoding="utf-8")
+    assert main(["check", str(project), "--format", "json"]) != 2
+    assert "pylock.toml" in {one["path"] for one in json.loads(capsys.readouterr().out)["scope"]["read"]}
+
+
 def test_offline_the_lock_of_what_is_written_holds_and_any_other_is_not_known(
     capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, tmp_path: Path
 ) -> None:

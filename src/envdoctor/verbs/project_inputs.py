@@ -293,4 +293,9 @@ def read_lock(project: Path, name: str | None) -> LockedProject | None:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file}: cannot be read: {error}") from error
     except LockError as error:
+        from envdoctor.adapters.project.discovery import is_own_lock
+        from envdoctor.adapters.project.toml_document import glance
+
+        if glance(file) and not is_own_lock(file):
+            return None  # Another tool's, which the reader of projects takes as a list of what it pins.
         raise UsageError(f"{error}; remove it to lock anew") from error

@@ -199,6 +199,8 @@ def _changed(
         return
     if status.st_size == 0:
         yield _damaged(item, path, f"empty, {int(recorded)} bytes recorded")
+    elif path.endswith(".py") and _is_zeroed(f"{item.location}/{path}"):
+        yield _damaged(item, path, f"filled with NULs, {int(recorded)} bytes recorded")
     else:
         detail = f"{path}: {status.st_size} bytes, {int(recorded)} recorded"
         yield EnvironmentProblem(ProblemKind.CHANGED_FILE, item.name, detail, path)

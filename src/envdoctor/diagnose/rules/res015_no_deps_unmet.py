@@ -103,7 +103,7 @@ def _finding(
         message=f"`{package.name}` {package.version} is installed with `--no-deps`: {'; '.join(parts)}",
         severity=RULE.severity if other else Severity.INFO,
         evidence=(Evidence(f"{line} with --no-deps", str(line.origin)), *_asked(other, missing)),
-        remedy=Remedy("make sure that it works so: installers look at none of this"),
+        remedy=Remedy("try it out: no installer looks at what `--no-deps` leaves out"),
         location=line.origin if isinstance(line.origin, FileOrigin) else None,
     )
 
