@@ -17,7 +17,8 @@ from envdoctor.model.compatibility import can_use
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.resolve.candidates import wheel_at
-from envdoctor.resolve.dependency_graph import DependencyGraph, highest
+from envdoctor.resolve.dependency_graph import DependencyGraph
+from envdoctor.resolve.edges import highest
 
 if TYPE_CHECKING:
     from envdoctor.resolve.diagnosis import Diagnosis
