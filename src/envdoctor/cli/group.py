@@ -89,7 +89,6 @@ _SECTIONS = {
     "Report": "format output color fail_on show_waived quiet verbose",
 }
 """Titles in the help of a command, and the options below each, by their names in code; the others come first."""
-_WHOLE = 1_000
 _FEW = 8
 """Options that need no titles."""
 
@@ -111,7 +110,7 @@ def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
 def _write_commands(command: Any, _ctx: Any, formatter: Any) -> None:
     """List the commands of a group with their whole first sentence."""
     with formatter.section("Commands"):
-        formatter.write_dl([(name, each.get_short_help_str(_WHOLE)) for name, each in command.commands.items()])
+        formatter.write_dl([(name, each.get_short_help_str(1_000)) for name, each in command.commands.items()])
 
 
 def _wrapped(examples: str) -> str:

@@ -39,7 +39,7 @@ def init(
     if format is opt.PageFormat.JSON:
         write_document("init", written=[str(path) for path in files])
         return
-    for path in () if quiet else files:
-        say(f"wrote {path}")
     if not quiet:
+        for path in files:
+            say(f"wrote {path}")
         say("next: envdoctor check" if files else "nothing to write: the settings and the hook are there")
