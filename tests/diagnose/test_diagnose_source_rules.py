@@ -20,7 +20,7 @@ from envdoctor.model.origin import DistributionOrigin, FileOrigin
 from envdoctor.model.profile import Patch, PatchKind, Profile, ProfileTarget
 from envdoctor.model.project import Group, Project, ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName
-from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 
 CUDA, ZLUDA = target_of("linux/x86_64/3.11/cuda"), target_of("windows/x86_64/3.11/zluda")
 COREML = target_of("macos/arm64/3.11/coreml")
@@ -518,6 +518,14 @@ def test_what_core_ml_refuses_is_found_in_the_model_of_an_exporter(line: str, wh
 )
 def test_constant_sizes_and_models_that_no_exporter_loads_are_silent(files: dict[str, str]) -> None:
     assert found("SRC006", files) == []
+
+
+@pytest.mark.parametrize(("target", "told"), [(COREML, [Severity.INFO]), (CUDA, []), (None, [])])
+def test_the_models_of_a_project_without_an_exporter_are_a_note_where_core_ml_is_meant(
+    target: Target | None, told: list[Severity]
+) -> None:
+    files = {"model.py": _MODEL.format(line="x = nn.utils.rnn.pack_padded_sequence(x, lengths)")}
+    assert [item.severity for item in found("SRC006", files, target=target)] == told
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,10 @@ class Encoder(nn.Module):
         x = nn.utils.rnn.pack_padded_sequence(x, lengths)
 ```
 
-In a module that the exporter loads it is a note where the exporter puts another `forward` in the place of its own; and
-so is all of it where the target is for another backend. What stands under `not coreml` is left out.
+Where the target is Core ML and no file of the project converts, the models of the project are looked into all the same,
+for they are what an exporter of one's own will load: a note each. In a module that the exporter loads it is a note where
+the exporter puts another `forward` in the place of its own; and so is all of it where the target is for another backend.
+What stands under `not coreml` is left out.
 
 ## What to do
 What each finding says; `advisories/data/core-ml-export.toml` has the sources.
@@ -61,10 +63,20 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
     scan = scan_of(examination.sources)
     exporters = [path for path in scan.by_path if _is_exporter(scan, path)]
+    if not exporters and examination.target is not None and examination.target.backend is Backend.COREML:
+        for path in dict.fromkeys(_models(scan)):
+            yield from _of_file(scan, path, exporter=False, told=False)
     replaced = any(_REPLACES.search(scan.by_path[path].text) for path in exporters)
     for path in files_from(scan, exporters) if exporters else ():
         told = _is_for_core_ml(examination) and (path in exporters or not replaced)
         yield from _of_file(scan, path, exporter=path in exporters, told=told)
+
+
+def _models(scan: SourceScan) -> Iterator[str]:
+    """Yield the files that may hold what is refused."""
+    for row in data_file("core-ml-export")["refused"]:
+        if row["where"] != "exporter":
+            yield from (hit.path for hit in scan.search(row["pattern"], having=tuple(row["having"])))
 
 
 def _is_for_core_ml(examination: Examination) -> bool:
