@@ -19,7 +19,7 @@ from envdoctor.adapters.project import read_project
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.log_reading import read_log
 from envdoctor.diagnose.advisories.log_text import LogText, fixed_text
-from envdoctor.diagnose.engine import examine, judge
+from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.examination import Examination
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "diagnose"))
@@ -54,7 +54,7 @@ def look_at_sources() -> None:
 def judge_resolution() -> None:
     """Judge a resolution of 204 distributions, as is done for every repair."""
     pins = ("torch==2.1.1+cu118", "torchaudio==2.1.1+cu118", "numpy==1.26.4", "transformers==4.42.4")
-    judge(Examination(target=ZLUDA, resolution=resolution_of(*OTHERS, *map(resolved, pins))))
+    breakages(Examination(target=ZLUDA, resolution=resolution_of(*OTHERS, *map(resolved, pins))))
 
 
 def read_large_log() -> None:

@@ -18,7 +18,7 @@ from diagnose_fixtures import (
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from envdoctor.diagnose.engine import examine, judge
+from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rules.res208_no_kernel_for_card import runs_on
 from envdoctor.model.candidate import BuildRisk, ProjectPage
@@ -467,6 +467,6 @@ def _big(*extra: str) -> Examination:
 
 def test_judging_counts_breakages_alone() -> None:
     good = ("torch==2.1.1+cu118", "torchaudio==2.1.1+cu118", "numpy==1.26.4")
-    assert judge(_big(*good)) == 0
-    assert judge(_big("torch==2.1.1+cu118", "torchaudio==2.7.0+cu118", "numpy==2.1.0")) == 2
-    assert judge(_big(*good, "gradio==4.43.0", "pydantic==2.14.4")) == 1
+    assert len(breakages(_big(*good))) == 0
+    assert len(breakages(_big("torch==2.1.1+cu118", "torchaudio==2.7.0+cu118", "numpy==2.1.0"))) == 2
+    assert len(breakages(_big(*good, "gradio==4.43.0", "pydantic==2.14.4"))) == 1

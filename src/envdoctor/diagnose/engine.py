@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.model.profile import Patch, Profile
 
-__all__ = ["breakages", "examine", "is_understood", "judge"]
+__all__ = ["breakages", "examine", "is_understood"]
 
 
 def _internal(code: str, error: Exception) -> Finding:
@@ -158,11 +158,6 @@ def examine(
     found = [_patched(item, examination.profile, misfits) for item in found]
     unique = {(item.rule, item.subject, item.message, item.unknowns): item for item in found}
     return tuple(sorted(unique.values(), key=_order))
-
-
-def judge(examination: Examination) -> int:
-    """Return how many known breakages a resolution has."""
-    return len(breakages(examination))
 
 
 def breakages(examination: Examination, further: Sequence[Advisory] = ()) -> tuple[Finding, ...]:
