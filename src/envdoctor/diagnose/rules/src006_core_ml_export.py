@@ -18,9 +18,9 @@ class Encoder(nn.Module):
 ```
 
 Where the target is Core ML and no file of the project converts, the models of the project are looked into all the same,
-for they are what an exporter of one's own will load: a note each. In a module that the exporter loads it is a note where
-the exporter puts another `forward` in the place of its own; and so is all of it where the target is for another backend.
-What stands under `not coreml` is left out.
+for they are what an exporter of one's own will load: a note each. In a module that the exporter loads it is a note
+where the exporter puts another `forward` in the place of its own; and so is all of it where the target is for another
+backend. What stands under `not coreml` is left out.
 
 ## What to do
 What each finding says; `advisories/data/core-ml-export.toml` has the sources.
