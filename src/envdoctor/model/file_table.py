@@ -11,7 +11,7 @@ from envdoctor.model.dataclass import dataclass
 if TYPE_CHECKING:
     from packaging.version import Version
 
-__all__ = ["FileTable", "Listed", "TabledFiles", "table_of", "tags_of"]
+__all__ = ["FileTable", "Kind", "Listed", "TabledFiles", "table_of", "tags_of"]
 
 
 class Listed(Protocol):

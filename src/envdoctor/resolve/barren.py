@@ -42,6 +42,10 @@ class Barren:
                 return node
         return None
 
+    def is_known(self, package: str, position: int) -> bool:
+        """Return whether a version was found to be one."""
+        return bool(self._known.get(package, 0) >> position & 1)
+
     def _is_barren(self, node: str, position: int, deep: int) -> bool:
         name = base_name(node)
         if (name, position) in self._graph.unreadable:

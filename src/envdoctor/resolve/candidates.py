@@ -25,7 +25,7 @@ from envdoctor.model.candidate import (
 )
 from envdoctor.model.compatibility import Compatibility, compatibility
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.file_table import table_of, tags_of
+from envdoctor.model.file_table import Kind, table_of, tags_of
 from envdoctor.model.target import OperatingSystem, Target
 from envdoctor.resolve.manifest import Policy
 from envdoctor.shipped import refused_builds
@@ -158,17 +158,18 @@ class Selector:
     def select(self, page: ProjectPage) -> CandidateList:
         """Return the candidates of a page."""
         table = table_of(page.files)
-        found = [self._compatibility(page.name, tags, python) for tags, python in table.kinds]
+        found = self._compatibilities(page.name, table.kinds)
+        ranks = [kind.rank for kind in found]
         capped = {number for number, kind in enumerate(found) if kind.rejection is RejectionKind.REQUIRES_PYTHON}
         groups: dict[int, list[tuple[int, int]]] = {}
         refused = bool(refused_builds().get(page.name))
-        for row, number in enumerate(table.kind_of):
-            rank = found[number].rank
-            is_refused = refused and table.kinds[number][0] is None
-            if is_refused and self._build_fails(page.name, table.versions[table.version_of[row]]):
+        for row, (version, number) in enumerate(zip(table.version_of, table.kind_of, strict=True)):
+            rank = ranks[number]
+            if rank is None:
                 continue
-            if rank is not None:
-                groups.setdefault(table.version_of[row], []).append((rank, row))
+            if refused and table.kinds[number][0] is None and self._build_fails(page.name, table.versions[version]):
+                continue
+            groups.setdefault(version, []).append((rank, row))
         numbers = sorted(groups)
         yanked = capped_bits = 0
         rows: list[list[tuple[int, int]]] = []
@@ -216,6 +217,14 @@ class Selector:
             if pythons.contains(python) and versions.contains(version, prereleases=True):
                 return why or f"its build refuses Python {python}"
         return ""
+
+    def _compatibilities(self, name: NormalizedName, kinds: Iterable[Kind]) -> list[Compatibility]:
+        """Return what is known of each kind of file of a project: of most kinds other projects have some, too."""
+        builds, wheels = self._policy.no_build, self._policy.no_wheel
+        if wheels:
+            return [self._compatibility(name, tags, python) for tags, python in kinds]
+        known, allowed = self._known, not builds or not _banned(name, builds, wheels)
+        return [known.get((*kind, allowed)) or self._compatibility(name, *kind) for kind in kinds]
 
     def _compatibility(self, name: NormalizedName, tags: str | None, python: str | None) -> Compatibility:
         builds, wheels = self._policy.no_build, self._policy.no_wheel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Solved, Unsolvable
 
 if TYPE_CHECKING:
     from nab_resolver.types import RangeProtocol
+    from packaging.utils import NormalizedName
 
 __all__ = ["PubGrub"]
 
@@ -142,15 +143,22 @@ class _Provider(BaseProvider[str, int]):
             return None
         if name != package and name in self._ranges:
             bits = bits & bits_of(self._ranges[name]) or bits
+        every = bits
         preferred = self._prefer.get(package)
         if preferred is not None and bits >> preferred & 1 and self._graph.usable(name, preferred):
             if not self._refused(package, preferred):
                 return preferred
             bits ^= 1 << preferred
         self._graph.prefetch(name, bits, self._ahead_of(package, bits))
+        found = next((position for position in self._takable(name, bits) if not self._refused(package, position)), None)
+        if found is None and not self._pending:
+            # Each was told of before: the engine is to run into what one cannot have, for the proof.
+            return next(self._takable(name, every), None)
+        return found
+
+    def _takable(self, name: NormalizedName, bits: int) -> Iterator[int]:
         open_to = (self._graph.usable, self._graph.hoped_for)
-        found = (p for may_take in open_to for p in self._graph.by_rank(name, bits) if may_take(name, p))
-        return next((position for position in found if not self._refused(package, position)), None)
+        return (p for may_take in open_to for p in self._graph.by_rank(name, bits) if may_take(name, p))
 
     def _ahead_of(self, package: str, bits: int) -> int:
         """Return how many versions to fetch ahead: more, the oftener a project went further down its list.
@@ -170,7 +178,7 @@ class _Provider(BaseProvider[str, int]):
         one conflict for each version of a project. Told only where the engine can act on it at once, and once.
         """
         if (package, position) in self._told:
-            return False
+            return self._barren.is_known(package, position)
         name = base_name(package)
         dependencies = self.get_dependencies(package, position)
         barren = self._barren.demand(package, position)

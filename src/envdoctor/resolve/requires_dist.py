@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, MutableMapping
+from functools import lru_cache
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
@@ -25,10 +26,16 @@ _OR = re.compile(r"\bor\b")
 
 def may_count(line: str, extras: Collection[str]) -> bool:
     """Return False where a line of ``Requires-Dist`` waits for an extra that is not among ``extras``."""
+    return all(name in extras for name in _waits_for(line))
+
+
+@lru_cache(maxsize=32_768)
+def _waits_for(line: str) -> tuple[str, ...]:
+    """Return the extras without which a line does not count, as far as its text tells; versions repeat their lines."""
     marker = line.partition(";")[2]
     if "extra" not in marker or _OR.search(marker):
-        return True
-    return all(canonicalize_name(name) in extras for name in _EXTRA.findall(marker))
+        return ()
+    return tuple(map(canonicalize_name, _EXTRA.findall(marker)))
 
 
 class MetadataLines:
