@@ -41,7 +41,7 @@ def build_pylock(
     index_urls: Mapping[str, str] | None = None,
     chosen: bool = False,
 ) -> Pylock:
-    """Return the validated document for a resolution; ``index_urls`` maps index names to URLs.
+    """Return the document for a resolution, which ``lock_text`` validates; ``index_urls`` maps index names to URLs.
 
     ``chosen``: a person chose the repair, so that it is kept when the lock is written again.
 
@@ -50,7 +50,7 @@ def build_pylock(
     refused = tuple(not_pinned(resolution))
     if refused:
         raise ValueError("; ".join(f"{refusal.subject}: {refusal.message}" for refusal in refused))
-    document = Pylock(
+    return Pylock(
         lock_version=Version("1.0"),
         environments=[_environment(target)],
         requires_python=SpecifierSet(f"=={target.python_version}.*"),
@@ -58,15 +58,17 @@ def build_pylock(
         packages=[_package(package, index_urls or {}) for package in resolution.packages],
         tool={"envdoctor": _tool(target, profile, overrides, chosen=chosen)},
     )
-    document.validate()
-    return document
 
 
 def lock_text(document: Pylock) -> str:
-    """Return the TOML text of a lock; the same document always gives the same text."""
+    """Return the TOML text of a lock, validated; the same document always gives the same text."""
     import tomli_w
 
-    return tomli_w.dumps(_plain(document.to_dict()), multiline_strings=False)
+    table = document.to_dict()
+    Pylock.from_dict(
+        table
+    )  # As ``validate`` does, which would make the table once more: for hundreds, most of the work.
+    return tomli_w.dumps(_plain(table), multiline_strings=False)
 
 
 def _environment(target: Target) -> Marker:
