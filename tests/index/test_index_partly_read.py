@@ -60,3 +60,35 @@ def test_without_a_further_index_it_is_a_conflict(
 ) -> None:
     serve(server, "pkg", "1.0")
     assert check(server, tmp_path, capsys, "pkg==9")[0] == 1
+
+
+BOUND = """
+schema = 1
+[profile]
+name = "bound"
+summary = "torch from an index that gives no answer"
+[target]
+os = "linux"
+arch = "x86_64"
+python = "==3.11.*"
+backend = "cuda"
+[[index]]
+name = "closed"
+url = "http://127.0.0.1:9/whl/cu118"
+packages = ["torch"]
+local-label = "cu118"
+"""
+
+
+@pytest.mark.parametrize(("asked", "code"), [("torch>=2.8", 1), ("torch>=9", 3)])
+def test_what_a_label_is_known_not_to_have_is_no_reason_to_know_nothing_of_the_rest(
+    asked: str, code: int, server: IndexServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.page("torch", [server.wheel(f"torch-{v}-cp311-cp311-manylinux_2_28_x86_64.whl") for v in ("2.1.1", "2.8.0")])
+    serve(server, "needs", "1.0", asked)
+    (profile := tmp_path / "bound.toml").write_text(BOUND, encoding="utf-8")
+    (tmp_path / "requirements.txt").write_text("torch==2.1.1\nneeds\n", encoding="utf-8")
+    options = ["--profile", str(profile), "--index-url", server.url, "--cache-dir", str(tmp_path / "cache")]
+    assert main(["check", str(tmp_path), *options, "--format", "json"]) == code
+    report = json.loads(capsys.readouterr().out)
+    assert len(report["conflicts"]) == (1 if code == 1 else 0)

@@ -144,6 +144,8 @@ class ProjectPage:
     """File names whose version or name could not be read."""
     unread: Unknown | None = None
     """Why an index that may have more of the project could not be read; None where all of them were."""
+    denied: tuple[Version, ...] = ()
+    """Releases that the index which could not be read is known not to have."""
 
     @property
     def versions(self) -> tuple[Version, ...]:

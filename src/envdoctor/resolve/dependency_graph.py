@@ -161,7 +161,7 @@ class DependencyGraph:
         """Note where a demand is for a version of which nothing was read, be it for another target or build."""
         if page.unread is None:
             return
-        public = {Version(version.public) for version in page.versions}
+        public = {*(Version(version.public) for version in page.versions), *page.denied}
         wanted = SpecifierSet(",".join(str(each).partition("+")[0] for each in specifier))
         if not any(wanted.filter(public, prereleases=True)):
             self.lacking[page.name] = replace(page.unread, subject=Subject(SubjectKind.PACKAGE, page.name))

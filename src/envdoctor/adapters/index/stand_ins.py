@@ -104,7 +104,8 @@ def standing_in(page: ProjectPage, index: str, label: str | None, *, builds_alon
             number for number, row in enumerate(rows) if row in table.only_pinned or able[table.version_of[row]] is None
         ),
     )
-    return replace(page, files=TabledFiles(columns, make), index=index)
+    denied = tuple(version for version, found in zip(table.versions, able, strict=True) if found is False)
+    return replace(page, files=TabledFiles(columns, make), index=index, denied=denied)
 
 
 def without_foreign_libraries(metadata: CoreMetadata, label: str) -> tuple[CoreMetadata, bool]:
