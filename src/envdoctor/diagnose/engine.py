@@ -36,9 +36,7 @@ def _internal(code: str, error: Exception) -> Finding:
 def _guarded(rule: Rule, examination: Examination) -> Iterator[Finding]:
     """One rule's findings; a rule that fails must not take the diagnosis with it."""
     try:
-        for finding in rule.find(examination):
-            of_rule = finding.subject_kind is SubjectKind.PACKAGE
-            yield replace(finding, subject_kind=rule.about) if of_rule else finding
+        yield from rule.find(examination)
     except Exception as error:  # noqa: BLE001
         yield _internal(rule.code, error)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ class Clash:
     """Versions that the target could use, newest first, where a side asks for one that does not exist."""
     rejections: tuple[Rejection, ...] = ()
     """Files or versions that would have answered a side but cannot be used on the target, and why."""
+
+    @property
+    def is_nowhere(self) -> bool:
+        """Whether no index has the project at all: that is no matter of the target."""
+        return any(item.kind is RejectionKind.NOT_FOUND for item in self.rejections)
 
 
 @dataclass(frozen=True, slots=True)

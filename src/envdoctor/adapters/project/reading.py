@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.discovery import enter
@@ -26,7 +27,6 @@ from envdoctor.adapters.project.in_force import (
 from envdoctor.adapters.project.limits import bounded
 from envdoctor.adapters.project.local_places import settle_local_places
 from envdoctor.adapters.project.pyproject import read_pyproject
-from envdoctor.adapters.project.python_version import read_python_version
 from envdoctor.adapters.project.uv_settings import read_uv_file
 from envdoctor.adapters.project.uv_workspace import workspace_root
 from envdoctor.model.origin import FileOrigin
@@ -89,7 +89,7 @@ def read_project(
     read_uv_file(draft)
     _read_local_projects(draft)
     _check_groups(draft, str(path))
-    read_python_version(draft)
+    _read_python_version(draft)
     return _finished(draft)
 
 
@@ -288,3 +288,35 @@ def _note_nothing(draft: Draft) -> None:
         return
     names = ", ".join(f"`{name}`" for name in dict.fromkeys(draft.files))
     draft.problem(ReadingProblemKind.EMPTY, FileOrigin(draft.files[0]), f"no requirements found in {names}")
+
+
+_CPYTHON = re.compile(r"^(?:cpython[-@])?(?P<minor>[0-9]{1,2}\.[0-9]{1,3})(?P<patch>\.[0-9]{1,3})?(?:[-+].*)?$")
+_HIGHEST = 6
+"""Folders above the project in which the file counts, as far as its checkout goes."""
+
+
+def _read_python_version(draft: Draft) -> None:
+    """Keep the first Python of the nearest ``.python-version``, where no other file says what makes an environment."""
+    if draft.environment_python is not None:
+        return
+    for folder in (draft.root, *list(draft.root.parents)[:_HIGHEST]):
+        if not folder.is_relative_to(draft.boundary):
+            return
+        file = folder / ".python-version"
+        if file.is_file():
+            _keep_python(draft, file)
+            return
+
+
+def _keep_python(draft: Draft, path: Path) -> None:
+    try:
+        file = draft.load(path)
+    except ProjectFileError:
+        return  # It names a Python and no requirement: nothing of the project is lost with it.
+    for number, line in enumerate(file.text.splitlines(), start=1):
+        match = _CPYTHON.match(line.partition("#")[0].strip())
+        if match is not None:
+            version = match["minor"] + (match["patch"] or "")
+            exact = SpecifierSet(f"=={version}" if match["patch"] else f"=={version}.*")
+            draft.set_environment_python(exact, FileOrigin(file.shown, number), binds=False)
+            return

@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.chains import line_of
 from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.conflict import GroupOutcome
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
@@ -55,7 +54,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     for outcome in examination.groups:
         for conflict in outcome.conflicts:
             cause = conflict.clash.package if len(conflict.core) > 1 else ""
-            key = (outcome.name.kind, bool(outcome.elsewhere), _is_nowhere(conflict), cause)
+            key = (outcome.name.kind, bool(outcome.elsewhere), conflict.clash.is_nowhere, cause)
             alike.setdefault(key, []).append((outcome, conflict))
     for (kind, _, _, cause), cases in alike.items():
         if len(cases) > _MOST:
@@ -68,11 +67,6 @@ def _subject(name: GroupName) -> str:
     return f"{name.of}[{name.name}]" if name.of else name.name
 
 
-def _is_nowhere(conflict: Conflict) -> bool:
-    """Return whether no index has the project at all: that is no matter of the target."""
-    return any(each.kind is RejectionKind.NOT_FOUND for each in conflict.clash.rejections)
-
-
 def _together(
     examination: Examination, kind: GroupKind, cause: str, cases: list[tuple[GroupOutcome, Conflict]]
 ) -> Finding:
@@ -80,7 +74,7 @@ def _together(
     first = cases[0][0]
     names = in_words(list(dict.fromkeys(f"`{_subject(outcome.name)}`" for outcome, _ in cases)))
     why = f"each names something that cannot be installed on {examination.target or 'this target'}"
-    if not cause and _is_nowhere(cases[0][1]):
+    if not cause and cases[0][1].clash.is_nowhere:
         why = "each names something that no index has"
     elif cause:
         others = dict.fromkeys(
@@ -116,7 +110,7 @@ def _own(outcome: GroupOutcome, conflict: Conflict) -> Sequence[Requirement]:
 def _finding(examination: Examination, outcome: GroupOutcome, conflict: Conflict) -> Finding:
     lines = [f"`{item}` ({item.origin})" for item in conflict.core]
     package = conflict.clash.package
-    if len(lines) == 1 and _is_nowhere(conflict):
+    if len(lines) == 1 and conflict.clash.is_nowhere:
         own = package == conflict.core[0].name
         why = f"no index has {lines[0]}" if own else f"no index has `{package}`, which {lines[0]} asks for"
     elif len(lines) == 1:
@@ -145,7 +139,7 @@ def _side(side: ClashSide) -> Evidence:
 
 def _remedy(outcome: GroupOutcome) -> str:
     name = outcome.name
-    if any(map(_is_nowhere, outcome.conflicts)):
+    if any(conflict.clash.is_nowhere for conflict in outcome.conflicts):
         return "mend the name, or name the index that has it (`--extra-index-url`)"
     if name.kind is GroupKind.FILE:
         return f"`envdoctor check {name.name}` judges it by itself, with repairs"

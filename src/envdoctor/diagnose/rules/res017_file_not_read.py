@@ -44,10 +44,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     named = ", ".join(f"`{one.path}`" for one in left_out[:_MOST])
     more = f" and {len(left_out) - _MOST} more" if len(left_out) > _MOST else ""
     were = "was" if len(left_out) == 1 else "were"
-    yield Finding(
-        rule=RULE.code,
-        name=RULE.name,
-        severity=RULE.severity,
+    yield RULE.finding(
         subject=left_out[0].path,
         message=f"{named}{more} {were} not read: this report says nothing of other files",
         evidence=tuple(

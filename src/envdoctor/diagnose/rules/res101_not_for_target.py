@@ -154,11 +154,6 @@ def _pair(name: str, files: _Files) -> str:
     return f" (`{name}` {nearest} was built for torch{wanted}: move both)" if wanted else ""
 
 
-def _unknown_name(conflict: Conflict) -> bool:
-    """Return whether no index has the project at all."""
-    return any(item.kind is RejectionKind.NOT_FOUND for item in conflict.clash.rejections)
-
-
 def _found_elsewhere(project: Project | None, conflict: Conflict) -> str:
     """Return what to do where no index is to have it: a path leads nowhere, or no index may be asked; else empty."""
     line, name = conflict.core[0], conflict.clash.package
@@ -175,7 +170,7 @@ def _remedy(
     examination: Examination, conflict: Conflict, files: _Files | None, shared: Sequence[tuple[int, int]]
 ) -> Remedy:
     name, before = conflict.clash.package, _pre_release(examination, conflict)
-    if _unknown_name(conflict):
+    if conflict.clash.is_nowhere:
         if way := _found_elsewhere(examination.project, conflict):
             return Remedy(way)
         meant = " or ".join(f"`{item}`" for item in meant_by(name))
@@ -260,7 +255,7 @@ def _of_profile(examination: Examination, python: tuple[int, int]) -> bool:
 def _why(conflict: Conflict, examination: Examination) -> str:
     """Return what the message says after the requirement that cannot be met."""
     where = f"cannot be met on {examination.target or 'this target'}"
-    if _unknown_name(conflict):
+    if conflict.clash.is_nowhere:
         meant = " or ".join(f"`{item}`" for item in meant_by(conflict.clash.package))
         question = f"; did you mean {meant}?" if meant else ""
         return f"{where}: no index has a project called `{conflict.clash.package}`{question}"

@@ -61,12 +61,10 @@ def _find(examination: Examination) -> Iterator[Finding]:
         if hit.path not in asking:
             by_file.setdefault(hit.path, []).append(hit)
     for path, hits in sorted(by_file.items()):
-        yield Finding(
-            rule=RULE.code,
-            name=RULE.name,
-            severity=Severity.INFO if asking else RULE.severity,
+        yield RULE.finding(
             subject=path,
             message=f"`{path}` chooses between CUDA and the CPU alone, so that on {backend.value} the card stays idle",
+            severity=Severity.INFO if asking else RULE.severity,
             evidence=tuple(Evidence(hit.text[:120], f"{path}:{hit.line}") for hit in hits[:5]),
             remedy=Remedy(f"have it ask for `{device}` where neither is meant, or pass the device in"),
             location=FileOrigin(path, hits[0].line),
