@@ -36,7 +36,7 @@ def compare(
 ) -> None:
     """Say what differs between two reports, two environments or many reports, and what of it matters."""
     from envdoctor.render.comparison_text import change_lines, outlier_lines
-    from envdoctor.verbs.compare import between_environments, between_reports, read_environment, read_report
+    from envdoctor.verbs.compare import between_environments, between_reports, read_report
     from envdoctor.verbs.outliers import find_outliers, read_reports
 
     in_json = as_json or format is opt.PageFormat.JSON
@@ -54,7 +54,7 @@ def compare(
         if one is not None and other is not None:
             changes = between_reports(one, other)
         else:
-            changes = between_environments(read_environment(before), read_environment(after))
+            changes = between_environments(before, after)
         if in_json:
             write_document("comparison", changes=[asdict(item) for item in changes])
             return

@@ -5,55 +5,47 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.version import Version
 
-from envdoctor.model.dataclass import dataclass
+from envdoctor.model.comparison import Change
 from envdoctor.model.target import dotted
 
 if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 
-__all__ = ["ChangeKind", "Difference", "Weight", "compare_environments"]
+__all__ = ["compare_environments"]
 
 
-class ChangeKind(enum.Enum):
-    """How two environments differ in one point."""
+class _Kind(enum.IntEnum):
+    """How two environments differ in one point, in the order in which it is told."""
 
-    PYTHON = "python"
-    ADDED = "added"
-    REMOVED = "removed"
-    VERSION = "version"
-    BUILD = "build"
+    PYTHON = enum.auto()
+    ADDED = enum.auto()
+    REMOVED = enum.auto()
+    VERSION = enum.auto()
+    BUILD = enum.auto()
     """The same version with another local label or conda build: ``2.7.1+cu118`` against ``2.7.1+cu128``."""
-    SOURCE = "source"
+    SOURCE = enum.auto()
     """The same version from somewhere else: an editable install, or a direct URL."""
 
 
-class Weight(enum.Enum):
+class _Weight(enum.IntEnum):
     """How likely a difference explains that one works and the other does not."""
 
-    BINARY = "binary"
+    BINARY = enum.auto()
     """GPU stacks, ABI providers, the interpreter: decisive."""
-    MAJOR = "major"
+    MAJOR = enum.auto()
     """Another major version of anything, or something missing."""
-    MINOR = "minor"
+    MINOR = enum.auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One point in which two environments differ."""
+class _Ranked(NamedTuple):
+    """A difference after what it is sorted by."""
 
-    kind: ChangeKind
-    name: str
-    before: str | None
-    after: str | None
-    weight: Weight
-    family: str = ""
-    """``torch``, ``cuda``, ``onnxruntime``, ``numpy``, ... for binary weight; empty otherwise."""
-    because: str = ""
-    """Why it matters, in one sentence; empty where it may not."""
+    rank: tuple[int, int, int, str]
+    change: Change
 
 
 _FAMILIES: tuple[tuple[str, re.Pattern[str], str], ...] = (
@@ -75,55 +67,63 @@ _FAMILIES: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ("ctranslate2", re.compile(r"ctranslate2|llama-cpp-python|faiss-(cpu|gpu).*"), "built for one CUDA release"),
     ("numpy", re.compile(r"numpy"), "extension modules are built against NumPy 1 or 2"),
 )
-_ORDER = {kind: number for number, kind in enumerate(ChangeKind)}
-_WEIGHTS = {weight: number for number, weight in enumerate(Weight)}
 _FAMILY_ORDER = {"python": -1, **{family: number for number, (family, _, _) in enumerate(_FAMILIES)}}
 
 
-def compare_environments(before: InstalledEnvironment, after: InstalledEnvironment) -> tuple[Difference, ...]:
+def compare_environments(before: InstalledEnvironment, after: InstalledEnvironment) -> tuple[Change, ...]:
     """Return how ``after`` differs from ``before``, what matters most first; nothing where they are the same."""
     found = [*_python(before, after), *_distributions(before, after), *_conda(before, after)]
-    return tuple(sorted(found, key=_rank))
+    return tuple(item.change for item in sorted(found, key=lambda item: item.rank))
 
 
-def _rank(item: Difference) -> tuple[int, int, int, str]:
-    return _WEIGHTS[item.weight], _FAMILY_ORDER.get(item.family, len(_FAMILIES)), _ORDER[item.kind], item.name
+def _difference(
+    kind: _Kind,
+    name: str,
+    before: str | None,
+    after: str | None,
+    weight: _Weight,
+    family: str = "",
+    because: str = "",
+) -> _Ranked:
+    about = "python" if name == "python" else "package"
+    change = Change(about, name, before, after, matters=weight is not _Weight.MINOR, because=because)
+    return _Ranked((weight, _FAMILY_ORDER.get(family, len(_FAMILIES)), kind, name), change)
 
 
-def _python(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[Difference]:
+def _python(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[_Ranked]:
     if before.python is None or after.python is None:
         return
     one = before.python_full or dotted(before.python)
     other = after.python_full or dotted(after.python)
     if before.python != after.python:
         reason = "compiled packages are for one Python version"
-        yield Difference(ChangeKind.PYTHON, "python", one, other, Weight.BINARY, "python", reason)
+        yield _difference(_Kind.PYTHON, "python", one, other, _Weight.BINARY, "python", reason)
     elif before.python_full and after.python_full and one != other:
-        yield Difference(ChangeKind.PYTHON, "python", one, other, Weight.MINOR, "python")
+        yield _difference(_Kind.PYTHON, "python", one, other, _Weight.MINOR, "python")
 
 
-def _distributions(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[Difference]:
+def _distributions(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[_Ranked]:
     one: dict[str, InstalledDistribution] = {item.name: item for item in reversed(before.distributions)}
     other: dict[str, InstalledDistribution] = {item.name: item for item in reversed(after.distributions)}
     for name in sorted({*one, *other}):
         left, right = one.get(name), other.get(name)
         family, because = _family(name)
         if left is None or right is None:
-            kind = ChangeKind.ADDED if left is None else ChangeKind.REMOVED
-            weight = Weight.BINARY if family else Weight.MAJOR if right is None else Weight.MINOR
-            yield Difference(
+            kind = _Kind.ADDED if left is None else _Kind.REMOVED
+            weight = _Weight.BINARY if family else _Weight.MAJOR if right is None else _Weight.MINOR
+            yield _difference(
                 kind, name, left.version if left else None, right.version if right else None, weight, family, because
             )
         elif left.version != right.version:
             yield _changed(name, left.version, right.version, family, because)
         elif left.editable != right.editable or (left.direct_url is None) != (right.direct_url is None):
-            yield Difference(ChangeKind.SOURCE, name, _source(left), _source(right), Weight.MINOR)
+            yield _difference(_Kind.SOURCE, name, _source(left), _source(right), _Weight.MINOR)
 
 
 _Build = tuple[str, str]
 
 
-def _conda(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[Difference]:
+def _conda(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterator[_Ranked]:
     """Yield what only conda's records tell: builds of the same version, and packages that are not Python's."""
     one, other = _conda_builds(before), _conda_builds(after)
     if not one or not other:
@@ -132,40 +132,40 @@ def _conda(before: InstalledEnvironment, after: InstalledEnvironment) -> Iterato
     for name in sorted({*one, *other}):
         left, right = one.get(name), other.get(name)
         family, because = _family(name)
-        weight = Weight.BINARY if family else Weight.MINOR
+        weight = _Weight.BINARY if family else _Weight.MINOR
         if left and right and left[0] == right[0] and left[1] != right[1]:
             reason = f"another build of the same version: {because}" if because else ""
-            yield Difference(ChangeKind.BUILD, name, " ".join(left), " ".join(right), weight, family, reason)
+            yield _difference(_Kind.BUILD, name, " ".join(left), " ".join(right), weight, family, reason)
         elif name not in python and (left is None or right is None or left[0] != right[0]):
-            kind = ChangeKind.ADDED if left is None else ChangeKind.REMOVED if right is None else ChangeKind.VERSION
-            yield Difference(kind, name, left and left[0], right and right[0], weight, family, because)
+            kind = _Kind.ADDED if left is None else _Kind.REMOVED if right is None else _Kind.VERSION
+            yield _difference(kind, name, left and left[0], right and right[0], weight, family, because)
 
 
 def _conda_builds(environment: InstalledEnvironment) -> dict[str, _Build]:
     return {item.name: (item.version, item.build) for item in environment.conda_packages if item.name != "python"}
 
 
-def _changed(name: str, before: str, after: str, family: str, because: str) -> Difference:
+def _changed(name: str, before: str, after: str, family: str, because: str) -> _Ranked:
     try:
         one, other = Version(before), Version(after)
     except ValueError:
-        return Difference(
-            ChangeKind.VERSION, name, before, after, Weight.BINARY if family else Weight.MINOR, family, because
+        return _difference(
+            _Kind.VERSION, name, before, after, _Weight.BINARY if family else _Weight.MINOR, family, because
         )
-    kind = ChangeKind.BUILD if one.public == other.public else ChangeKind.VERSION
+    kind = _Kind.BUILD if one.public == other.public else _Kind.VERSION
     if family == "numpy":
         # Within one major version the ABI holds.
-        weight = Weight.BINARY if one.major != other.major else Weight.MINOR
+        weight = _Weight.BINARY if one.major != other.major else _Weight.MINOR
         because = because if one.major != other.major else ""
     elif family:
-        weight = Weight.BINARY
-        because = f"another build of the same version: {because}" if kind is ChangeKind.BUILD else because
+        weight = _Weight.BINARY
+        because = f"another build of the same version: {because}" if kind is _Kind.BUILD else because
     else:
         # Before 1.0, the second number is the one that says "incompatible".
         significant = 2 if one.major == other.major == 0 else 1
         same = one.release[:significant] == other.release[:significant]
-        weight = Weight.MINOR if same else Weight.MAJOR
-    return Difference(kind, name, before, after, weight, family, because)
+        weight = _Weight.MINOR if same else _Weight.MAJOR
+    return _difference(kind, name, before, after, weight, family, because)
 
 
 def _source(item: InstalledDistribution) -> str:

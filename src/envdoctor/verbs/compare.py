@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from envdoctor.diagnose.environment_differences import Weight, compare_environments
+from envdoctor.diagnose.environment_differences import compare_environments
 from envdoctor.model.comparison import Change
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.report import SCHEMA
@@ -20,7 +20,6 @@ __all__ = [
     "between_reports",
     "kernel_name",
     "points_of",
-    "read_environment",
     "read_report",
     "rows_of",
 ]
@@ -61,7 +60,7 @@ def read_report(path: Path) -> Mapping[str, Any] | None:
     return report
 
 
-def read_environment(path: Path) -> InstalledEnvironment:
+def _environment(path: Path) -> InstalledEnvironment:
     """Return an environment, or the listing of one. Raises UsageError."""
     from envdoctor.verbs.patient import PatientChoice, open_patient
 
@@ -127,19 +126,9 @@ class Point(NamedTuple):
     matters: bool
 
 
-def between_environments(before: InstalledEnvironment, after: InstalledEnvironment) -> tuple[Change, ...]:
-    """Return the differences of two environments, what matters most first."""
-    return tuple(
-        Change(
-            about="python" if item.name == "python" else "package",
-            name=item.name,
-            before=item.before,
-            after=item.after,
-            matters=item.weight is not Weight.MINOR,
-            because=item.because,
-        )
-        for item in compare_environments(before, after)
-    )
+def between_environments(before: Path, after: Path) -> tuple[Change, ...]:
+    """Return the differences of two environments or listings, what matters most first. Raises UsageError."""
+    return compare_environments(_environment(before), _environment(after))
 
 
 def between_reports(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Change, ...]:
