@@ -57,6 +57,7 @@ UNREADABLE = {
     "refused": "what a converter makes of a model's source shows when it converts",
     "refuses": "a row with `why` says what only a build shows",
     "removed": "that a call is gone shows when both releases are imported",
+    "several": "which chips a name stands for is on its maker's pages alone",
     "there": "that a name is there is read in files of two releases; Python's own names are on no index",
     "vouched": "that it works shows in files and runs; `evidence` says how it was read",
     "way": "makers' indexes and drivers are not on the default index; `evidence` says how each was read",

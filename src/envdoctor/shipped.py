@@ -21,6 +21,7 @@ __all__ = [
     "advisories_folder",
     "architecture_of_card",
     "build_tools",
+    "chips_of_card",
     "couplings",
     "data_file",
     "needs_in_words",
@@ -53,6 +54,12 @@ def _cards() -> tuple[tuple[re.Pattern[str], str], ...]:
 def architecture_of_card(name: str) -> str | None:
     """Return ``sm_120`` or ``gfx1201`` of a card by the name that it is sold under, None where that is not known."""
     return next((architecture for pattern, architecture in _cards() if pattern.search(name)), None)
+
+
+def chips_of_card(name: str) -> str:
+    """Return which chips a name stands for that several have; empty for any other."""
+    rows = data_file("gpus")["several"]
+    return next((row["chips"] for row in rows if re.search(row["pattern"], name, re.IGNORECASE)), "")
 
 
 @dataclass(frozen=True, slots=True)

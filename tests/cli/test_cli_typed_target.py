@@ -57,6 +57,7 @@ def test_a_board_tells_the_processor() -> None:
     [
         ({"gpu": "Voodoo 3"}, "--gpu: `Voodoo 3` is no card that is known by its name"),
         ({"gpu": ""}, "--gpu: `` is no card"),
+        ({"gpu": "Vega 8"}, "--gpu: `Vega 8` is the name of several chips (gfx902 in a Ryzen 2000 or 3000, gfx90c in"),
         ({"glibc": "two"}, "--glibc: `two` is no release; write it as 2.28"),
         ({"glibc": "2"}, "--glibc: `2` is no release"),
         ({"macos": "sonoma"}, "--macos: `sonoma` is no release; write it as 14.0"),

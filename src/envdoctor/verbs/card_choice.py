@@ -6,7 +6,7 @@ import re
 
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.ports import UsageError
-from envdoctor.shipped import architecture_of_card
+from envdoctor.shipped import architecture_of_card, chips_of_card
 
 __all__ = ["card_facts", "with_card"]
 
@@ -32,6 +32,8 @@ def card_facts(text: str | None) -> tuple[Fact, ...]:
             told["compute_capability"] = f"{digits[:-1]}.{digits[-1]}"
     elif re.search(r"\bArc\b", text):
         told["vendor"] = "intel"
+    elif chips := chips_of_card(text):
+        raise UsageError(f"--gpu: `{text[:60]}` is the name of several chips ({chips}); write which of them it is")
     else:
         raise UsageError(
             f"--gpu: `{text[:60]}` is no card that is known by its name; write its architecture: sm_120, gfx1201"
