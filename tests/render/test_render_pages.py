@@ -27,6 +27,13 @@ def test_a_list_has_columns_where_there_is_room() -> None:
     assert listing(ROWS, RenderOptions(width=60)).splitlines()[0] == "alpha error"
 
 
+@pytest.mark.parametrize("width", [60, 100])
+def test_a_list_tells_a_sentence_once_where_rows_have_it_one_after_the_other(width: int) -> None:
+    rows = [("a", "x", "one"), ("b", "x", "one"), ("c", "x", "one"), ("d", "x", "two"), ("e", "x", "one")]
+    said = listing(rows, RenderOptions(width=width)).split()
+    assert [word for word in said if word in ("one", "two", "above")] == ["one", "above", "above", "two", "one"]
+
+
 def test_documentation_keeps_headings_lists_and_code() -> None:
     assert document(MARKDOWN, RenderOptions()) == (
         "RES1 name\n\n  One paragraph of two lines.\n\nHeading\n  Text `code`.\n\n  - first more of it\n  - second\n\n"

@@ -18,12 +18,20 @@ __all__ = ["document", "listing", "outline"]
 _CODE = re.compile(r"`([^`]+)`")
 _ROOM = 36
 """Columns that a sentence needs beside a name."""
+_AS_ABOVE = "as above"
 _SEVERITIES = ("error", "warning", "info")
 
 
 def listing(rows: Sequence[Sequence[str]], options: RenderOptions) -> str:
-    """Return rows in columns: a name first, what it is last and wrapped; below each other where there is no room."""
+    """Return rows in columns: a name first, what it is last and wrapped; below each other where there is no room.
+
+    A sentence that the row above has already is not told again.
+    """
     page = Page(options)
+    rows = [
+        (*row[:-1], _AS_ABOVE if above and row[-1] == above[-1] else row[-1])
+        for row, above in zip(rows, ((), *rows), strict=False)
+    ]
     before_last = sum(max(map(len, column)) + 2 for column in list(zip(*rows, strict=True))[:-1])
     told = [((clean(row[0]), "strong"), *map(_styled, row[1:-1]), page.styled(*_spans(clean(row[-1])))) for row in rows]
     if page.width - before_last >= _ROOM:
