@@ -94,18 +94,19 @@ class DirectClient:
     def _exchanged(
         self, connection: socket.socket, head: bytes, asked: Asked, lost: tuple[type[Exception], ...]
     ) -> _Answer:
+        stream = _Stream(connection, asked)
+        response = HTTPResponse(cast("socket.socket", stream), method="GET")
         try:
             with _named_errors(lost=lost):
                 connection.settimeout(asked.timeout)
                 connection.sendall(head)
-                stream = _Stream(connection, asked)
-                response = HTTPResponse(cast("socket.socket", stream), method="GET")
                 response.begin()
-                stream.answered = True
-                return _Answer(response, asked, connection, self.keep)
         except BaseException:
+            response.close()
             connection.close()
             raise
+        stream.answered = True
+        return _Answer(response, asked, connection, self.keep)
 
     def _connected(self, asked: Asked) -> socket.socket:
         parts = urlsplit(asked.url)
