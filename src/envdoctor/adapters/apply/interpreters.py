@@ -16,7 +16,8 @@ from envdoctor.model.dataclass import dataclass
 
 __all__ = ["PythonFacts", "ask_python", "find_python", "python_of"]
 
-_TIMEOUT_S = 20.0
+_TIMEOUT_S = 60.0
+"""Long: one that has not answered is said not to be there, and a busy machine, or a scanner, can take half a minute."""
 _QUESTION = """
 import json, sys, sysconfig
 facts = {"version": list(sys.version_info[:3]), "prefix": sys.prefix, "base": getattr(sys, "base_prefix", sys.prefix)}
