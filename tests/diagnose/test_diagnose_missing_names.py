@@ -51,6 +51,10 @@ def _findings(error: str, asked_by: str = _PROGRAM, **more: object) -> list[Find
             "ImportError: cannot import name 'StrEnum' from 'enum' (/usr/lib/enum.py)",
             "`enum.StrEnum` is in Python >=3.11 alone",
         ),
+        (
+            "AttributeError: type object 'Dropdown' has no attribute 'update'",
+            "`Dropdown.update` is in `gradio<4` alone",
+        ),
         ("ModuleNotFoundError: No module named 'aifc'", "`aifc` is in Python <3.13 alone"),
     ],
 )
@@ -107,5 +111,5 @@ def test_the_python_of_the_paths_is_the_one_that_asked() -> None:
 def test_every_row_says_versions_and_something_to_ask_for() -> None:
     rows = data_file("names")["there"]
     assert all(row["package"] and row["version"] and row["of"] for row in rows)
-    keys = [(row["package"], row["version"], row["of"]) for row in rows]
+    keys = [(row["package"], row["version"], str(row["of"])) for row in rows]
     assert len(set(keys)) == len(keys)

@@ -31,6 +31,7 @@ _SAYS = (
     re.compile(r"(?<!initialized )module '?(?P<of>[\w.]+)'? has no attribute '?(?P<name>\w+)"),
     re.compile(r"\b(?P<of>)No module named '?(?P<name>[\w.]+)"),
     re.compile(r"(?<!module )'(?P<of>\w+)' object has no attribute '?(?P<name>\w+)"),
+    re.compile(r"type object '(?P<of>\w+)' has no attribute '?(?P<name>\w+)"),
     re.compile(r"\b(?P<of>(?:\w+\.)*\w+\(\)) got an unexpected keyword argument '?(?P<name>\w+)"),
 )
 _CALLER = re.compile(r"[\\/](?:site|dist)-packages[\\/]+(\w+)")
@@ -42,7 +43,7 @@ _TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton"})
 class _Row:
     package: str
     versions: str
-    of: str
+    of: tuple[str, ...]
     names: tuple[re.Pattern[str], ...]
     instead: str
 
@@ -50,9 +51,9 @@ class _Row:
         """Return whether the row speaks of a name that was asked of ``of``; of a module where that is empty."""
         if self.names:
             asked, last = (of, name) if of else (name.rpartition(".")[0], name.rpartition(".")[2])
-            return asked == self.of and any(item.fullmatch(last) for item in self.names)
+            return asked in self.of and any(item.fullmatch(last) for item in self.names)
         whole = f"{of}.{name}" if of else name
-        return whole == self.of or of == self.of or whole.startswith(f"{self.of}.")
+        return of in self.of or any(whole == item or whole.startswith(f"{item}.") for item in self.of)
 
 
 @lru_cache(maxsize=1)
@@ -61,7 +62,7 @@ def _rows() -> tuple[_Row, ...]:
         _Row(
             row["package"],
             row["version"],
-            row["of"],
+            (row["of"],) if isinstance(row["of"], str) else tuple(row["of"]),
             tuple(map(re.compile, row.get("names", ()))),
             row.get("instead", ""),
         )
@@ -113,7 +114,7 @@ def _asked(text: str) -> Iterator[tuple[_Row, str]]:
 
 def _caller(lines: Sequence[str], row: _Row) -> str | None:
     """Return the installed module that asked for the name, None where a file of the program did."""
-    own = row.of.partition(".")[0]
+    own = row.of[0].partition(".")[0]
     frames = [line for line in lines if "File " in line or "-packages" in line]
     last = next((line for line in reversed(frames) if not _is_of(line, own)), "")
     found = _CALLER.search(last)
