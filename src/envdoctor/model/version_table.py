@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from packaging.specifiers import SpecifierSet
@@ -10,6 +11,9 @@ from packaging.version import Version
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["VersionTable", "contains"]
+
+_OF_A_CHECKOUT = re.compile(r"\.d20\d{6}$")
+"""A commit and a day in the label, `0.0.33+5d4b92a5.d20251029`."""
 
 
 @lru_cache(maxsize=4096)
@@ -35,7 +39,7 @@ class VersionTable:
     evidence: str
     known_to: Version | None = None
     """The newest version of ``subject`` that was read, in a table that ends: beyond it nothing is said, and nothing of
-    pre-releases, which builders number as they like."""
+    pre-releases, which builders number as they like, and of what was built from a checkout, for whatever was there."""
 
     def wanted(self, version: Version) -> str | None:
         """Return the specifier for ``object`` beside that version of ``subject``; None where no row speaks of it."""
@@ -58,4 +62,6 @@ class VersionTable:
     def _knows(self, version: Version) -> bool:
         assert self.known_to is not None  # noqa: S101
         ended = Version(version.public) > self.known_to
+        if _OF_A_CHECKOUT.search(version.local or ""):
+            return False
         return not ended and (not version.is_prerelease or self.known_to.is_prerelease)

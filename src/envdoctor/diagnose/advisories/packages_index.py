@@ -117,7 +117,7 @@ INDEX: tuple[Row, ...] = (
     ("ADV117", "symptoms.toml", ((),), ()),
     ("ADV118", "symptoms.toml", ((),), ()),
     ("ADV119", "symptoms.toml", ((),), ()),
-    ("ADV120", "symptoms.toml", ((),), ()),
+    ("ADV120", "symptoms.toml", (("xformers",), ("xformers",)), ()),
     ("ADV121", "symptoms.toml", ((),), ()),
     ("ADV122", "symptoms.toml", ((),), ()),
     ("ADV123", "symptoms.toml", ((),), ()),
