@@ -8,10 +8,13 @@ something better exists, and what conflicts with what, a lock cannot tell.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 from envdoctor.resolve.manifest import Manifest
+
+if TYPE_CHECKING:
+    from envdoctor.lock.pylock_reader import LockedProject
 
 __all__ = ["holds", "meets", "unchanged"]
 

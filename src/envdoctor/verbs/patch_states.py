@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.model.plan import PatchState
-from envdoctor.model.profile import Patch, Profile
-
 if TYPE_CHECKING:
     from envdoctor.adapters.apply.trees import Tree
+    from envdoctor.model.plan import PatchState
+    from envdoctor.model.profile import Patch, Profile
 
 __all__ = ["patch_states"]
 
@@ -27,6 +26,7 @@ def _state(patches: Sequence[Patch], number: int, project: Path) -> PatchState:
     from envdoctor.adapters.apply.paths import PathEscape
     from envdoctor.adapters.apply.preview import name_of, preview_patches
     from envdoctor.adapters.apply.trees import FolderTree
+    from envdoctor.model.plan import PatchState
 
     patch, tree = patches[number], FolderTree(project)
     trees: dict[str, Tree] = {"project": tree, "site-packages": tree}

@@ -146,12 +146,12 @@ def load_settings(path: Path) -> Settings:
 
 def pick_profile(named: str | None, settings: Settings, path: Path) -> Profile | None:
     """Return the profile that the user typed or the project's settings name, None where neither does."""
-    from envdoctor.profile.load import load_profile
-    from envdoctor.profile.validation import ProfileError
-
     name = named or settings.profile
     if name is None:
         return None
+    from envdoctor.profile.load import load_profile
+    from envdoctor.profile.validation import ProfileError
+
     try:
         further = None if name.endswith(".toml") else further_profile(name, settings, path)
         return load_profile(further or (_beside(name, path) if named is None else name))
@@ -280,12 +280,12 @@ def lock_name(profile: str | None, part: str, groups: GroupChoice) -> str:
 
 def read_lock(project: Path, name: str | None) -> LockedProject | None:
     """Return the lock beside the project, None where there is none."""
-    from envdoctor.lock.pylock_reader import LockError, parse_lock
-
     folder = project if project.is_dir() else project.parent
     file = folder / (f"pylock.{name}.toml" if name else "pylock.toml")
     if not file.is_file():
         return None
+    from envdoctor.lock.pylock_reader import LockError, parse_lock
+
     try:
         return parse_lock(file.read_text(encoding="utf-8"), file.name)
     except PermissionError:
