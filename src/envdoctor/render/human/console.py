@@ -11,21 +11,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
-from rich.measure import Measurement
 from rich.padding import Padding
 from rich.style import Style
-from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
-from rich.tree import Tree
 
 from envdoctor.model.origin import FileOrigin
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
 
     from envdoctor.render import RenderOptions
 
@@ -122,6 +119,8 @@ class Page:
                 for depth, cell in enumerate(row):
                     self.line(cell, first=" " * (indent + 2 * depth))
             return
+        from rich.table import Table  # with fractions and decimals; most reports have none
+
         grid = Table.grid(*("" for _ in rows[0]), padding=(0, 2, 0, 0))
         for column in grid.columns:
             column.overflow = "fold"
@@ -136,11 +135,15 @@ class Page:
 
     def fits(self, names: Sequence[str], rows: Sequence[Sequence[Span]], indent: int) -> bool:
         """Return whether a table needs no line to be wrapped."""
+        from rich.measure import Measurement
+
         measured = Measurement.get(self._console, self._console.options.update(width=1000), self._table(names, rows))
         return measured.maximum <= self.width - indent
 
     def tree(self, label: Sequence[Span], chains: Iterable[Sequence[Span]], indent: int) -> None:
         """Draw chains under one root: each one's first entry is a branch, every further one hangs below it."""
+        from rich.tree import Tree
+
         tree = Tree(self.styled(*label), guide_style="dim")
         for chain in chains:
             below = tree
@@ -204,6 +207,9 @@ class Page:
         return text.translate(_ASCII).encode(self._encoding, "backslashreplace").decode(self._encoding)
 
     def _table(self, names: Sequence[str], rows: Sequence[Sequence[Span]]) -> Table:
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
         table = Table(*names, box=SIMPLE_HEAD, header_style="dim", border_style="dim", show_edge=False, pad_edge=False)
         for column in table.columns:
             column.overflow = "fold"
