@@ -69,10 +69,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 class Faults:
-    """Collects all faults of one document; ``source`` is how its file is called in them."""
+    """Collects all faults of one document; ``source`` is how its file is called in them.
 
-    def __init__(self, source: str, lines: Lines | None = None) -> None:
+    ``tried``: regular expressions of this one are known to be some; a try costs more than all the rest of the reading.
+    """
+
+    def __init__(self, source: str, lines: Lines | None = None, *, tried: bool = False) -> None:
         self.source = source
+        self.tried = tried
         self.found: list[Fault] = []
         self._lines = lines
 
@@ -206,6 +210,8 @@ class Table:
     def pattern(self, key: str, *, required: bool = False) -> str:
         """Return a regular expression as text."""
         value = self.text(key, required=required)
+        if self.faults.tried:
+            return value
         try:
             re.compile(value)
         except re.error as error:

@@ -149,16 +149,13 @@ def _tellings(row: Table) -> Iterator[Telling]:
         entry.done()
 
 
-def _patterns(row: Table, key: str, words: Vocabulary) -> tuple[str, ...]:
-    texts = row.texts(key)
-    if words.sound:
-        return texts
-    return tuple(filter(None, (Table({key: text}, row.path, row.faults).pattern(key) for text in texts)))
+def _patterns(row: Table, key: str) -> tuple[str, ...]:
+    return tuple(filter(None, (Table({key: text}, row.path, row.faults).pattern(key) for text in row.texts(key))))
 
 
-def _symptoms(row: Table, words: Vocabulary) -> tuple[str, ...]:
-    symptoms = _patterns(row, "symptom", words)
-    if not words.sound:
+def _symptoms(row: Table) -> tuple[str, ...]:
+    symptoms = _patterns(row, "symptom")
+    if not row.faults.tried:
         from envdoctor.diagnose.advisories.log_text import fixed_text
 
         for symptom in symptoms:
@@ -195,7 +192,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
     code = row.text("code", required=True)
     if code and not _CODE.fullmatch(code):
         row.fault("code", "must be ADV and three digits")
-    symptoms = _symptoms(row, words)
+    symptoms = _symptoms(row)
     log_only = not row.has("when")
     if log_only and not symptoms:
         row.fault("when", "is missing, and there is no symptom either")
@@ -220,7 +217,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
         source=faults.source,
         targets=row.texts("targets"),
         symptoms=symptoms,
-        symptom_mentions=_patterns(row, "symptom_mentions", words),
+        symptom_mentions=_patterns(row, "symptom_mentions"),
         symptom_on=_predicate(row.take("symptom_on"), f"{path}.symptom_on", faults, words)
         if row.has("symptom_on")
         else None,

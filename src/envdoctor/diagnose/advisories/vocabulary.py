@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 
 from envdoctor.diagnose.advisories.predicate import read_table
@@ -33,8 +32,6 @@ class Vocabulary:
 
     tables: Mapping[str, VersionTable]
     projects: Mapping[str, tuple[str, ...]]
-    sound: bool = False
-    """Whether expressions need no try, which costs more than all the rest: those that ship are tried by the tests."""
 
 
 def vocabulary(documents: Iterable[Document]) -> Vocabulary:
@@ -80,7 +77,7 @@ def shipped() -> Shipped:
                 others.append(row)
         if others:
             documents.append(part_of("\n".join(others), path.name))
-    words = replace(vocabulary(documents), sound=True)
+    words = vocabulary(documents)
     if faults := [text for document in documents for text in document.faults.texts()]:
         raise InvalidAdvisories(faults)
     return Shipped(rows, words)
@@ -89,8 +86,8 @@ def shipped() -> Shipped:
 def part_of(text: str, source: str) -> Document:
     """Return a part of a file as a document of its own."""
     document = Document(text, source)
-    # The lines of a part are not those of the file.
-    document.faults = Faults(source)
+    # The lines of a part are not those of the file; the tests read all that ships, whole, and try every expression.
+    document.faults = Faults(source, tried=True)
     return document
 
 

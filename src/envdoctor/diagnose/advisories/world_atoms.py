@@ -117,13 +117,13 @@ def _may_be_wsl(examination: Examination, target: Target) -> bool:
 
 
 def _log(row: Table) -> Atom:
-    pattern = re.compile(row.pattern("log", required=True), re.IGNORECASE)
+    pattern = row.pattern("log", required=True)
 
     def ask(situation: Situation) -> Outcome:
         log = situation.scene.examination.log
         if log is None:
             return UNKNOWN
-        return yes() if pattern.search(log) else FALSE
+        return yes() if re.search(pattern, log, re.IGNORECASE) else FALSE
 
     return Atom("log", ask)
 
