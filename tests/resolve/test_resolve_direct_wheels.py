@@ -62,6 +62,8 @@ def test_what_a_wheel_by_url_asks_for_counts() -> None:
 def test_what_cannot_be_read_is_unknown(line: str, url: str) -> None:
     report = checked((line, url))
     assert (report.verdict.value, report.conflicts) == ("unknown", ())
+    said = "a direct reference: no metadata" if line == "mute==1.0" else "a direct reference, which is not fetched"
+    assert [reason(unknown) for unknown in report.unknowns] == [said]
 
 
 def test_a_wheel_of_another_python_cannot_be_met() -> None:

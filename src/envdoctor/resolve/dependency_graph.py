@@ -110,10 +110,11 @@ class DependencyGraph:
         if direct is not None:
             wheel = wheel_at(name, direct.url or "")
             unusable = wheel is not None and not can_use(wheel, self.manifest.target)
-            if wheel is not None and (unusable or isinstance(self.ask(wheel), CoreMetadata)):
+            there = self.ask(wheel) if wheel is not None and not unusable else None
+            if wheel is not None and not isinstance(there, Unknown):
                 return self.selector.select(ProjectPage(name, (wheel,)))
             told = self.manifest.described.get(direct.url or "")
-            cause = told.reason if told is not None else ""
+            cause = there.cause if isinstance(there, Unknown) else told.reason if told is not None else ""
             self.unknown[name] = Unknown(UnknownKind.DIRECT_REFERENCE, subject, cause=cause, origin=direct.origin)
             if told is not None and not told.reason:
                 self.described[name] = told
