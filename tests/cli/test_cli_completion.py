@@ -65,10 +65,10 @@ def test_every_option_takes_one_line_whatever_its_help_says() -> None:
 def test_the_script_for_bash_completes_a_command_line() -> None:
     script = """
         eval "$(envdoctor --show-completion)"
-        COMP_WORDS=(envdoctor lock --profile xtts-z); COMP_CWORD=3
+        COMP_WORDS=(envdoctor lock --profile comfyui-x); COMP_CWORD=3
         _envdoctor_completion envdoctor; echo "${COMPREPLY[*]}"
     """
     path = f"{Path(PROGRAM).parent}{os.pathsep}{os.environ['PATH']}"
     argv = ["bash", "-c", script]
     done = subprocess.run(argv, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("xtts-zluda\n", "")
+    assert (done.stdout, done.stderr) == ("comfyui-xpu\n", "")
