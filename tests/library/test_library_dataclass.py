@@ -97,38 +97,6 @@ def test_what_is_equal_has_the_same_hash_and_goes_by_what_is_hashed_alone() -> N
     assert len({OURS["One"]("x"), OURS["One"]("x"), OURS["Nothing"](), OURS["Nothing"]()}) == 2
 
 
-def test_a_value_is_asked_for_as_the_standard_one_is() -> None:
-    base = OURS["Base"]
-    assert base(name="a", weight=[2]).weight == [2]
-    assert base("a").seen is not base("a").seen
-    for wrong in ((), ("a", (), {}, [], 5)):
-        messages = []
-        for made in (OURS["Base"], STANDARD["Base"]):
-            with pytest.raises(TypeError) as told:
-                made(*wrong)
-            messages.append(str(told.value))
-        assert messages[0] == messages[1]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
-        base("a", other=1)
-
-
-def test_what_is_checked_after_the_fields_are_set_is_checked_for_every_value() -> None:
-    seen = []
-
-    @dataclass(frozen=True, slots=True)
-    class Checked:
-        name: str = "x"
-
-        def __post_init__(self) -> None:
-            seen.append(self.name)
-
-    class Below(Checked):
-        pass
-
-    assert (Below("a").name, Checked().name, Below().name) == ("a", "x", "x")
-    assert seen == ["a", "x", "x"]
-
-
 def test_what_is_not_frozen_has_no_hash() -> None:
     assert OURS["Draft"]("a") == OURS["Draft"]("a")
     with pytest.raises(TypeError):

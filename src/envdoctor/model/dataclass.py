@@ -1,9 +1,8 @@
-"""The decorator of all our dataclasses: the standard one's classes, made in a tenth of its time.
+"""The decorator of all our dataclasses: the standard one's classes, made in a third of its time.
 
 A third of a small check was the making of classes: for each, ``dataclasses`` compiles six methods from text, and half
-of the time goes into what freezes it. Here ``__init__`` is compiled, when the first value is made: half of the classes
-that a check imports make none. The others are the same functions for all classes. ``frozen=True`` is held by mypy and
-makes values hashable; at run time nothing refuses an assignment.
+of the time goes into what freezes it. Here ``__init__`` is compiled; the others are the same functions for all classes.
+``frozen=True`` is held by mypy and makes values hashable; at run time nothing refuses an assignment.
 """
 
 from __future__ import annotations
@@ -11,12 +10,11 @@ from __future__ import annotations
 import dataclasses
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 __all__ = ["dataclass"]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from dataclasses import dataclass
 else:
 
@@ -25,9 +23,8 @@ else:
 
         def make(cls):
             own = {name for name, value in vars(cls).items() if value is not None}
-            made = dataclasses.dataclass(slots=slots, init=False, repr=False, eq=False)(cls)
+            made = dataclasses.dataclass(slots=slots, repr=False, eq=False)(cls)
             fields = dataclasses.fields(made)
-            made.__init__ = _beginning(made)
             if "__repr__" not in own:
                 made.__repr__ = _represented
             if "__eq__" not in own:
@@ -38,39 +35,6 @@ else:
             return made
 
         return make
-
-
-def _beginning(made: type) -> object:
-    """Return an ``__init__`` that puts the real one in its place when it is called."""
-
-    def __init__(self: object, *values: object, **named: object) -> None:  # noqa: N807
-        made.__init__ = _compiled(made)  # type: ignore[misc]
-        made.__init__(self, *values, **named)  # type: ignore[misc]
-
-    return __init__
-
-
-def _compiled(made: type) -> Callable[..., None]:
-    """Return the function that takes a value for each field, as ``dataclasses`` compiles it."""
-    known: dict[str, Any] = {"_absent": object()}
-    parameters, lines = ["self"], []
-    for field in dataclasses.fields(made):
-        name, own = field.name, f"_of_{field.name}"
-        if field.default_factory is not dataclasses.MISSING:
-            known[own] = field.default_factory
-            parameters.append(f"{name}=_absent")
-            lines.append(f"self.{name} = {own}() if {name} is _absent else {name}")
-        else:
-            has_default = field.default is not dataclasses.MISSING
-            known[own] = field.default
-            parameters.append(f"{name}={own}" if has_default else name)
-            lines.append(f"self.{name} = {name}")
-    if hasattr(made, "__post_init__"):
-        lines.append("self.__post_init__()")
-    body = "".join(f"    {line}\n" for line in lines or ["pass"])
-    exec(f"def __init__({', '.join(parameters)}):\n{body}", known)  # noqa: S102 - names of fields, and nothing else
-    known["__init__"].__qualname__ = f"{made.__qualname__}.__init__"
-    return cast("Callable[..., None]", known["__init__"])
 
 
 def _values(names: tuple[str, ...]) -> attrgetter[object]:
