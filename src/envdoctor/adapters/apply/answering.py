@@ -7,10 +7,10 @@ import http.client
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from envdoctor.adapters.process_tree import ProcessTree
+from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Answer", "status_at", "wait_for_answer"]
 
