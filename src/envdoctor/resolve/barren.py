@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from envdoctor.resolve.clauses import Positions
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.edges import base_name, positions_of
+from envdoctor.resolve.edges import base_name, highest, positions_of
 
 __all__ = ["Barren"]
 
@@ -27,15 +27,21 @@ class Barren:
         self._graph = graph
         self._demands = demands
         self._known: dict[str, int] = {}
+        self._narrow: dict[tuple[str, int], tuple[str, ...]] = {}
+        """By version: what it asks for of which few versions are left."""
         self._looked_into: set[tuple[str, int]] = set()
 
     def demand(self, package: str, position: int, deep: int = _DEEP) -> str | None:
         """Return what a version asks for that nothing can be taken for, None where nothing of the kind is known."""
-        for node, positions in self._demands(package, position).items():
-            bits = positions.bits
-            if node not in self._known and bits.bit_count() > _FEW:
-                continue
-            left = bits & self._graph.candidates(base_name(node)).all & ~self._known.get(node, 0)
+        demands = self._demands(package, position)
+        key = (package, position)
+        if key not in self._narrow:
+            self._narrow[key] = tuple(node for node, found in demands.items() if found.bits.bit_count() <= _FEW)
+        known = [node for node in demands if node in self._known] if self._known else []
+        for node in dict.fromkeys((*self._narrow[key], *known)):
+            left = demands[node].bits & self._graph.candidates(base_name(node)).all & ~self._known.get(node, 0)
+            if left and (node, highest(left)) in self._looked_into:
+                continue  # The newest is none.
             few = deep and left.bit_count() <= _FEW
             if not left or (few and all(self._is_barren(node, one, deep - 1) for one in positions_of(left))):
                 self._known[package] = self._known.get(package, 0) | 1 << position

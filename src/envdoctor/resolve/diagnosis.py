@@ -134,12 +134,22 @@ def diagnose(
     # A version that could not be read cannot be chosen: a conflict that is found without it may be no conflict, and an
     # older version that is taken in its stead is not what an installer would take.
     hopeful = replace(manifest, policy=replace(manifest.policy, unread=True))
+    if found.conflicts and not found.conflicts_truncated and _stand(found.conflicts, Resolver(hopeful, index, solver)):
+        return found
     return _proven(found, _diagnose(hopeful, index, progress, judge, build_risk, solver, repair))
 
 
 def _offline(unknown: Unknown) -> bool:
     """Return whether it is a version that only the cache does not know: an installer would read and could take it."""
     return unknown.kind is UnknownKind.OFFLINE and bool(unknown.subject.version)
+
+
+def _stand(conflicts: Sequence[Conflict], hopeful: Resolver) -> bool:
+    """Return whether conflicts are there with hope, too; then they are all: with hope more holds together, not less."""
+    oracle = Oracle(hopeful)
+    numbers = {line.requirement: line.id for line in oracle.lines}
+    cores = [frozenset(numbers[asked] for asked in conflict.core) for conflict in conflicts]
+    return not any(map(oracle.possible, cores))
 
 
 def _proven(found: Diagnosis, hoped: Diagnosis) -> Diagnosis:
