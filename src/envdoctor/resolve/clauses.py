@@ -102,7 +102,8 @@ _MOST = 400
 """Clauses kept: each costs a little in every search."""
 
 
-_KEPT = (IncompatibilityCause.DERIVED, IncompatibilityCause.DEPENDENCY, IncompatibilityCause.NO_VERSIONS)
+_KEPT = (IncompatibilityCause.DERIVED, IncompatibilityCause.NO_VERSIONS)
+"""Not demands: told of them beforehand, a search no longer sees which decision keeps many versions out, to undo it."""
 
 
 class Lessons:
