@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
 
-from packaging.utils import NormalizedName
+from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile, Rejection
 from envdoctor.model.conflict import Conflict
@@ -22,7 +22,7 @@ from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.offer import Judge, Offer
 from envdoctor.resolve.offers import Offers
-from envdoctor.resolve.placed_files import go_with, left_at_urls, placed_files
+from envdoctor.resolve.placed_files import demands_at_urls, left_at_urls, placed_files
 from envdoctor.resolve.resolution_builder import build_resolution
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved, Solver
@@ -121,7 +121,7 @@ def diagnose(
             break
         fuller = replace(manifest, placed={**placed, **manifest.placed})
         again = _diagnose(fuller, index, progress, judge, build_risk, solver, repair)
-        if not go_with(found, again, placed):
+        if not _go_with(found, again, placed):
             break
         found, manifest = again, fuller
     while found.conflicts and found.graph and found.graph.lacking.keys() - manifest.policy.open_ended:
@@ -137,6 +137,22 @@ def diagnose(
     if found.conflicts and not found.conflicts_truncated and _stand(found.conflicts, Resolver(hopeful, index, solver)):
         return found
     return _proven(found, _diagnose(hopeful, index, progress, judge, build_risk, solver, repair))
+
+
+def _go_with(found: Diagnosis, again: Diagnosis, placed: Collection[NormalizedName]) -> bool:
+    """Return whether what was found ``again``, with files in their places, says more than what was found without.
+
+    Who asks for no URL may take what an index has: no conflict is made of a place that it need not know.
+    """
+    assert found.graph is not None and again.graph is not None  # noqa: S101
+    new = {conflict.core for conflict in again.conflicts} - {conflict.core for conflict in found.conflicts}
+    others = again.graph.by_name
+    if new and any(name in others and found.graph.candidates(name).page is not None for name in placed):
+        return False
+    if again.resolution is None:
+        return True
+    taken = {canonicalize_name(line.name) for _, line in demands_at_urls(again.graph, again.resolution)}
+    return all(again.resolution.get(name) is None or name in taken for name in placed)
 
 
 def _offline(unknown: Unknown) -> bool:

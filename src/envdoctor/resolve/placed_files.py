@@ -5,9 +5,8 @@ A version that asks for one is found by resolving, so what lies there counts fro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import NormalizedName, canonicalize_name, parse_wheel_filename
@@ -20,10 +19,7 @@ from envdoctor.resolve.candidates import wheel_at
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import highest
 
-if TYPE_CHECKING:
-    from envdoctor.resolve.diagnosis import Diagnosis
-
-__all__ = ["go_with", "left_at_urls", "placed_files"]
+__all__ = ["demands_at_urls", "left_at_urls", "placed_files"]
 
 
 def placed_files(graph: DependencyGraph, resolution: Resolution | None) -> Mapping[NormalizedName, DistributionFile]:
@@ -33,31 +29,14 @@ def placed_files(graph: DependencyGraph, resolution: Resolution | None) -> Mappi
             _read_newest(graph)
         asked = [(name, next(iter(urls))) for name, urls in graph.at_urls.items() if len(urls) == 1]
     else:
-        asked = [(canonicalize_name(line.name), line.url or "") for _, line in _demands(graph, resolution)]
+        asked = [(canonicalize_name(line.name), line.url or "") for _, line in demands_at_urls(graph, resolution)]
     found = {name: _file_at(graph, name, url) for name, url in asked if name not in graph.unknown}
     return {name: file for name, file in found.items() if isinstance(file, DistributionFile)}
 
 
-def go_with(found: Diagnosis, again: Diagnosis, placed: Collection[NormalizedName]) -> bool:
-    """Return whether what was found ``again``, with files in their places, says more than what was found without.
-
-    Who asks for no URL may take what an index has: no conflict is made of a place that it need not know.
-    """
-    assert found.graph is not None  # noqa: S101
-    assert again.graph is not None  # noqa: S101
-    new = {conflict.core for conflict in again.conflicts} - {conflict.core for conflict in found.conflicts}
-    others = again.graph.by_name
-    if new and any(name in others and found.graph.candidates(name).page is not None for name in placed):
-        return False
-    if again.resolution is None:
-        return True
-    taken = {canonicalize_name(line.name) for _, line in _demands(again.graph, again.resolution)}
-    return all(again.resolution.get(name) is None or name in taken for name in placed)
-
-
 def left_at_urls(graph: DependencyGraph, resolution: Resolution | None) -> Iterator[Unknown]:
     """Yield the demands of versions in use for a file at a URL that is not in use: an index's may be another."""
-    for package, line in _demands(graph, resolution) if resolution is not None else ():
+    for package, line in demands_at_urls(graph, resolution) if resolution is not None else ():
         name = canonicalize_name(line.name)
         met = resolution.get(name) if resolution is not None else None
         if name in graph.unknown or (met is not None and package.name in met.overruled):
@@ -74,7 +53,8 @@ def left_at_urls(graph: DependencyGraph, resolution: Resolution | None) -> Itera
         yield Unknown(UnknownKind.DIRECT_REFERENCE, subject, demand=str(line), cause=cause)
 
 
-def _demands(graph: DependencyGraph, resolution: Resolution) -> Iterator[tuple[ResolvedPackage, Pep508]]:
+def demands_at_urls(graph: DependencyGraph, resolution: Resolution) -> Iterator[tuple[ResolvedPackage, Pep508]]:
+    """Yield the versions in use whose metadata asks for a file at a URL, each with that line."""
     for package in resolution.packages:
         for line in graph.metadata_lines.direct_in(graph.metadata_of(package), package.extras):
             if canonicalize_name(line.name) not in graph.excluded:
