@@ -164,8 +164,7 @@ def _stand(conflicts: Sequence[Conflict], hopeful: Resolver) -> bool:
     """Return whether conflicts are there with hope, too; then they are all: with hope more holds together, not less."""
     oracle = Oracle(hopeful)
     numbers = {line.requirement: line.id for line in oracle.lines}
-    cores = [frozenset(numbers[asked] for asked in conflict.core) for conflict in conflicts]
-    return not any(map(oracle.possible, cores))
+    return not any(oracle.possible(frozenset(numbers[asked] for asked in conflict.core)) for conflict in conflicts)
 
 
 def _proven(found: Diagnosis, hoped: Diagnosis) -> Diagnosis:
