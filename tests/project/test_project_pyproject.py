@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from envdoctor.adapters.project.file_bytes import ProjectFileError
 from envdoctor.adapters.project.poetry_versions import poetry_specifier, python_marker
 from envdoctor.model.project import GroupChoice, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
@@ -73,6 +74,12 @@ def test_faults_are_problems_with_their_key(read_files):
     ]
     wrong = read_files({"pyproject.toml": '[project]\ndependencies = "torch"\n'})
     assert "`project.dependencies` must be an array" in wrong.problems[0].message
+
+
+def test_what_pythons_own_reader_refuses_is_refused_here(read_files):
+    text = f'{BASE}[tool.uv.sources]\na = {{\n  path = "a",\n}}\n'
+    with pytest.raises(ProjectFileError, match="invalid TOML"):
+        read_files({"pyproject.toml": text})
 
 
 def test_setuptools_dynamic_file(read_files):
