@@ -13,7 +13,7 @@ from envdoctor.cli.main import main
 from song_maker import EXAMPLE, ON_ITS_INDEX
 
 pytestmark = pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="the example's recorded index has no files for Python 3.10 and Windows"
+    sys.version_info[:2] != (3, 11), reason="the example's recorded index has files for Python 3.11 and Windows alone"
 )
 
 PROFILE = ON_ITS_INDEX
