@@ -47,6 +47,19 @@ def test_a_folder_without_either_gets_both_and_check_takes_them(tmp_path: Path) 
     assert repo["hooks"][0]["entry"] == "envdoctor check server --offline --quiet"
 
 
+def test_a_project_beside_the_repository_where_one_stands_gets_the_hook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here" / ".git").mkdir(parents=True)
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "requirements.txt").write_text("idna\n")
+    monkeypatch.chdir(tmp_path / "here")
+    assert main(["init", "../project"]) == 0
+    assert not (tmp_path / "here" / ".pre-commit-config.yaml").exists()
+    hook = (tmp_path / "project" / ".pre-commit-config.yaml").read_text()
+    assert "entry: envdoctor check --offline --quiet\n" in hook
+
+
 def test_the_commented_settings_are_right_as_they_stand(tmp_path: Path) -> None:
     main(["init", str(tmp_path), "--no-hook", "--quiet"])
     assert not (tmp_path / ".pre-commit-config.yaml").exists()

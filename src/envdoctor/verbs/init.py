@@ -125,7 +125,7 @@ def _with_hook(path: Path, project: Path, root: Path) -> str | None:
 
 def _repository(project: Path) -> Path:
     """Return the folder of the repository that a project lies in, else the project's own."""
-    here = project.absolute()
+    here = project.resolve()  # `..` is no parent of what lies behind it.
     return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
 
 
