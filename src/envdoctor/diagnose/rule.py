@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.finding import Evidence, Finding
-from envdoctor.model.unknown import SubjectKind
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.unknown import SubjectKind, Unknown
 
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.finding import Remedy, Severity
-    from envdoctor.model.origin import FileOrigin
-    from envdoctor.model.unknown import Unknown
-
-__all__ = ["Rule", "judged_by_smoke", "name_rows"]
+__all__ = ["Rule", "name_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +33,48 @@ class Rule:
     """What the subjects of its findings are, where a finding does not say otherwise."""
     ranks: bool = False
     """Its findings tell a broken resolution from a working one, and it looks at nothing but the resolution."""
+
+    @classmethod
+    def of(
+        cls,
+        module: str,
+        documentation: str | None,
+        severity: Severity,
+        find: Callable[[Examination], Iterable[Finding]],
+        *,
+        summary: str = "",
+        needs: Iterable[str] = (),
+        about: SubjectKind = SubjectKind.PACKAGE,
+        ranks: bool = False,
+    ) -> Rule:
+        """Return the rule of a module `<code>_<name>`, whose docstring says in its first sentence what is wrong."""
+        code, _, name = module.rpartition(".")[2].partition("_")
+        text = documentation or ""
+        return cls(
+            code.upper(),
+            name.replace("_", "-"),
+            severity,
+            summary or _summary(text),
+            find,
+            text,
+            frozenset(needs),
+            about,
+            ranks,
+        )
+
+    @classmethod
+    def found_elsewhere(
+        cls,
+        code: str,
+        name: str,
+        severity: Severity,
+        documentation: str,
+        *,
+        summary: str = "",
+        about: SubjectKind = SubjectKind.PACKAGE,
+    ) -> Rule:
+        """Return a rule that finds nothing itself: what an examination does not hold is reported where it is found."""
+        return cls(code, name, severity, summary or _summary(documentation), _nothing, documentation, about=about)
 
     def finding(
         self,
@@ -74,8 +111,12 @@ class Rule:
         )
 
 
-def judged_by_smoke(_: Examination) -> Iterable[Finding]:
-    """Find nothing: an examination holds no kernels. ``verbs.smoke`` reports what they said under these codes."""
+def _summary(documentation: str) -> str:
+    """Return the first sentence of a rule's text."""
+    return " ".join(documentation.partition("\n\n")[0].split()).rstrip(".")
+
+
+def _nothing(_: Examination) -> Iterable[Finding]:
     return ()
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.finding import Finding, Severity
 
-__all__ = ["FOUND_ELSEWHERE", "all_rules", "documented", "is_there", "rule", "rules_for"]
+__all__ = ["all_rules", "documented", "is_there", "rule", "rules_for"]
 
 # What must be there, one of it at least, for any rule whose module's name begins so; others are always looked at.
 # Importing a rule costs more than many a rule's work, so that those without a chance are left alone.
@@ -79,7 +78,13 @@ def all_rules() -> tuple[Rule, ...]:
 
 def documented() -> tuple[Rule, ...]:
     """Return every rule and what is found elsewhere, by code: all that a finding may be called, advisories apart."""
-    return tuple(sorted((*all_rules(), *FOUND_ELSEWHERE), key=lambda item: item.code))
+    return tuple(sorted((*all_rules(), *_found_elsewhere()), key=lambda item: item.code))
+
+
+def _found_elsewhere() -> tuple[Rule, ...]:
+    from envdoctor.diagnose.found_elsewhere import FOUND_ELSEWHERE  # their texts alone, which a check never shows
+
+    return FOUND_ELSEWHERE
 
 
 def rule(code: str) -> Rule | None:
@@ -88,200 +93,11 @@ def rule(code: str) -> Rule | None:
     exact = next((name for name in _names() if name.partition("_")[0] == wanted), None)
     if exact is not None:
         return _load(exact)
-    return next((item for item in documented() if wanted in (item.code.casefold(), item.name)), None)
-
-
-_EXPIRED = """A waiver whose last day has gone.
-
-## What it does
-
-Names each waiver of `[tool.envdoctor]` in pyproject.toml that ended, with the reason that was given for it. What it
-waived is open again.
-
-## Why is this bad
-
-A waiver says "not now". Without an end it becomes "never", and nobody remembers why.
-
-## Example
-
-`expires = 2026-03-31` on a waiver of `source-only`, and it is April.
-
-## References
-
-- docs/conflicts-repairs-locks.md
-"""
-
-_NO_SUCH_RULE = """A waiver of something that no finding is called.
-
-## What it does
-
-Names each waiver of `[tool.envdoctor]` whose `rule` is neither the code or name of a rule nor that of an advisory, the
-project's own among them, with the name that is nearest to it.
-
-## Why is this bad
-
-It accepts nothing. What it was written for is open, or will be when it is found.
-
-## Example
-
-`rule = "RES999"`
-
-## References
-
-- docs/conflicts-repairs-locks.md
-"""
-
-_UNUSED = """A waiver that accepts nothing of what was found.
-
-## What it does
-
-Names each waiver of `[tool.envdoctor]` in force whose rule was looked at and found nothing, or found something of other
-subjects than the one that it is for. It is a note: another target, profile or environment may need the waiver. Nothing
-is said where not everything could be looked at.
-
-## Why is this bad
-
-A waiver that outlives its finding accepts the next one unseen.
-
-## Example
-
-`subject = "torhc"` on a waiver of `source-only`, and what is found is about `torch`.
-
-## References
-
-- docs/conflicts-repairs-locks.md
-"""
-
-_DISAGREES = """After a fix, the installer sees another version than was installed, or none.
-
-## What it does
-
-Asks the environment's own pip or uv what it sees, and compares that with the plan.
-
-## Why is this bad
-
-Something else on the search path stands before the environment, or another program changed it meanwhile. What the
-program will import is then not what the lock says.
-
-## Example
-
-`torch` 2.4.1 was installed, and pip sees 2.7.0 in the user's own site-packages.
-
-## References
-
-- Python, site: https://docs.python.org/3/library/site.html
-"""
-
-_COMPLAINS = """After a fix, the installer's own check complains.
-
-## What it does
-
-Runs `pip check` or `uv pip check` in the environment and reports each line. A line that an accepted override explains
-is shown as accepted, and none is hidden.
-
-## Why is this bad
-
-A requirement between installed distributions does not hold, and nobody set it aside on purpose.
-
-## Example
-
-`librosa 0.9.2 requires resampy, which is not installed`
-
-## References
-
-- pip, pip check: https://pip.pypa.io/en/stable/cli/pip_check/
-"""
-
-
-_NOT_UNDERSTOOD = """A log shows a failure that nothing here knows.
-
-## What it does
-
-Finds the lines of a log that tell of a failure: the last line of a traceback, an error of a compiler, a linker or an
-installer, a crash. Where no advisory and no resolver's output explains one, it is quoted. The verdict is then
-`unknown` (exit code 3), since a log with a failure in it is never healthy; where another failure of the same log is
-understood, the line is but a note, for what fails last is often a consequence.
-
-What the log itself calls a warning, what was caught and followed by success, and what a text quotes is no failure.
-
-## Why is this bad
-
-Something failed, and it is not known why.
-
-## Example
-
-`ValueError: no sampling rate in settings.yaml`: it may be the program's own settings, which nothing here can judge.
-
-## What to do
-
-See whether the line speaks of the program's own files, settings or data. Else give the whole log, not its end alone,
-and the environment and the machine with it: `--env`, or `--installed` and `--facts`.
-"""
-
-
-_NO_OUTCOME = """A log shows neither a failure nor an end that went well.
-
-## What it does
-
-Looks, where no failure is found in a log, for how it ended. An install that was begun (`Collecting`, `Building wheel`)
-and of which no end is shown (`Successfully installed`) was cut; a text in which no line is a program's, or in which a
-person speaks, is prose. Where nothing else is looked at, the verdict is `unknown` (exit code 3); beside a project or an
-environment it is a note. What a program printed while it went on is no such log.
-
-## Why is this bad
-
-What a cut log leaves out is most often the failure.
-
-## Example
-
-Ten lines of `Collecting ...` and `Downloading ...`, and then nothing.
-
-## What to do
-
-Paste all that the command printed, to its last line.
-"""
-
-
-def _nothing(examination: Examination) -> Iterator[Finding]:  # noqa: ARG001 - a rule's signature
-    return iter(())
-
-
-def _entry(code: str, name: str, severity: Severity, summary: str, documentation: str) -> Rule:
-    return Rule(code, name, severity, summary, _nothing, documentation)
-
-
-FOUND_ELSEWHERE = (
-    _entry(
-        "LOG001",
-        "failure-not-understood",
-        Severity.WARNING,
-        "A log shows a failure that nothing here knows",
-        _NOT_UNDERSTOOD,
-    ),
-    _entry(
-        "LOG003",
-        "log-without-outcome",
-        Severity.WARNING,
-        "A log shows neither a failure nor an end that went well",
-        _NO_OUTCOME,
-    ),
-    _entry("RES091", "expired-waiver", Severity.WARNING, "A waiver whose last day has gone", _EXPIRED),
-    _entry(
-        "RES092", "unknown-waiver", Severity.WARNING, "A waiver of something that no finding is called", _NO_SUCH_RULE
-    ),
-    _entry("RES093", "unused-waiver", Severity.INFO, "A waiver that accepts nothing of what was found", _UNUSED),
-    _entry(
-        "ENV030",
-        "installer-disagrees",
-        Severity.ERROR,
-        "After a fix, the installer sees another version than was installed",
-        _DISAGREES,
-    ),
-    _entry(
-        "ENV031",
-        "installer-check-complains",
-        Severity.WARNING,
-        "After a fix, the installer's own check complains",
-        _COMPLAINS,
-    ),
-)
+    return next(
+        (
+            item
+            for item in chain(_found_elsewhere(), map(_load, _names()))
+            if wanted in (item.code.casefold(), item.name)
+        ),
+        None,
+    )

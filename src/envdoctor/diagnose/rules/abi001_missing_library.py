@@ -194,12 +194,4 @@ def _remedy(links: Links, subject: str, names: list[str]) -> str:
     return f"install what brings `{names[0]}` with the system's package manager, or {another}"
 
 
-RULE = Rule(
-    code="ABI001",
-    name="missing-library",
-    severity=Severity.ERROR,
-    summary="A library asks the loader for another one that nothing provides",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"binaries"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries"})

@@ -94,12 +94,4 @@ def _finding(subject: str, items: list[Binary], machine: tuple[str, str], start:
     )
 
 
-RULE = Rule(
-    code="ABI002",
-    name="wrong-architecture",
-    severity=Severity.ERROR,
-    summary="An extension module is for another processor or another system",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"binaries"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries"})

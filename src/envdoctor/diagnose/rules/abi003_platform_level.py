@@ -78,12 +78,4 @@ def _level(text: object) -> _Level | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-RULE = Rule(
-    code="ABI003",
-    name="platform-level",
-    severity=Severity.ERROR,
-    summary="A binary needs a newer glibc or macOS than the target has",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"binaries"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries"})

@@ -71,12 +71,4 @@ def _remedy(examination: Examination, subject: str) -> Remedy:
     return Remedy(f"install `{subject}` again", Applicability.UNSAFE, commands)
 
 
-RULE = Rule(
-    code="ABI004",
-    name="python-abi",
-    severity=Severity.ERROR,
-    summary="An extension module was built for another Python",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"binaries", "environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries", "environment"})

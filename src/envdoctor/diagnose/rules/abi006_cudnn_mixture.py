@@ -52,12 +52,4 @@ def find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(
-    code="ABI006",
-    name="cudnn-mixture",
-    severity=Severity.WARNING,
-    summary="Parts of one environment load cuDNN 8 and others cuDNN 9",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"binaries"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"binaries"})

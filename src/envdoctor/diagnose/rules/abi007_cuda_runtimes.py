@@ -56,12 +56,4 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
 
 
-RULE = Rule(
-    code="ABI007",
-    name="cuda-runtimes",
-    severity=Severity.WARNING,
-    summary="Parts of one environment load the CUDA runtime of one major and others that of another",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"binaries"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"binaries"})

@@ -83,12 +83,4 @@ def _tells_itself(view: PackageView) -> bool:
     return view.version.local is not None or view.label_is_told
 
 
-RULE = Rule(
-    code="ABI008",
-    name="unpaired-torch-builds",
-    severity=Severity.ERROR,
-    summary="torch and its companions are of different builds",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"environment"})

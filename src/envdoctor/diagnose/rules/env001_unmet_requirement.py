@@ -125,12 +125,11 @@ def _remedy(examination: Examination, demands: Demands, demand: Demand) -> Remed
     )
 
 
-RULE = Rule(
-    code="ENV001",
-    name="unmet-requirement",
-    severity=Severity.ERROR,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.ERROR,
+    find,
     summary="An installed distribution needs something that is missing or of another version",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
 )

@@ -117,12 +117,11 @@ def _waiver(examination: Examination, demands: Demands, core: list[Demand]) -> W
     return waiver
 
 
-RULE = Rule(
-    code="ENV002",
-    name="irreconcilable-requirements",
-    severity=Severity.ERROR,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.ERROR,
+    find,
     summary="Installed distributions ask for versions of a third that exclude each other",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
 )

@@ -62,12 +62,11 @@ def _finding(environment: InstalledEnvironment, name: str, found: list[Installed
     )
 
 
-RULE = Rule(
-    code="ENV003",
-    name="duplicate-distribution",
-    severity=Severity.ERROR,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.ERROR,
+    find,
     summary="Two versions of one distribution in the same folder",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
 )

@@ -71,12 +71,4 @@ def _likely(environment: InstalledEnvironment, stem: str) -> str | None:
     return names[0] if names else None
 
 
-RULE = Rule(
-    code="ENV004",
-    name="leftover",
-    severity=Severity.WARNING,
-    summary="An interrupted install left renamed folders behind",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"})

@@ -169,12 +169,6 @@ def _remedy(examination: Examination, environment: InstalledEnvironment, group: 
     )
 
 
-RULE = Rule(
-    code="ENV005",
-    name="shared-files",
-    severity=Severity.ERROR,
-    summary="Two distributions own the same files",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+RULE = Rule.of(
+    __name__, __doc__, Severity.ERROR, find, summary="Two distributions own the same files", needs={"environment"}
 )

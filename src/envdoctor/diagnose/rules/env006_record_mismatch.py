@@ -131,12 +131,6 @@ def _severity(
     return Severity.WARNING if code_changed else Severity.INFO
 
 
-RULE = Rule(
-    code="ENV006",
-    name="record-mismatch",
-    severity=Severity.WARNING,
-    summary="Recorded files are missing or changed",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+RULE = Rule.of(
+    __name__, __doc__, Severity.WARNING, find, summary="Recorded files are missing or changed", needs={"environment"}
 )

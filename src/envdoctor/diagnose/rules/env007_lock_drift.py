@@ -89,12 +89,4 @@ def _finding(name: str, message: str, where: str, have: InstalledDistribution | 
     )
 
 
-RULE = Rule(
-    code="ENV007",
-    name="lock-drift",
-    severity=Severity.WARNING,
-    summary="The environment is not what its lock says",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"})

@@ -125,12 +125,4 @@ def _finding(severity: Severity, subject: str, message: str, evidence: Evidence,
     return RULE.finding(subject, message, (evidence,), Remedy(advice), severity=severity)
 
 
-RULE = Rule(
-    code="ENV008",
-    name="broken-metadata",
-    severity=Severity.WARNING,
-    summary="Metadata of an installed distribution is missing or cannot be read",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"})

@@ -62,12 +62,4 @@ def _accepts(wanted: str, version: str) -> bool:
         return True
 
 
-RULE = Rule(
-    code="ENV009",
-    name="python-mismatch",
-    severity=Severity.WARNING,
-    summary="A distribution is installed for a Python that it rules out",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"})

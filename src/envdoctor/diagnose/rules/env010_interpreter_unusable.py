@@ -66,13 +66,12 @@ def _finding(problem: EnvironmentProblem) -> Finding:
     )
 
 
-RULE = Rule(
-    code="ENV010",
-    name="interpreter-unusable",
-    severity=Severity.ERROR,
-    about=SubjectKind.INTERPRETER,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.ERROR,
+    find,
     summary="The environment's interpreter does not start, hangs, or is too old",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
+    about=SubjectKind.INTERPRETER,
 )

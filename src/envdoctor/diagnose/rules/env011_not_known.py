@@ -49,13 +49,4 @@ def _joined(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-RULE = Rule(
-    code="ENV011",
-    name="not-known",
-    severity=Severity.INFO,
-    about=SubjectKind.ENVIRONMENT,
-    summary="What a listing cannot tell",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, find, needs={"environment"}, about=SubjectKind.ENVIRONMENT)

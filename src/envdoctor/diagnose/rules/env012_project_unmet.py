@@ -123,12 +123,4 @@ def _finding(requirement: Requirement, have: InstalledDistribution | None) -> Fi
     )
 
 
-RULE = Rule(
-    code="ENV012",
-    name="project-unmet",
-    severity=Severity.ERROR,
-    summary="The environment lacks what the project asks for, or has another version of it",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"environment"})

@@ -56,13 +56,4 @@ def _finding(path: str, message: str, severity: Severity, seen: str, remedy: Rem
     )
 
 
-RULE = Rule(
-    code="ENV013",
-    name="patch-lost",
-    severity=Severity.WARNING,
-    about=SubjectKind.FILE,
-    summary="A file that a fix had patched is not as the patch had left it",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"}, about=SubjectKind.FILE)

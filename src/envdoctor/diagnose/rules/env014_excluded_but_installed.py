@@ -91,12 +91,4 @@ def _asked(item: InstalledDistribution) -> set[str]:
     return names
 
 
-RULE = Rule(
-    code="ENV014",
-    name="excluded-but-installed",
-    severity=Severity.ERROR,
-    summary="What the profile leaves out is installed",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment", "profile"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"environment", "profile"})

@@ -43,13 +43,12 @@ def find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(
-    code="ENV015",
-    name="fix-cut-short",
-    severity=Severity.ERROR,
-    about=SubjectKind.ENVIRONMENT,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.ERROR,
+    find,
     summary="A fix of the environment was cut short and not taken back",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
+    about=SubjectKind.ENVIRONMENT,
 )

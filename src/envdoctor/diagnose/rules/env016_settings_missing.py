@@ -55,13 +55,4 @@ def find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(
-    code="ENV016",
-    name="settings-missing",
-    severity=Severity.WARNING,
-    about=SubjectKind.ENVIRONMENT,
-    summary="An environment does not set what its kernels passed with",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"}, about=SubjectKind.ENVIRONMENT)

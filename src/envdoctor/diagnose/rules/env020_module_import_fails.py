@@ -65,12 +65,4 @@ def _finding(environment: InstalledEnvironment, outcome: ImportOutcome) -> Findi
     )
 
 
-RULE = Rule(
-    code="ENV020",
-    name="module-import-fails",
-    severity=Severity.ERROR,
-    summary="A module of the environment cannot be imported",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"environment"})

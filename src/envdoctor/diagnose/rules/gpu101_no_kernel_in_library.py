@@ -108,11 +108,4 @@ def _finding(subject: str, card: str, without: list[Binary], advice: str, *, who
     )
 
 
-RULE = Rule(
-    code="GPU101",
-    name="no-kernel-in-library",
-    severity=Severity.ERROR,
-    summary="The installed libraries of a package carry no kernel that the card can run",
-    find=find,
-    documentation=__doc__,
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find)

@@ -186,12 +186,4 @@ def _advice(examination: Examination, card: str) -> str:
     return advice_for_torch(card, target.arch.value if target is not None else None)
 
 
-RULE = Rule(
-    code="GPU102",
-    name="build-for-another-device",
-    severity=Severity.WARNING,
-    summary="torch is built for another kind of device than the machine has",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"facts"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"facts"})

@@ -77,12 +77,4 @@ def _too_old(driver: object, major: int | None) -> bool:
         return False
 
 
-RULE = Rule(
-    code="GPU103",
-    name="torch-sees-no-card",
-    severity=Severity.WARNING,
-    summary="torch says that it has no GPU, on a machine that has one for which it was built",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment", "facts"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment", "facts"})

@@ -74,12 +74,4 @@ def _label_of_torch(examination: Examination) -> bool:
     return torch is not None and torch.label is not None
 
 
-RULE = Rule(
-    code="HOST001",
-    name="driver-too-old",
-    severity=Severity.ERROR,
-    summary="The driver is too old for the CUDA that installed libraries were built for",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"binaries"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries"})

@@ -92,12 +92,4 @@ def _compiler(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="HOST002",
-    name="missing-tool",
-    severity=Severity.ERROR,
-    about=SubjectKind.PROGRAM,
-    summary="Something outside Python that the stack needs is not there, or is too old",
-    find=find,
-    documentation=__doc__,
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, about=SubjectKind.PROGRAM)

@@ -74,12 +74,4 @@ def _gb(size: int) -> str:
     return f"{size / 1e9:.1f} GB"
 
 
-RULE = Rule(
-    code="HOST003",
-    name="low-space",
-    severity=Severity.ERROR,
-    about=SubjectKind.DEVICE,
-    summary="The disk has too little room for what would be installed, or the host too little memory",
-    find=find,
-    documentation=__doc__,
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, about=SubjectKind.DEVICE)

@@ -50,12 +50,4 @@ def find(examination: Examination) -> Iterator[Finding]:
             return
 
 
-RULE = Rule(
-    code="HOST005",
-    name="windows-disk-in-wsl",
-    severity=Severity.INFO,
-    about=SubjectKind.FILE,
-    summary="Under WSL the environment or the project lies on a disk of Windows",
-    find=find,
-    documentation=__doc__,
-)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, find, about=SubjectKind.FILE)

@@ -46,13 +46,12 @@ def find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="ISO001",
-    name="user-site-active",
-    severity=Severity.WARNING,
-    about=SubjectKind.ENVIRONMENT,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.WARNING,
+    find,
     summary="The user site is on the search path, with distributions in it",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
+    about=SubjectKind.ENVIRONMENT,
 )

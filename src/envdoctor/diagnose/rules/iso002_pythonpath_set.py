@@ -77,13 +77,12 @@ def _hidden(environment: InstalledEnvironment, folder: str, modules: frozenset[s
     )
 
 
-RULE = Rule(
-    code="ISO002",
-    name="pythonpath-set",
-    severity=Severity.WARNING,
-    about=SubjectKind.VARIABLE,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.WARNING,
+    find,
     summary="PYTHONPATH puts folders before the environment",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
+    about=SubjectKind.VARIABLE,
 )

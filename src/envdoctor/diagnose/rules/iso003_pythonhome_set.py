@@ -45,13 +45,12 @@ def find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(
-    code="ISO003",
-    name="pythonhome-set",
-    severity=Severity.WARNING,
-    about=SubjectKind.VARIABLE,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.WARNING,
+    find,
     summary="PYTHONHOME tells every Python where its standard library is",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
+    about=SubjectKind.VARIABLE,
 )

@@ -56,13 +56,4 @@ def find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="ISO004",
-    name="pip-user-config",
-    severity=Severity.WARNING,
-    about=SubjectKind.PROGRAM,
-    summary="pip's configuration sends what it installs somewhere else",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"}, about=SubjectKind.PROGRAM)

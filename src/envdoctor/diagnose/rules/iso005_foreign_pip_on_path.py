@@ -82,13 +82,12 @@ def _another_active(environment: InstalledEnvironment, isolation: Isolation) -> 
     )
 
 
-RULE = Rule(
-    code="ISO005",
-    name="foreign-pip-on-path",
-    severity=Severity.WARNING,
-    about=SubjectKind.PROGRAM,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.WARNING,
+    find,
     summary="pip or python belongs to another environment",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
+    about=SubjectKind.PROGRAM,
 )

@@ -69,13 +69,4 @@ def _in_the_way(around: Isolation, other: str) -> list[Evidence]:
     return evidence
 
 
-RULE = Rule(
-    code="ISO006",
-    name="conda-and-venv-mixed",
-    severity=Severity.WARNING,
-    about=SubjectKind.ENVIRONMENT,
-    summary="A conda environment and a venv are in use at the same time",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"}, about=SubjectKind.ENVIRONMENT)

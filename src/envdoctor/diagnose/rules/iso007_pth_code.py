@@ -54,13 +54,12 @@ def find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="ISO007",
-    name="pth-code",
-    severity=Severity.INFO,
-    about=SubjectKind.FILE,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.INFO,
+    find,
     summary="A .pth file runs code whenever Python starts",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
+    about=SubjectKind.FILE,
 )

@@ -46,13 +46,4 @@ def find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(
-    code="ISO008",
-    name="system-site-packages",
-    severity=Severity.INFO,
-    about=SubjectKind.FILE,
-    summary="The venv also sees the packages of the Python that it stands on",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, find, needs={"environment"}, about=SubjectKind.FILE)

@@ -46,13 +46,4 @@ def find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="ISO009",
-    name="venv-base-changed",
-    severity=Severity.ERROR,
-    about=SubjectKind.ENVIRONMENT,
-    summary="The Python that the venv was made with is gone, or is another version now",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"environment"}, about=SubjectKind.ENVIRONMENT)

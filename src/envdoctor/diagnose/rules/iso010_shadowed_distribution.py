@@ -54,12 +54,11 @@ def find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="ISO010",
-    name="shadowed-distribution",
-    severity=Severity.WARNING,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.WARNING,
+    find,
     summary="A package from outside is imported instead of the environment's own",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"environment"}),
+    needs={"environment"},
 )

@@ -38,13 +38,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="LOG002",
-    name="paste-not-understood",
-    severity=Severity.WARNING,
-    about=SubjectKind.FILE,
-    summary="A paste was not understood, and the others were judged without it",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"not_read"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"not_read"}, about=SubjectKind.FILE)

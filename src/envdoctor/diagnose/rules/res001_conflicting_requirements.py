@@ -102,12 +102,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES001",
-    name="conflicting-requirements",
-    severity=Severity.ERROR,
-    summary="Requirements that people wrote cannot be installed together",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"conflicts"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"conflicts"})

@@ -90,13 +90,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES002",
-    name="invalid-requirement",
-    severity=Severity.ERROR,
-    about=SubjectKind.PROJECT,
-    summary="A line that is not a requirement",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"project"}, about=SubjectKind.PROJECT)

@@ -96,12 +96,4 @@ def _left_out(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(
-    code="RES003",
-    name="duplicate-requirement",
-    severity=Severity.WARNING,
-    summary="Two lines say the same thing",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"})

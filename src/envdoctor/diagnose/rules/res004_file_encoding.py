@@ -65,13 +65,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES004",
-    name="file-encoding",
-    severity=Severity.WARNING,
-    about=SubjectKind.FILE,
-    summary="A requirements file that is not plain UTF-8",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"}, about=SubjectKind.FILE)

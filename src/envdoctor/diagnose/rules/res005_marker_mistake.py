@@ -119,12 +119,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
             )
 
 
-RULE = Rule(
-    code="RES005",
-    name="marker-mistake",
-    severity=Severity.WARNING,
-    summary="A marker compares a variable with a value that it never has",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"})

@@ -95,13 +95,4 @@ def _of_conda(problems: Sequence[ReadingProblem]) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES006",
-    name="unread-requirement",
-    severity=Severity.ERROR,
-    about=SubjectKind.FILE,
-    summary="Part of the project's requirements could not be read",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"project"}, about=SubjectKind.FILE)

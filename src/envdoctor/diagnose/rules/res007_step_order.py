@@ -129,12 +129,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
             yield _finding(first, later, names)
 
 
-RULE = Rule(
-    code="RES007",
-    name="step-order",
-    severity=Severity.WARNING,
-    summary="A script installs what a later step removes or replaces",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"})

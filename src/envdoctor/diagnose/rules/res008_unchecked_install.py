@@ -59,13 +59,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES008",
-    name="unchecked-install",
-    severity=Severity.WARNING,
-    about=SubjectKind.FILE,
-    summary="A script goes on after pip has failed",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"}, about=SubjectKind.FILE)

@@ -92,12 +92,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES009",
-    name="needs-extra-index",
-    severity=Severity.WARNING,
-    summary="A requirement that the default index cannot meet",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"})

@@ -58,12 +58,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES010",
-    name="notable-pin",
-    severity=Severity.INFO,
-    summary="A compatible-release pin on a package on which others depend closely",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, _find, needs={"project"})

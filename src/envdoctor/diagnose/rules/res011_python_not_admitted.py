@@ -80,13 +80,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(
-    code="RES011",
-    name="python-not-admitted",
-    severity=Severity.ERROR,
-    about=SubjectKind.PROJECT,
-    summary="The project does not admit the Python that it is judged for",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project", "target"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"project", "target"}, about=SubjectKind.PROJECT)

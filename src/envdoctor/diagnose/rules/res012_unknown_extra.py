@@ -88,12 +88,4 @@ def _finding(requirement: Requirement, package: ResolvedPackage, extra: str, kno
     )
 
 
-RULE = Rule(
-    code="RES012",
-    name="unknown-extra",
-    severity=Severity.WARNING,
-    summary="A requirement asks for an extra that the distribution does not have",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"resolution", "index"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution", "index"})

@@ -71,12 +71,4 @@ def _finding(requirement: Requirement, message: str, summary: str) -> Finding:
     )
 
 
-RULE = Rule(
-    code="RES013",
-    name="hash-mismatch",
-    severity=Severity.ERROR,
-    summary="A requirement's hashes match none of the version's files",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"project"})

@@ -51,12 +51,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(
-    code="RES014",
-    name="overrides-do-not-hold",
-    severity=Severity.ERROR,
-    summary="Overrides with which the requirements still cannot be installed together",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"override_failure"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"override_failure"})

@@ -113,12 +113,4 @@ def _asked(other: Sequence[tuple[Pep508, ResolvedPackage]], missing: Sequence[Pe
     yield from (Evidence(f"asks for `{asked}`", "nothing brings it") for asked in missing)
 
 
-RULE = Rule(
-    code="RES015",
-    name="no-deps-unmet",
-    severity=Severity.WARNING,
-    summary="A package that is installed without its dependencies asks for something else than is there",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project", "resolution", "index"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project", "resolution", "index"})

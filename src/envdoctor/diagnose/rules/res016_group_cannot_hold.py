@@ -149,13 +149,12 @@ def _remedy(outcome: GroupOutcome) -> str:
     return f"`--{name.kind.value} {name.name}` judges it with the main list, with repairs"
 
 
-RULE = Rule(
-    code="RES016",
-    name="group-cannot-hold",
-    severity=Severity.WARNING,
-    about=SubjectKind.PROJECT,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.WARNING,
+    _find,
     summary="An extra, a dependency group or a list beside the main one cannot be installed",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"groups"}),
+    needs={"groups"},
+    about=SubjectKind.PROJECT,
 )

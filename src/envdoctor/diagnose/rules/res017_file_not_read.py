@@ -60,13 +60,4 @@ def _remedy(left_out: Sequence[FileLeftOut]) -> Remedy | None:
     return Remedy(f"`envdoctor check {files[0]}` judges one of them by itself") if files else None
 
 
-RULE = Rule(
-    code="RES017",
-    name="file-not-read",
-    severity=Severity.INFO,
-    about=SubjectKind.FILE,
-    summary="Files that say what is needed, and that were not read",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, _find, needs={"project"}, about=SubjectKind.FILE)

@@ -115,12 +115,4 @@ def _finding(path: str, step: int | None, line: Requirement, names: list[str], e
     )
 
 
-RULE = Rule(
-    code="RES018",
-    name="hashes-incomplete",
-    severity=Severity.ERROR,
-    summary="Some requirements have hashes and others have none",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"project"})

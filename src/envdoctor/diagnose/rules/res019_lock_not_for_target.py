@@ -100,12 +100,4 @@ def _told(lock: str, pins: list[Requirement], found: Iterator[tuple[str, Evidenc
     )
 
 
-RULE = Rule(
-    code="RES019",
-    name="lock-not-for-target",
-    severity=Severity.ERROR,
-    summary="A lock does not have all that the target needs",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"project"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"project"})

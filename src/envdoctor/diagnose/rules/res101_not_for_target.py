@@ -280,12 +280,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES101",
-    name="not-for-target",
-    severity=Severity.ERROR,
-    summary="A requirement that no file of the index can meet on the target",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"conflicts"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"conflicts"})

@@ -162,11 +162,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
     yield from (item for item in _moved(examination) if item.subject not in said)
 
 
-RULE = Rule(
-    code="RES102",
-    name="source-only",
-    severity=Severity.WARNING,
-    summary="A package without a wheel for the target",
-    find=_find,
-    documentation=__doc__ or "",
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

@@ -101,11 +101,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
             yield _finding(package.name, str(package.version), lines, f"; wanted by {chain}", chain.location)
 
 
-RULE = Rule(
-    code="RES103",
-    name="legacy-metadata",
-    severity=Severity.WARNING,
-    summary="Metadata that newer pip ignores",
-    find=_find,
-    documentation=__doc__ or "",
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

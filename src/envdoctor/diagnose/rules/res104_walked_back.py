@@ -159,12 +159,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES104",
-    name="walked-back",
-    severity=Severity.WARNING,
-    summary="Other requirements pin a package to an old version",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"resolution"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution"})

@@ -46,12 +46,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES105",
-    name="yanked-version",
-    severity=Severity.WARNING,
-    summary="A yanked release is part of the resolution",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"resolution"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution"})

@@ -99,12 +99,4 @@ def _not_asked(examination: Examination, missed: Unknown) -> Finding:
     )
 
 
-RULE = Rule(
-    code="RES106",
-    name="stand-in-index",
-    severity=Severity.INFO,
-    about=SubjectKind.INDEX,
-    summary="An index could not be reached, and another stands in for it",
-    find=_find,
-    documentation=__doc__ or "",
-)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, _find, about=SubjectKind.INDEX)

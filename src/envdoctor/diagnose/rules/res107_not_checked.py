@@ -94,12 +94,4 @@ def _finding(subject: str, *unknowns: Unknown) -> Finding:
     )
 
 
-RULE = Rule(
-    code="RES107",
-    name="not-checked",
-    severity=Severity.WARNING,
-    summary="Something could not be looked at, so the report is not complete",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"unknowns"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"unknowns"})

@@ -43,13 +43,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(
-    code="RES108",
-    name="judged-by-lock",
-    severity=Severity.INFO,
-    about=SubjectKind.FILE,
-    summary="Only the lock was asked, because nothing else could be",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"by_lock"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, _find, needs={"by_lock"}, about=SubjectKind.FILE)

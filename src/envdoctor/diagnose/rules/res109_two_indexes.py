@@ -75,12 +75,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES109",
-    name="two-indexes",
-    severity=Severity.WARNING,
-    summary="An extra index outbids the default one",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"resolution", "index"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution", "index"})

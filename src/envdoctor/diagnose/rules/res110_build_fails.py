@@ -149,13 +149,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
             )
 
 
-RULE = Rule(
-    code="RES110",
-    name="build-fails",
-    severity=Severity.ERROR,
-    summary="The build of a source distribution stops before it begins",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"resolution", "target"}),
-    ranks=True,
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"resolution", "target"}, ranks=True)

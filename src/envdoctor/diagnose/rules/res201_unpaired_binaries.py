@@ -94,13 +94,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         yield from (item for item in _labels(examination, scene) if item.subject not in said)
 
 
-RULE = Rule(
-    code="RES201",
-    name="unpaired-binaries",
-    severity=Severity.ERROR,
-    summary="Binaries that were not built for each other",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"resolution"}),
-    ranks=True,
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"resolution"}, ranks=True)

@@ -220,13 +220,4 @@ def _in_scene(examination: Examination, scene: Scene, target: Target) -> Iterato
         yield _finding(examination, view, build, target)
 
 
-RULE = Rule(
-    code="RES202",
-    name="build-for-another-backend",
-    severity=Severity.ERROR,
-    summary="A build for another GPU backend than the target's",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"target"}),
-    ranks=True,
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"target"}, ranks=True)

@@ -132,13 +132,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
                 yield finding
 
 
-RULE = Rule(
-    code="RES203",
-    name="shared-files",
-    severity=Severity.ERROR,
-    summary="Two distributions own the same files",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"resolution"}),
-    ranks=True,
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"resolution"}, ranks=True)

@@ -109,13 +109,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES204",
-    name="cuda-mismatch",
-    severity=Severity.WARNING,
-    summary="Parts that were built for different CUDA or cuDNN majors",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"resolution", "target"}),
-    ranks=True,
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution", "target"}, ranks=True)

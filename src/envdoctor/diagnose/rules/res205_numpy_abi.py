@@ -68,13 +68,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="RES205",
-    name="numpy-abi",
-    severity=Severity.ERROR,
-    summary="Binaries built against NumPy 1 beside NumPy 2",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"resolution"}),
-    ranks=True,
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"resolution"}, ranks=True)

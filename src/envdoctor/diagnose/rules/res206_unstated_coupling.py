@@ -181,12 +181,4 @@ def _finding(resolution: Resolution, name: str, version: str, torch: str, chosen
     )
 
 
-RULE = Rule(
-    code="RES206",
-    name="unstated-coupling",
-    severity=Severity.WARNING,
-    summary="Two packages that must match, although their metadata does not say so",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"resolution"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution"})

@@ -93,12 +93,4 @@ def _card(card: str) -> str:
     return f"{card} (capability {digits[:-1]}.{digits[-1]})" if card.startswith("sm_") and len(digits) > 1 else card
 
 
-RULE = Rule(
-    code="RES208",
-    name="no-kernel-for-card",
-    severity=Severity.ERROR,
-    summary="A build of torch without kernels for the card",
-    find=_find,
-    documentation=__doc__ or "",
-    ranks=True,
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=True)

@@ -103,12 +103,11 @@ def _finding(message: str, others: list[TorchWay], order: str, known: str = "") 
     )
 
 
-RULE = Rule(
-    code="RES209",
-    name="torch-for-card",
-    severity=Severity.INFO,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.INFO,
+    find,
     summary="Which way leads to a torch for this card, and the others",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"target"}),
+    needs={"target"},
 )

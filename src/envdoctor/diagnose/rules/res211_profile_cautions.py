@@ -69,13 +69,4 @@ def _versions(examination: Examination) -> dict[str, str]:
     return found | ({"python": f"{examination.target.python_version}.0"} if examination.target else {})
 
 
-RULE = Rule(
-    code="RES211",
-    name="profile-cautions",
-    severity=Severity.INFO,
-    about=SubjectKind.PROJECT,
-    summary="What a careful person is told before taking a profile",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"profile"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, find, needs={"profile"}, about=SubjectKind.PROJECT)

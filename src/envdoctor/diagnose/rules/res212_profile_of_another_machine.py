@@ -57,13 +57,4 @@ def _system(profile: Profile, target: Target) -> str:
     return f"it is for {own.os.value} {own.arch.value}, and the target is {target.os.value} {target.arch.value}"
 
 
-RULE = Rule(
-    code="RES212",
-    name="profile-of-another-machine",
-    severity=Severity.WARNING,
-    about=SubjectKind.PROJECT,
-    summary="The profile is for another system, or for cards of another maker",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"profile", "target"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"profile", "target"}, about=SubjectKind.PROJECT)

@@ -221,12 +221,4 @@ def _finding(module: str, project: str, sites: list[ImportSite], *, used: bool) 
     )
 
 
-RULE = Rule(
-    code="SRC001",
-    name="undeclared-import",
-    severity=Severity.WARNING,
-    summary="The sources import a module that nothing in the plan provides",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"sources"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"sources"})

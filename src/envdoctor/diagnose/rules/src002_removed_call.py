@@ -70,12 +70,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
                     yield _finding(row, package, reached or hits, reached=bool(reached))
 
 
-RULE = Rule(
-    code="SRC002",
-    name="removed-call",
-    severity=Severity.WARNING,
-    summary="A call that the planned version no longer has",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"sources"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"sources"})

@@ -69,13 +69,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="SRC003",
-    name="runtime-installer",
-    severity=Severity.WARNING,
-    about=SubjectKind.FILE,
-    summary="The program installs packages while it runs",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"sources"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"sources"}, about=SubjectKind.FILE)

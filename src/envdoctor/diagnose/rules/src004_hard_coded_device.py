@@ -57,13 +57,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="SRC004",
-    name="hard-coded-device",
-    severity=Severity.INFO,
-    about=SubjectKind.FILE,
-    summary="A CUDA device named outright in the sources",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"sources", "target"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, _find, needs={"sources", "target"}, about=SubjectKind.FILE)

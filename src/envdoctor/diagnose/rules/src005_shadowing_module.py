@@ -130,13 +130,12 @@ def _finding(path: str, module: str, project: str | None, sites: list[ImportSite
     )
 
 
-RULE = Rule(
-    code="SRC005",
-    name="shadowing-module",
-    severity=Severity.WARNING,
-    about=SubjectKind.FILE,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.WARNING,
+    _find,
     summary="A file of the project takes the place of a module of Python or of a required package",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"sources"}),
+    needs={"sources"},
+    about=SubjectKind.FILE,
 )

@@ -182,13 +182,12 @@ def _finding(row: Mapping[str, Any], hits: list[Hit], *, told: bool) -> Finding:
     )
 
 
-RULE = Rule(
-    code="SRC006",
-    name="core-ml-export",
-    severity=Severity.WARNING,
-    about=SubjectKind.FILE,
+RULE = Rule.of(
+    __name__,
+    __doc__,
+    Severity.WARNING,
+    find,
     summary="An operation of a Core ML exporter's model that does not convert",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"sources"}),
+    needs={"sources"},
+    about=SubjectKind.FILE,
 )

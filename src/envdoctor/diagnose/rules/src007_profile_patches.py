@@ -78,13 +78,6 @@ def _said(state: PatchState) -> tuple[str, str]:
     return f"patch `{state.name}` {words[state.state]}" if state.state in words else state.detail, state.files[0]
 
 
-RULE = Rule(
-    code="SRC007",
-    name="profile-patches",
-    severity=Severity.WARNING,
-    about=SubjectKind.PROJECT,
-    summary="What of a profile's patches fits the sources as they are",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"sources", "profile", "patches"}),
+RULE = Rule.of(
+    __name__, __doc__, Severity.WARNING, find, needs={"sources", "profile", "patches"}, about=SubjectKind.PROJECT
 )

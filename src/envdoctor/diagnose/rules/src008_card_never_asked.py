@@ -72,13 +72,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule(
-    code="SRC008",
-    name="card-never-asked",
-    severity=Severity.WARNING,
-    about=SubjectKind.FILE,
-    summary="Sources that choose between CUDA and the CPU alone",
-    find=_find,
-    documentation=__doc__ or "",
-    needs=frozenset({"sources", "target"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"sources", "target"}, about=SubjectKind.FILE)

@@ -108,11 +108,4 @@ def _card(card: str) -> str:
     return card if card.startswith("gfx") else f"{card} (capability {_number(card)})"
 
 
-RULE = Rule(
-    code="HOST004",
-    name="arch-list-not-for-card",
-    severity=Severity.WARNING,
-    summary="The list of GPU architectures that builds compile for leaves the card out",
-    find=find,
-    documentation=__doc__,
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find)

@@ -72,12 +72,4 @@ def _told(examination: Examination) -> set[str]:
     return {item.subject.name for item in misfits(scene, tables)} if scene else set()
 
 
-RULE = Rule(
-    code="ABI005",
-    name="numpy-abi-mismatch",
-    severity=Severity.ERROR,
-    summary="An extension module was compiled against NumPy 1, and NumPy 2 is installed",
-    find=find,
-    documentation=__doc__,
-    needs=frozenset({"binaries", "environment"}),
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries", "environment"})
