@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from dataclasses import field, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -25,6 +25,11 @@ def classes(decorator: Any) -> dict[str, Any]:
     @decorator(frozen=True, slots=True)
     class Child(Base):
         more: object = None
+
+    @decorator(frozen=True, slots=True)
+    class Kind:
+        kind: ClassVar[str] = "kind"
+        name: str = "x"
 
     @decorator(frozen=True, slots=True)
     class Nothing:
@@ -52,7 +57,7 @@ def classes(decorator: Any) -> dict[str, Any]:
         name: str
         lines: list[str] = field(default_factory=list)
 
-    return {each.__name__: each for each in (Base, Child, Nothing, One, Own, Draft)}
+    return {each.__name__: each for each in (Base, Child, Kind, Nothing, One, Own, Draft)}
 
 
 OURS, STANDARD = classes(dataclass), classes(dataclasses.dataclass)
@@ -62,6 +67,7 @@ ARGUMENTS = [
     ("Base", ("a", (1,), {"y": 1}, [2])),
     ("Child", ("a", (1,))),
     ("Child", ("a", (1,), {}, [], 2)),
+    ("Kind", ("a",)),
     ("Nothing", ()),
     ("One", ()),
     ("One", ("x",)),
@@ -95,6 +101,42 @@ def test_what_is_equal_has_the_same_hash_and_goes_by_what_is_hashed_alone() -> N
     assert hash(base("a", (1,), {"x": 1}, [1])) == hash(base("a", (1,), {}, [2]))
     assert len({base("a"), base("a"), base("b")}) == 2
     assert len({OURS["One"]("x"), OURS["One"]("x"), OURS["Nothing"](), OURS["Nothing"]()}) == 2
+
+
+def test_a_value_is_asked_for_as_the_standard_one_is() -> None:
+    base = OURS["Base"]
+    assert base(name="a", weight=[2]).weight == [2]
+    assert base("a").seen is not base("a").seen
+    for wrong in ((), ("a", (), {}, [], 5)):
+        messages = []
+        for made in (OURS["Base"], STANDARD["Base"]):
+            with pytest.raises(TypeError) as told:
+                made(*wrong)
+            messages.append(str(told.value))
+        assert messages[0] == messages[1]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+        base("a", other=1)
+
+
+def test_what_all_values_share_is_no_field() -> None:
+    assert (OURS["Kind"]().kind, OURS["Kind"].kind, len(fields(OURS["Kind"]))) == ("kind", "kind", 1)
+
+
+def test_what_is_checked_after_the_fields_are_set_is_checked_for_every_value() -> None:
+    seen = []
+
+    @dataclass(frozen=True, slots=True)
+    class Checked:
+        name: str = "x"
+
+        def __post_init__(self) -> None:
+            seen.append(self.name)
+
+    class Below(Checked):
+        pass
+
+    assert (Below("a").name, Checked().name, Below().name) == ("a", "x", "x")
+    assert seen == ["a", "x", "x"]
 
 
 def test_what_is_not_frozen_has_no_hash() -> None:
