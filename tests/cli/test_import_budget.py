@@ -77,3 +77,10 @@ def test_what_goes_to_a_pipe_or_a_program_is_not_drawn(arguments: tuple[str, ...
     code, names = imported(*arguments)
     assert code == 0
     assert not names & {"rich", "yaml", "torch"}
+
+
+def test_a_hook_that_has_findings_alone_to_tell_draws_nothing(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("")
+    code, names = imported("check", str(tmp_path), "--offline", "--quiet")
+    assert code == 3
+    assert not names & DIAGNOSIS

@@ -16,6 +16,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.report import Report
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.render import RenderOptions, render
+from envdoctor.render.human.console import Page
 from envdoctor.render.wording import size, versions
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
@@ -36,13 +37,38 @@ def test_lines_fit_the_terminal(name: str, unicode: bool, width: int) -> None:
             assert cell_len(line) <= max(40, min(width, 200)), line
 
 
+@pytest.mark.parametrize("width", [40, 80, 200])
 @pytest.mark.parametrize("name", REPORTS)
-def test_colour_adds_nothing_but_colour(name: str) -> None:
-    plain = page(name, verbose=True, show_waived=True)
-    coloured = page(name, verbose=True, show_waived=True, colour=True)
+def test_colour_adds_nothing_but_colour(name: str, width: int) -> None:
+    plain = page(name, verbose=True, show_waived=True, width=width)
+    coloured = page(name, verbose=True, show_waived=True, width=width, colour=True)
     assert "\x1b" not in plain
     assert SGR.sub("", coloured) == plain
     assert coloured != plain
+
+
+@pytest.mark.parametrize("width", [40, 41, 57, 100])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "one",
+        " before and after ",
+        "words " * 40,
+        f"a word of {'long' * 40} letters among others, {'x' * 38} and {'y' * 39} beside {'z' * 40} and more",
+        f"{'first' * 30} and {'last' * 8} {'l' * 76} x",
+        f"marks ✔ … → of ours {'-' * 50}, and 漢字 that are two cells wide {'字' * 30} each",
+    ],
+)
+def test_a_plain_page_breaks_its_lines_where_rich_does(text: str, width: int) -> None:
+    pages = [Page(RenderOptions(width=width, colour=colour)) for colour in (False, True)]
+    for each in pages:
+        for first, rest in (("", None), ("  - ", "      "), ("a long beginning of 33 letters   ", "")):
+            each.line(text, (text, "dim"), first=first, rest=rest)
+        each.blank()
+        each.verbatim(text.strip(), "    ")
+    plain, coloured = (each.text() for each in pages)
+    assert SGR.sub("", coloured) == plain
 
 
 @pytest.mark.parametrize("name", [name for name, report in REPORTS.items() if report.next_command])
