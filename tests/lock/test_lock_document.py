@@ -113,7 +113,7 @@ def test_a_lock_read_back_gives_versions_and_accepted_overrides() -> None:
         "torchaudio": "2.4.1",
     }
     assert locked.profile == "demo"
-    assert locked.python == "3.11"
+    assert locked.targets == ({"os": "windows", "arch": "x86_64", "python": "3.11", "backend": "directml"},)
     (override,) = locked.overrides
     assert str(override.requirement) == "torch==2.4.1"
     assert override.sets_aside == (LINE,)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock, PylockValidationError
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.compatibility import admits
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import (
     CommandLineOrigin,
@@ -22,13 +24,17 @@ from envdoctor.model.origin import (
     written_by_a_person,
 )
 from envdoctor.model.override import Override, OverrideSource
-from envdoctor.model.requirement import Requirement, endless_number
+from envdoctor.model.requirement import Requirement, endless_number, may_hold
 from envdoctor.model.step import PlannedFile
+from envdoctor.model.target import Backend
 from envdoctor.toml_tables import TomlError, read_toml
 
 if TYPE_CHECKING:
+    from packaging.markers import Marker
     from packaging.utils import NormalizedName
     from packaging.version import Version
+
+    from envdoctor.model.target import Target
 
 __all__ = [
     "LockError",
@@ -39,6 +45,7 @@ __all__ = [
     "parse_lock",
     "planned_files",
     "read_pylock",
+    "target_row",
 ]
 
 
@@ -46,6 +53,9 @@ _OF_A_DISTRIBUTION = re.compile(r"[\w.-]+ \d[\w.+!-]*")
 """An origin such as ``torchaudio 2.4.1``; those of files and profiles have a colon."""
 _OF_A_LINE = re.compile(r"(?P<path>.*):(?P<line>0|[1-9][0-9]{0,8})", re.DOTALL)
 _OF_A_PROFILE = re.compile(r"profile (?P<name>[^:]+): (?P<key>.+)")
+
+
+_WORDS = ("os", "arch", "python", "backend")
 
 
 class LockError(Exception):
@@ -66,14 +76,52 @@ class LockedProject:
     """``algorithm:hex`` digests of each package's files."""
     files: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The same digests by file name."""
-    python: str | None = None
-    """``3.11``, as the lock's own table says it."""
-    os: str | None = None
-    arch: str | None = None
+    targets: tuple[Mapping[str, str], ...] = ()
+    """What it was made for, as ``target_row`` has it; several for a joined lock, none for one of another tool."""
+    environments: tuple[Marker, ...] = ()
+    requires_python: SpecifierSet = SpecifierSet()
     written: frozenset[str] = frozenset()
     """The requirements of people (project files, profile, command line) that it was made from, as they were written."""
     set_aside: frozenset[str] = frozenset()
     """Those of them that its overrides replace."""
+
+    def is_for(self, target: Target, choices: Iterable[tuple[int, int]] = ()) -> bool:
+        """Return whether it was made for the target: what it accepts counts nowhere else.
+
+        ``choices`` are the interpreters that the target may have besides its own. What cards are driven by is no other
+        target, as long as nobody names it.
+        """
+        return any(self._is_for(replace(target, python=python)) for python in (target.python, *choices))
+
+    @property
+    def made_for(self) -> str:
+        """What it was made for, in words."""
+        rows = [
+            f"{row['os']} {row['arch']}, Python {row['python']}"
+            + (f", {row['backend']}" if row["backend"] != Backend.UNKNOWN.value else "")
+            for row in self.targets
+        ]
+        others = [str(marker) for marker in self.environments] or [f"Python {self.requires_python}"]
+        return " and ".join(rows or others)
+
+    def _is_for(self, target: Target) -> bool:
+        if not self.targets:
+            environment = target.marker_environment()
+            made = not self.environments or any(may_hold(marker, environment) for marker in self.environments)
+            return made and admits(self.requires_python, target.python)
+        mine = target_row(target)
+        told = mine if target.backend_named else {key: text for key, text in mine.items() if key != "backend"}
+        return any(told.items() <= row.items() for row in self.targets)
+
+
+def target_row(target: Target) -> dict[str, str]:
+    """Return a target as the lock's own table has it."""
+    return {
+        "os": target.os.value,
+        "arch": target.arch.value,
+        "python": target.python_version,
+        "backend": target.backend.value,
+    }
 
 
 def parse_lock(text: str, path: str) -> LockedProject:
@@ -114,12 +162,20 @@ def locked_project(document: Pylock, path: str) -> LockedProject:
         profile=_string(tool, "profile"),
         hashes={package.name: _digests(_files(package)) for package in document.packages},
         files={file.filename: _digests([file]) for package in document.packages for file in _files(package)},
-        python=_string(_table(tool, "target"), "python"),
-        os=_string(_table(tool, "target"), "os"),
-        arch=_string(_table(tool, "target"), "arch"),
+        targets=tuple(_targets(tool)),
+        environments=tuple(document.environments or ()),
+        requires_python=document.requires_python or SpecifierSet(),
         written=set_aside | {text for text, origin in asked if written_by_a_person(origin)},
         set_aside=set_aside,
     )
+
+
+def _targets(tool: Mapping[str, Any]) -> Iterator[Mapping[str, str]]:
+    """Yield the target, or those of a joined lock; what lacks one of its words says nothing."""
+    several = tool.get("targets")
+    for row in (tool.get("target"), *(several if isinstance(several, list) else ())):
+        if isinstance(row, Mapping) and all(isinstance(row.get(key), str) for key in _WORDS):
+            yield {key: row[key] for key in _WORDS}
 
 
 def override_of_row(row: object, path: str) -> Override | None:

@@ -18,6 +18,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.lock.lock_refusals import not_pinned
+from envdoctor.lock.pylock_reader import target_row
 from envdoctor.model.candidate import DistributionFile, FileKind, safe_hashes
 from envdoctor.model.index_url import url_without_secrets
 from envdoctor.model.override import Override, OverrideSource
@@ -135,14 +136,7 @@ def _package_tool(package: ResolvedPackage) -> dict[str, Any] | None:
 
 
 def _tool(target: Target, profile: str | None, overrides: Sequence[Override], *, chosen: bool) -> dict[str, Any]:
-    table: dict[str, Any] = {
-        "target": {
-            "os": target.os.value,
-            "arch": target.arch.value,
-            "python": target.python_version,
-            "backend": target.backend.value,
-        }
-    }
+    table: dict[str, Any] = {"target": target_row(target)}
     if profile:
         table["profile"] = profile
     if chosen:

@@ -24,11 +24,11 @@ def holds(manifest: Manifest, locked: LockedProject, choices: tuple[tuple[int, i
 
     ``choices`` are the interpreters that the target may have besides its own.
     """
-    target = manifest.target
-    pythons = {f"{major}.{minor}": (major, minor) for major, minor in (target.python, *choices)}
-    if (locked.os, locked.arch) != (target.os.value, target.arch.value) or locked.python not in pythons:
+    targets = [manifest.target, *(replace(manifest.target, python=python, python_full=None) for python in choices)]
+    target = next((each for each in targets if locked.targets and locked.is_for(each)), None)
+    if target is None:
         return False
-    environment = replace(target, python=pythons[locked.python], python_full=None).marker_environment()
+    environment = target.marker_environment()
     excluded = {item.name for item in manifest.exclusions}
     wanted = [
         item

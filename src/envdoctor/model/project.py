@@ -176,6 +176,7 @@ class LeftOut(enum.Enum):
     NOTEBOOK = "a notebook beside a list that says what is needed"
     NESTED = "of a project inside the project"
     SEVERAL_CONSTRAINTS = "one of several constraints files"
+    ANOTHER_TARGET = "a lock for another target"
     WRITTEN_BY_LOCK = "says what came out of a lock"
     OTHER_CONSTRAINTS = "constraints under a name of their own, which no list names"
     COMPILED = "the file compiled from it is read"

@@ -108,6 +108,8 @@ class Target:
     """Nothing and nobody tells the Python; it is the one that runs here."""
     wsl: bool = False
     probed: bool = False
+    backend_named: bool = False
+    """A person or a profile names the backend, or had the card choose it; else it is what the cards are driven by."""
 
     @property
     def python_version(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdoctor.model.finding import Severity
-from envdoctor.model.project import ReadingProblem, ReadingProblemKind
+from envdoctor.model.project import LeftOut, ReadingProblem, ReadingProblemKind
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
@@ -34,15 +34,27 @@ def lock_notes(
 ) -> Iterator[str]:
     """Yield the repair that is locked with what it sets aside, errors that stay open, and what pip refuses.
 
+    First comes whose place it takes, where that is a lock for another target.
+
     ``report`` already counts as accepted what the lock settles. ``left_open``: what is not known of what is locked.
     ``problems``: those of the project's files. ``from_lock``: the repair is the one that the lock on disk has.
     ``check``: the command that lists all of it.
     """
+    yield from _another_target(report)
     yield from _repair(repair, report.profile, check, from_lock=from_lock)
     yield from _known(report, check)
     yield from _mended(resolution)
     yield from _unknown(left_open, check)
     yield from _left_to_others(problems, check)
+
+
+def _another_target(report: Report) -> Iterator[str]:
+    for left in report.scope.not_read:
+        if left.reason is LeftOut.ANOTHER_TARGET:
+            yield (
+                f"`{left.path}` is a lock for {left.detail}: nothing that it accepts counts here, and this one takes "
+                "its place; `--output-dir` names another folder"
+            )
 
 
 def _repair(repair: Repair | None, profile: str | None, check: str, *, from_lock: bool) -> Iterator[str]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["holds", "scope_lines", "why"]
 
 _MOST = 6
+_TOLD = (LeftOut.DENIED, LeftOut.ANOTHER_TARGET)
+"""Reasons that are always said."""
 
 
 def scope_lines(report: Report, *, everything: bool = False) -> tuple[tuple[str, str], ...]:
@@ -47,7 +49,7 @@ def _lines(scope: Scope, *, everything: bool) -> Iterator[tuple[str, str]]:
 
 
 def _left_out(one: FileLeftOut, *, everything: bool) -> str:
-    if not everything and one.reason is not LeftOut.DENIED:
+    if not everything and one.reason not in _TOLD:
         return one.path
     return f"{one.path} ({one.reason.value}{f': {one.detail}' if one.detail else ''})"
 

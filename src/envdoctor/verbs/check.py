@@ -23,7 +23,7 @@ from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.project_overrides import as_stated
 from envdoctor.verbs.resolver_input import choose_python, manifest_of
-from envdoctor.verbs.scope import with_groups
+from envdoctor.verbs.scope import with_groups, with_lock_of_another
 from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, idle_waivers, waive
 from envdoctor.verbs.without_profile import changes_anything, found_as_they_stand, found_without_bounds
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from envdoctor.model.finding import Finding
     from envdoctor.model.project import Project
     from envdoctor.model.resolution import Resolution
+    from envdoctor.model.target import Target
     from envdoctor.model.unknown import Unknown
     from envdoctor.ports import Index
     from envdoctor.resolve.manifest import Manifest
@@ -101,7 +102,7 @@ def report_of(request: CheckRequest, result: Diagnosed, *, command: str) -> Repo
         facts=tuple(request.facts),
         timings=result.timings,
         environment=request.part,
-        scope=with_groups(request.scope, result.groups),
+        scope=with_groups(with_lock_of_another(request.scope, request.locked, result.target), result.groups),
     )
 
 
@@ -118,12 +119,12 @@ def diagnose_project(request: CheckRequest, *, repair: int | None = None, groups
 
 
 def _diagnose_and_judge(request: CheckRequest, repair: str, phases: Phases, *, groups: bool) -> Diagnosed:
-    examination = _examination(request)
-    manifest = _manifest(request)
+    examination = _examination(request, request.target)
+    manifest = None
     diagnosis = None
-    if manifest is not None and request.index is not None:
-        manifest, resolver = choose_python(manifest, request.python_choices, request.index)
-        examination = replace(examination, target=manifest.target)
+    if request.project is not None and request.index is not None:
+        manifest, resolver = choose_python(_manifests(request, request.project), request.index)
+        examination = _examination(request, manifest.target)
         diagnosis = _diagnose(request, manifest, request.index, examination, resolver, repair)
         diagnosis = as_stated(diagnosis, request.project, manifest.target, request.index)
     unread = _left_to_lock(request, manifest, diagnosis)
@@ -203,24 +204,31 @@ def _without_bounds(
     request: CheckRequest, manifest: Manifest, examination: Examination, findings: tuple[Finding, ...]
 ) -> tuple[Finding, ...]:
     # With a lock the profile is accepted; a hook need not look once more.
-    if request.profile is None or request.index is None or examination.resolution is None or request.locked:
+    if request.profile is None or request.index is None or examination.resolution is None or examination.accepted:
         return ()
     return found_without_bounds(
         manifest, request.profile, examination, findings, request.index, request.archives, request.further
     )
 
 
-def _manifest(request: CheckRequest) -> Manifest | None:
-    if request.project is None or request.index is None:
-        return None
-    return manifest_of(
-        request.project, request.target, profile=request.profile, locked=request.locked, upgrade=request.upgrade
-    )
+def _manifests(request: CheckRequest, project: Project) -> list[Manifest]:
+    """Return a manifest for each interpreter to try."""
+    pythons = request.python_choices or (request.target.python,)
+    return [
+        manifest_of(
+            project,
+            replace(request.target, python=python),
+            profile=request.profile,
+            locked=request.locked,
+            upgrade=request.upgrade,
+        )
+        for python in pythons
+    ]
 
 
-def _examination(request: CheckRequest) -> Examination:
+def _examination(request: CheckRequest, target: Target) -> Examination:
     return Examination(
-        target=request.target,
+        target=target,
         profile=request.profile,
         project=request.project,
         sources=request.sources,
@@ -233,7 +241,7 @@ def _examination(request: CheckRequest) -> Examination:
         torch=request.torch,
         not_read=request.not_read,
         patches=request.patches,
-        accepted=request.locked is not None,
+        accepted=request.lock_for(target) is not None,
     )
 
 
@@ -262,7 +270,8 @@ def _diagnose(
 def _accepted(request: CheckRequest, result: Diagnosed, *, complete: bool) -> tuple[Finding, ...]:
     waivers, today = request.settings.waivers, request.today
     marked = waive(result.findings, waivers, today)
-    marked = accepted_by_lock(marked, result.diagnosis.conflicts if result.diagnosis else (), request.locked)
+    conflicts = result.diagnosis.conflicts if result.diagnosis else ()
+    marked = accepted_by_lock(marked, conflicts, request.lock_for(result.target))
     expired = expired_waivers(waivers, today)
 
     def looked_at() -> Collection[str]:
@@ -274,7 +283,9 @@ def _accepted(request: CheckRequest, result: Diagnosed, *, complete: bool) -> tu
 def _looked_at(request: CheckRequest, result: Diagnosed) -> Collection[str]:
     """Return the codes of the rules that were asked, and of the advisories that tell of more than logs."""
     diagnosis = result.diagnosis or Diagnosis()
-    examination = replace(_examination(request), conflicts=diagnosis.conflicts, resolution=diagnosis.resolution)
+    examination = replace(
+        _examination(request, result.target), conflicts=diagnosis.conflicts, resolution=diagnosis.resolution
+    )
     codes = {rule.code for rule in rules_for(examination)}
     if diagnosis.resolution is None and request.environment is None:
         return codes

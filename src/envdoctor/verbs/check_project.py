@@ -67,7 +67,7 @@ def check_project(
         for request in session.requests:
             result = diagnose_project(request, groups=True)
             report = report_of(request, result, command="check")
-            command = after_check(report, typed, refusals_in_use(request, result), request.locked)
+            command = after_check(report, typed, refusals_in_use(request, result), request.lock_for(result.target))
             reports.append(replace(report, next_command=command))
     report = replace(together(reports), next_command=after_checks(reports, typed))
     return with_whole_commands(report, typed)

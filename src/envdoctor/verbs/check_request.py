@@ -79,6 +79,10 @@ class CheckRequest:
     part: str = ""
     """Which of the profile's environments this is about, where it has several."""
 
+    def lock_for(self, target: Target) -> LockedProject | None:
+        """Return the lock where it was made for the target; of another one's, the versions alone are of use."""
+        return self.locked if self.locked is not None and self.locked.is_for(target) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnosed:

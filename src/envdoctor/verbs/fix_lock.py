@@ -56,7 +56,9 @@ def with_wheels_instead(
         notes.append(found[1])
     if not added:
         return None
-    base = locked or LockedProject(_THIS_FIX, {})
+    base = locked
+    if base is None or not base.is_for(target):
+        base = LockedProject(_THIS_FIX, locked.versions if locked is not None else {})
     names = {file.name for file in unbuildable}
     versions = {name: version for name, version in base.versions.items() if name not in names}
     return replace(base, versions=versions, overrides=(*base.overrides, *added)), tuple(notes)

@@ -121,7 +121,7 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
         _written(request, choice, report, resolution, repair, result.target, index_urls),
         left_open=left_open(result.diagnosis),
         problems=request.project.problems,
-        chosen_before=choice == LockChoice() and _chosen(request, choice),
+        chosen_before=choice == LockChoice() and _chosen(request, choice, result.target),
     )
 
 
@@ -137,12 +137,13 @@ def _refusals(
     nowhere = nothing_there(diagnosis, resolution, request.index, index_urls.get("default"))
     if nowhere is not None:
         return (nowhere,)
-    return refusals_of(request, diagnosis, resolution, repair, target, asked_for=_chosen(request, choice))
+    return refusals_of(request, diagnosis, resolution, repair, target, asked_for=_chosen(request, choice, target))
 
 
-def _chosen(request: CheckRequest, choice: LockChoice) -> bool:
-    """Return whether a person chose the repair, now or when the lock on disk was written."""
-    return choice.repair is not None or (choice == LockChoice() and bool(request.locked and request.locked.chosen))
+def _chosen(request: CheckRequest, choice: LockChoice, target: Target) -> bool:
+    """Return whether a person chose the repair, now or when the lock on disk was written for the target."""
+    before = request.lock_for(target)
+    return choice.repair is not None or (choice == LockChoice() and before is not None and before.chosen)
 
 
 def _still_the_lock(request: CheckRequest) -> bool:
@@ -255,7 +256,7 @@ def _written(
         profile=name,
         overrides=overrides,
         index_urls=index_urls,
-        chosen=_chosen(request, choice),
+        chosen=_chosen(request, choice, target),
     )
     label = name or "project"
     texts = lock_text(document), constraints_text(resolution, label), overrides_text(overrides, resolution, label)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.target import Target
     from envdoctor.model.unknown import Unknown
 
 __all__ = ["Patient", "PatientChoice", "locked_of", "open_patient", "with_lock", "with_patches"]
@@ -55,15 +56,17 @@ def _with_cuts(environment: InstalledEnvironment) -> InstalledEnvironment:
     return replace(environment, problems=(*environment.problems, *problems)) if cut else environment
 
 
-def with_lock(environment: InstalledEnvironment, *beside: Path) -> InstalledEnvironment:
-    """Return the environment with its lock: of its ``.envdoctor`` folder, else the first of ``beside`` that is there.
+def with_lock(
+    environment: InstalledEnvironment, beside: Path | None = None, target: Target | None = None
+) -> InstalledEnvironment:
+    """Return the environment with its lock: of its ``.envdoctor`` folder, else ``beside``, where it is for the target.
 
     A lock that cannot be read is passed over; the verbs that work with it say what is wrong with it.
     """
-    own = (Path(environment.root, ".envdoctor", "pylock.toml"),) if environment.root else ()
-    for path in (*own, *beside):
-        if os.path.isfile(path):
-            found = _read(path)
+    own = Path(environment.root, ".envdoctor", "pylock.toml") if environment.root else None
+    for path, for_target in ((own, None), (beside, target)):
+        if path is not None and os.path.isfile(path):
+            found = _read(path, for_target)
             if found is not None:
                 return replace(environment, lock=found)
     return environment
@@ -86,14 +89,17 @@ def locked_of(environment: InstalledEnvironment | None, profile: str | None) -> 
     return locked if locked.profile == profile else None
 
 
-def _read(path: Path) -> EnvironmentLock | None:
+def _read(path: Path, target: Target | None) -> EnvironmentLock | None:
     from envdoctor.lock.pylock_reader import LockError, locked_project, read_pylock
 
     try:
         document = read_pylock(path.read_text(encoding="utf-8"), str(path))
     except (OSError, UnicodeDecodeError, LockError):
         return None
-    return EnvironmentLock(document, str(path), locked_project(document, str(path)).overrides)
+    locked = locked_project(document, str(path))
+    if target is not None and not locked.is_for(target):
+        return None
+    return EnvironmentLock(document, str(path), locked.overrides)
 
 
 # Imported in a child when they are there: a broken one of these makes everything above it fail.

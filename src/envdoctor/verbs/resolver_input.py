@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,8 +35,8 @@ def manifest_of(
 ) -> Manifest:
     """Return the manifest: the project's lines, then the profile's; versions of an existing lock are preferred.
 
-    What the lock set aside stays set aside, where the profile does not speak of that project and did not do so when the
-    lock was written.
+    What a lock for the target set aside stays set aside, where the profile does not speak of that project and did not
+    do so when the lock was written.
     """
     added = tuple(item.requirement for item in profile.requires) if profile else ()
     added += tuple(item.instead for item in project.substitutes if item.instead is not None)
@@ -44,10 +44,9 @@ def manifest_of(
     exclusions = (*(profile.excludes if profile else ()), *project.substitutes)
     excluded = {exclusion.name for exclusion in exclusions}
     declared = {override.name: override for override in overrides}
-    if locked is not None and locked.chosen:
-        overrides = tuple(_chosen(locked, excluded, declared))
-    elif locked is not None:
-        overrides = (*overrides, *_kept(locked, {*excluded, *declared}))
+    if locked is not None and locked.is_for(target):
+        kept = _kept(locked, {*excluded, *declared})
+        overrides = tuple(_chosen(locked, excluded, declared)) if locked.chosen else (*overrides, *kept)
     return Manifest(
         requirements=(*map(_with_early_versions(project), project.requirements), *added),
         target=target,
@@ -141,15 +140,12 @@ def _recorded(locked: LockedProject) -> Iterator[Override]:
             yield replace(override, requirement=bound, sets_aside=())
 
 
-def choose_python(
-    manifest: Manifest, choices: tuple[tuple[int, int], ...], index: Index
-) -> tuple[Manifest, Resolver | None]:
-    """Return the manifest for the first interpreter, in the order of ``choices``, on which it resolves.
+def choose_python(candidates: Sequence[Manifest], index: Index) -> tuple[Manifest, Resolver | None]:
+    """Return the first of the manifests, which are for one interpreter each, that resolves.
 
-    Where it resolves on none, the first is kept: its diagnosis says why. With it comes the resolver that solved it,
-    None where there was nothing to choose between.
+    Where none does, the first is kept: its diagnosis says why. With it comes the resolver that solved it, None where
+    there was nothing to choose between.
     """
-    candidates = [replace(manifest, target=replace(manifest.target, python=python)) for python in choices] or [manifest]
     for candidate in candidates[1:] and candidates:
         resolver = Resolver(candidate, index)
         if isinstance(resolver.as_overridden(), Solved):

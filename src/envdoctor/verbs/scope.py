@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.fact import FactState
+from envdoctor.model.project import FileLeftOut, LeftOut
 from envdoctor.model.report import FileRead, Scope, Setting
 from envdoctor.model.target import Target
 
 if TYPE_CHECKING:
+    from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.conflict import GroupOutcome
     from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from envdoctor.verbs.settings import Settings
     from envdoctor.verbs.target_choice import TargetChoice
 
-__all__ = ["place_in_repository", "scope_of_project", "target_facts", "with_groups"]
+__all__ = ["place_in_repository", "scope_of_project", "target_facts", "with_groups", "with_lock_of_another"]
 
 
 def scope_of_project(
@@ -45,6 +47,14 @@ def scope_of_project(
 def with_groups(scope: Scope, outcomes: tuple[GroupOutcome, ...]) -> Scope:
     """Return the scope with what came out for the lists that nobody asked for."""
     return replace(scope, beside=outcomes)
+
+
+def with_lock_of_another(scope: Scope, locked: LockedProject | None, target: Target) -> Scope:
+    """Return the scope with the lock beside the project among what was not read, where it is for another target."""
+    if locked is None or locked.is_for(target):
+        return scope
+    left = FileLeftOut(locked.path, LeftOut.ANOTHER_TARGET, locked.made_for)
+    return replace(scope, not_read=(*scope.not_read, left))
 
 
 def _form(path: str) -> str:

@@ -110,7 +110,8 @@ def open_session(
     read = with_repositories(left_to_conda(read, index), index, target)
     as_said = as_the_project_says(index, read, target)
     beside = _lock(lock_folder or project, chosen, patient, read, groups)
-    stood_in = with_substitutes(chosen, read, typed_substitutes(substitute), beside, as_said, target)
+    kept = beside if beside is not None and beside.is_for(target, taken.pythons) else None
+    stood_in = with_substitutes(chosen, read, typed_substitutes(substitute), kept, as_said, target)
     chosen, read = stood_in.profile, stood_in.project
     request = CheckRequest(
         target=target,
@@ -127,7 +128,7 @@ def open_session(
         plain_index=as_said if plain is index else as_the_project_says(plain, read, target),
         plain_archives=plain,
         build_risk=index.build_risk,
-        environment=_beside(patient, project, _name_of(chosen, groups)) if patient else None,
+        environment=_beside(patient, project, _name_of(chosen, groups), target) if patient else None,
         groups=groups,
         binaries=patient.binaries if patient else None,
         facts=facts,
@@ -250,7 +251,7 @@ def _requests(request: CheckRequest, project: Path, folder: Path, patient: Patie
         yield replace(
             part,
             locked=_lock(folder, request.profile, patient, request.project, request.groups, part.part),
-            environment=_beside(patient, project, name) if patient else None,
+            environment=_beside(patient, project, name, part.target) if patient else None,
         )
 
 
@@ -279,15 +280,15 @@ def _name_of(profile: Profile | None, groups: GroupChoice, part: str = "") -> st
     return lock_name(profile.name if profile else None, part, groups)
 
 
-def _beside(patient: Patient, project: Path, lock: str) -> InstalledEnvironment | None:
-    """Return the environment with the lock beside the project, unless it was built from one that it holds."""
+def _beside(patient: Patient, project: Path, lock: str, target: Target) -> InstalledEnvironment | None:
+    """Return the environment with the lock beside the project for it, unless it was built from one that it holds."""
     from envdoctor.verbs.patient import with_lock
 
     environment = patient.environment
     if environment is None or environment.lock is not None:
         return environment
     folder = project if project.is_dir() else project.parent
-    return with_lock(environment, folder / (f"pylock.{lock}.toml" if lock else "pylock.toml"))
+    return with_lock(environment, folder / (f"pylock.{lock}.toml" if lock else "pylock.toml"), target)
 
 
 def _names_not_there(

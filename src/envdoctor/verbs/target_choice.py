@@ -81,13 +81,13 @@ def pick_target(
     else:
         from envdoctor.profile.profile_target import python_choices, target_for
 
-        target = target_for(profile)
+        target = replace(target_for(profile), backend_named=True)
         choices = () if python else tuple(python_choices(profile))
     if choice.os is not None:
         target = replace(target, os=choice.os, wsl=target.wsl and choice.os is OperatingSystem.LINUX)
     target = replace(target, arch=_arch(choice, target))
     if choice.named_backend is not None:
-        target = replace(target, backend=Backend(choice.named_backend.value))
+        target = replace(target, backend=Backend(choice.named_backend.value), backend_named=True)
     if python is not None:
         target = replace(target, python=python, python_full=None)
     elif choices:

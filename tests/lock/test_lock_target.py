@@ -1,0 +1,164 @@
+"""A lock speaks of the target that it was made for: what it accepts counts for no other."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lock_index import LoopbackIndex
+
+from envdoctor.cli.main import main
+from envdoctor.lock.joined import join_locks
+from envdoctor.lock.pylock_reader import locked_project, parse_lock, read_pylock
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+
+MADE_FOR = ["--target-os", "linux", "--target-arch", "x86_64", "--target-python", "3.11"]
+LINUX = Target(OperatingSystem.LINUX, Arch.X86_64, (3, 11))
+NAMED = {"backend_named": True}
+
+
+@pytest.fixture
+def locked(index: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A project whose one conflict its lock accepts, for Linux and Python 3.11."""
+    index.wheel("gamma", "1.0", ("beta<2",))
+    (project / "requirements.txt").write_text("gamma==1.0\nbeta==2.0\n", encoding="utf-8")
+    assert main(["lock", str(project), *MADE_FOR, "--quiet"]) == 0
+    capsys.readouterr()
+    return project
+
+
+def report(project: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, Any]]:
+    code = main(["check", str(project), *MADE_FOR, *options, "--format", "json", "--quiet"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def not_read(document: dict[str, Any]) -> list[dict[str, str]]:
+    return [row for row in document["scope"]["not_read"] if row["path"] == "pylock.toml"]
+
+
+def test_on_its_own_target_the_lock_accepts_the_conflict(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, document = report(locked, capsys)
+    assert (code, document["verdict"]) == (0, "healthy")
+    assert not_read(document) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--target-os", "windows"],
+        ["--target-python", "3.12"],
+        ["--target-arch", "arm64"],
+        ["--target-backend", "directml"],
+        ["--target-os", "macos", "--target-arch", "arm64"],
+    ],
+    ids=lambda options: options[1],
+)
+def test_on_another_target_it_accepts_nothing_and_is_named(
+    locked: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    code, document = report(locked, capsys, *options)
+    assert (code, document["verdict"]) == (1, "broken")
+    assert [finding["waived"] for finding in document["findings"] if finding["rule"] == "RES001"] == [None]
+    (row,) = not_read(document)
+    assert row["reason"] == "a lock for another target: linux x86_64, Python 3.11"
+
+
+def test_readers_are_told_whose_lock_lies_there(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["check", str(locked), *MADE_FOR, "--target-os", "windows"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "not read pylock.toml (a lock for another target: linux x86_64, Python 3.11)" in said
+
+
+def test_a_lock_for_another_target_in_its_place_says_so(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lock", str(locked), *MADE_FOR, "--target-python", "3.12"]) == 0
+    said = capsys.readouterr().err
+    assert "`pylock.toml` is a lock for linux x86_64, Python 3.11: nothing that it accepts counts here" in said
+    assert main(["lock", str(locked), *MADE_FOR, "--target-python", "3.12"]) == 0
+    assert "is a lock for" not in capsys.readouterr().err
+    assert report(locked, capsys, "--target-python", "3.12")[0] == 0
+    assert report(locked, capsys)[0] == 1
+
+
+def test_a_repair_that_was_chosen_for_one_target_is_nobodys_choice_on_another(
+    index: LoopbackIndex, locked: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["lock", str(locked), *MADE_FOR, "--repair", "1", "--quiet"])
+    assert parse_lock((locked / "pylock.toml").read_text(encoding="utf-8"), "pylock.toml").chosen
+    assert main(["lock", str(locked), *MADE_FOR, "--target-python", "3.12", "--quiet"]) == 0
+    assert not parse_lock((locked / "pylock.toml").read_text(encoding="utf-8"), "pylock.toml").chosen
+
+
+def test_versions_are_kept_across_targets(
+    index: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lock", str(project), *MADE_FOR, "--quiet"]) == 0
+    index.wheel("alpha", "3.0")
+    assert main(["lock", str(project), *MADE_FOR, "--target-python", "3.12", "--quiet"]) == 0
+    read = parse_lock((project / "pylock.toml").read_text(encoding="utf-8"), "pylock.toml")
+    assert {name: str(version) for name, version in read.versions.items()} == {"alpha": "2.0", "beta": "2.0"}
+
+
+TABLE = """lock-version = "1.0"
+created-by = "x"
+packages = []
+[tool.envdoctor.target]
+os = "linux"
+arch = "x86_64"
+python = "3.11"
+backend = "{}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "target", "is_for"),
+    [
+        ("unknown", LINUX, True),
+        ("unknown", replace(LINUX, backend=Backend.CUDA), True),
+        ("cpu", replace(LINUX, backend=Backend.CUDA), True),
+        ("cuda", LINUX, True),
+        ("unknown", replace(LINUX, backend=Backend.CUDA, **NAMED), False),
+        ("cuda", replace(LINUX, backend=Backend.CUDA, **NAMED), True),
+        ("cuda", replace(LINUX, backend=Backend.CPU, **NAMED), False),
+        ("cuda", replace(LINUX, arch=Arch.AARCH64), False),
+    ],
+)
+def test_what_drives_the_cards_counts_where_somebody_names_it(made: str, target: Target, is_for: bool) -> None:
+    assert parse_lock(TABLE.format(made), "pylock.toml").is_for(target) is is_for
+
+
+def test_a_profiles_other_pythons_are_asked_for_by_name(locked: Path) -> None:
+    read = parse_lock((locked / "pylock.toml").read_text(encoding="utf-8"), "pylock.toml")
+    assert read.is_for(replace(LINUX, python=(3, 10)), [(3, 10), (3, 11)])
+    assert not read.is_for(replace(LINUX, python=(3, 10)), [(3, 10)])
+
+
+def test_a_joined_lock_is_for_each_of_its_targets_and_no_other(
+    locked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["lock", str(locked), *MADE_FOR, "--target-os", "windows", "--output-dir", str(tmp_path / "w"), "--quiet"])
+    paths = [locked / "pylock.toml", tmp_path / "w" / "pylock.toml"]
+    joined = join_locks({str(path): read_pylock(path.read_text(encoding="utf-8"), str(path)) for path in paths})
+    read = locked_project(joined, "pylock.all.toml")
+    windows = replace(LINUX, os=OperatingSystem.WINDOWS)
+    assert [read.is_for(each) for each in (LINUX, windows)] == [True, True]
+    assert not read.is_for(replace(windows, arch=Arch.ARM64))
+    assert not read.is_for(replace(LINUX, python=(3, 12)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "on_linux", "on_windows"),
+    [
+        ("", True, True),
+        ("environments = [\"sys_platform == 'win32'\"]", False, True),
+        ("environments = [\"sys_platform == 'win32'\", \"sys_platform == 'linux'\"]", True, True),
+        ('requires-python = ">=3.12"', False, False),
+        ('requires-python = ">=3.11.4"', True, True),
+    ],
+)
+def test_a_lock_of_another_tool_is_for_what_it_names(lines: str, on_linux: bool, on_windows: bool) -> None:
+    read = parse_lock(f'lock-version = "1.0"\ncreated-by = "other"\n{lines}\npackages = []\n', "pylock.toml")
+    assert read.is_for(LINUX) is on_linux
+    assert read.is_for(replace(LINUX, os=OperatingSystem.WINDOWS)) is on_windows
