@@ -107,3 +107,69 @@ def test_what_cannot_be_added_to_is_left_alone(
 def test_the_hook_runs_for_the_files_that_the_shipped_one_names() -> None:
     shipped = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert shipped[0]["files"] == HOOK_FILES
+
+
+def _hook(text: str) -> str:
+    return f"repos:\n  - repo: local\n    hooks:\n      - {text}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HOOKS.replace("# ours", "# as envdoctor says"),
+        HOOKS.replace("git.example/tools", "git.example/envdoctor-theme"),
+        HOOKS.replace("id: tidy", "id: tidy\n        exclude: ^envdoctor/"),
+        _hook("{id: lock, language: system, entry: envdoctor lock --check --offline}"),
+        _hook("{id: other, language: system, entry: envdoctor check elsewhere --offline}"),
+        _hook('{id: broken, language: system, entry: "envdoctor check \'x"}'),
+    ],
+)
+def test_what_only_speaks_of_envdoctor_is_no_hook(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".pre-commit-config.yaml").write_text(text, encoding="utf-8")
+    assert main(["init", str(tmp_path), "--quiet"]) == 0
+    repos = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert repos[:-1] == yaml.safe_load(text)["repos"]
+    assert repos[-1]["hooks"][0]["entry"] == "envdoctor check --offline --quiet"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HOOKS.replace("id: tidy", "id: envdoctor-check"),
+        HOOKS.replace("id: tidy", "id: envdoctor-check\n        args: [--fail-on, warning]"),
+        _hook("{id: requirements, language: system, entry: envdoctor check --profile rvc-zluda}"),
+        _hook("{id: requirements, language: system, entry: uv run envdoctor check . --offline}"),
+        _hook("{id: requirements, language: system, entry: .venv/bin/envdoctor, args: [check, ./]}"),
+    ],
+)
+def test_a_hook_that_checks_the_project_is_there(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / ".pre-commit-config.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text("[tool.envdoctor]\n", encoding="utf-8")
+    assert main(["init", str(tmp_path)]) == 0
+    assert "nothing to write" in capsys.readouterr().err
+    assert (tmp_path / ".pre-commit-config.yaml").read_text(encoding="utf-8") == text
+
+
+def test_each_project_of_a_repository_has_a_hook_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for name in ("server", "client", "server"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        assert main(["init", str(tmp_path / name), "--quiet"]) == 0
+    repos = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    entries = [hook["entry"] for repo in repos for hook in repo["hooks"]]
+    assert entries == [f"envdoctor check {name} --offline --quiet" for name in ("server", "client")]
+
+
+def test_paths_are_told_without_detours_and_the_next_command_names_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", str(Path("other", "..", "project"))]) == 0
+    written = [Path("project", name) for name in ("pyproject.toml", ".pre-commit-config.yaml")]
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [*(f"wrote {path}" for path in written), "next: envdoctor check project"]
+    monkeypatch.chdir(tmp_path / "other")
+    assert main(["init", "."]) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == "next: envdoctor check ."

@@ -30,7 +30,7 @@ def init(
     """Write the project's settings, with comments, and a pre-commit hook."""
     from envdoctor.adapters.written_files import write_together
     from envdoctor.ports import UsageError
-    from envdoctor.verbs.init import files_of_init, profile_for
+    from envdoctor.verbs.init import files_of_init, next_of_init, profile_for
 
     if not project.is_dir():
         raise UsageError(f"`{project}` is no folder")
@@ -42,4 +42,4 @@ def init(
     if not quiet:
         for path in files:
             say(f"wrote {path}")
-        say("next: envdoctor check" if files else "nothing to write: the settings and the hook are there")
+        say(f"next: {next_of_init(project)}" if files else "nothing to write: the settings and the hook are there")

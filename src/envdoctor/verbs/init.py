@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 from envdoctor.ports import Tell, UsageError
 from envdoctor.shell_line import shell_line
 from envdoctor.toml_tables import TomlError, read_toml
+from envdoctor.verbs.next_command import Typed
 
-__all__ = ["HOOK_FILES", "files_of_init", "profile_for"]
+__all__ = ["HOOK_FILES", "files_of_init", "next_of_init", "profile_for"]
 
 HOOK_FILES = r"""(?x)(^|/)(
   requirements[^/]*\.(txt|in)|
@@ -61,7 +66,20 @@ def files_of_init(project: Path, profile: str | None, *, hook: bool) -> Mapping[
     if hook:
         root = _repository(project)
         found[root / ".pre-commit-config.yaml"] = _with_hook(root / ".pre-commit-config.yaml", project, root)
-    return {path: text for path, text in found.items() if text is not None}
+    return {_from_here(path): text for path, text in found.items() if text is not None}
+
+
+def next_of_init(project: Path) -> str:
+    """Return the command to type once the files are written."""
+    return Typed(_from_here(project)).command("check")
+
+
+def _from_here(path: Path) -> Path:
+    """Return a path as it is typed from the current folder, without detours; one on another drive as it is."""
+    try:
+        return Path(os.path.relpath(path.resolve()))
+    except ValueError:
+        return path.resolve()
 
 
 def profile_for(project: Path, name: str | None, tell: Tell) -> str | None:
@@ -112,7 +130,7 @@ def _with_hook(path: Path, project: Path, root: Path) -> str | None:
     block = _HOOK.format(entry=entry, files=files)
     try:
         old, after = yaml.safe_load(before) or {}, _added(before, block if before.strip() else f"repos:\n{block}")
-        if "envdoctor" in before:
+        if any(_checks(hook, where) for hook in _hooks(old)):
             return None
         new = yaml.safe_load(after)
     except (yaml.YAMLError, RecursionError) as error:
@@ -121,6 +139,34 @@ def _with_hook(path: Path, project: Path, root: Path) -> str | None:
     if not isinstance(new, dict) or repos is None or new.get("repos", [])[:-1] != repos or {**old, **new} != new:
         raise UsageError(f"`{path}`: its list of repositories is not its last entry; add the hook by hand:\n{block}")
     return after
+
+
+def _hooks(config: object) -> Iterator[Mapping[str, object]]:
+    """Yield the hooks of pre-commit's file, whatever else stands in it."""
+    repos = config.get("repos") if isinstance(config, Mapping) else None
+    for repo in repos if isinstance(repos, list) else ():
+        hooks = repo.get("hooks") if isinstance(repo, Mapping) else None
+        yield from (hook for hook in (hooks if isinstance(hooks, list) else ()) if isinstance(hook, Mapping))
+
+
+def _checks(hook: Mapping[str, object], where: str) -> bool:
+    """Return whether a hook checks the project: the shipped one, or a command that says the same."""
+    usual = "envdoctor check" if hook.get("id") == "envdoctor-check" else ""
+    arguments = hook.get("args")
+    try:
+        words = [
+            *shlex.split(str(hook.get("entry") or usual)),
+            *map(str, arguments if isinstance(arguments, list) else ()),
+        ]
+    except ValueError:
+        return False  # A quote without its end: pre-commit starts nothing for it, either.
+    for at, (program, verb) in enumerate(pairwise(words)):
+        if re.fullmatch(r"(.*[/\\])?envdoctor(\.exe)?", program) and verb == "check":
+            given = [posixpath.normpath(word) for word in words[at + 2 :]]
+            # The project of its folder is named by nothing; elsewhere it stands first, or is found among the rest.
+            named = given[:1] if given and not given[0].startswith("-") else ["."]
+            return where in given or [where] == named
+    return False
 
 
 def _repository(project: Path) -> Path:
