@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
@@ -12,7 +13,7 @@ from envdoctor.model.file_table import tags_of
 from envdoctor.model.requirement import endless_number
 from envdoctor.model.target import Target
 
-__all__ = ["Compatibility", "admits", "admits_python", "admitted_minors", "can_use", "compatibility"]
+__all__ = ["Compatibilities", "Compatibility", "admits", "admits_python", "admitted_minors", "can_use", "compatibility"]
 
 _MINORS = tuple((3, minor) for minor in range(8, 15))
 _PATCHES = (*range(41), 99)
@@ -42,7 +43,68 @@ class Compatibility:
     """Why not, or why only an exact pin takes it."""
 
 
-@lru_cache(maxsize=16384)
+class Compatibilities:
+    """What one target says of many files; it is hashed once for all of them, which takes longer than an answer."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._priorities = {str(tag): rank for tag, rank in target.tag_priorities().items()}
+        self._ranks: dict[str, int | None] = {}
+        self._admitted: dict[str | None, bool] = {}
+
+    def of(
+        self, tags: str | None, requires_python: str | None, *, builds: bool, pins_outrank_python_caps: bool
+    ) -> Compatibility:
+        """Return what ``compatibility`` says."""
+        built = _SDIST_RANK if builds else None
+        rank = built if tags is None else self._rank(tags)
+        if rank is None:
+            return Compatibility(None, RejectionKind.SOURCE_ONLY if tags is None else RejectionKind.TAG)
+        if self.admits_python(requires_python):
+            return Compatibility(rank)
+        pure = tags is not None and tags.endswith("-none-any")
+        if not (pins_outrank_python_caps and pure and self._lower_bounds_admit(requires_python)):
+            rank = None
+        return Compatibility(rank, RejectionKind.REQUIRES_PYTHON)
+
+    def admits_python(self, requires_python: str | None) -> bool:
+        """Return what ``admits_python`` says."""
+        admitted = self._admitted.get(requires_python)
+        if admitted is None:
+            admitted = self._admitted[requires_python] = self._is_in(_specifiers(requires_python))
+        return admitted
+
+    def _lower_bounds_admit(self, requires_python: str | None) -> bool:
+        return self._is_in(item for item in _specifiers(requires_python) if item.operator not in _UPPER_BOUNDS)
+
+    def _is_in(self, specifiers: Iterable[Specifier]) -> bool:
+        python = self._target.python_full_version
+        return all(item.contains(python, prereleases=True) for item in specifiers)
+
+    def _rank(self, tags: str) -> int | None:
+        """Return the best rank of a wheel's tags (``py2.py3-none-any``), None where the target takes none of them."""
+        if tags not in self._ranks:
+            self._ranks[tags] = self._best(tags.lower())
+        return self._ranks[tags]
+
+    def _best(self, tags: str) -> int | None:
+        parts = tags.split("-")
+        if len(parts) != 3:
+            return None
+        if "." not in tags:
+            return self._priorities.get(tags)
+        ranks = (
+            self._priorities.get(f"{python}-{abi}-{platform}")
+            for python in parts[0].split(".")
+            for abi in parts[1].split(".")
+            for platform in parts[2].split(".")
+        )
+        return min((rank for rank in ranks if rank is not None), default=None)
+
+
+_compatibilities = lru_cache(maxsize=64)(Compatibilities)
+
+
 def compatibility(
     tags: str | None,
     requires_python: str | None,
@@ -56,16 +118,8 @@ def compatibility(
     ``builds``: an sdist may be built. ``pins_outrank_python_caps``: a pure wheel that only an upper bound of
     Requires-Python shuts out is still there for an exact pin.
     """
-    built = _SDIST_RANK if builds else None
-    rank = built if tags is None else _rank(tags, target)
-    if rank is None:
-        return Compatibility(None, RejectionKind.SOURCE_ONLY if tags is None else RejectionKind.TAG)
-    if admits_python(requires_python, target):
-        return Compatibility(rank)
-    pure = tags is not None and tags.endswith("-none-any")
-    if not (pins_outrank_python_caps and pure and _lower_bounds_admit(requires_python, target)):
-        rank = None
-    return Compatibility(rank, RejectionKind.REQUIRES_PYTHON)
+    found = _compatibilities(target)
+    return found.of(tags, requires_python, builds=builds, pins_outrank_python_caps=pins_outrank_python_caps)
 
 
 def can_use(file: DistributionFile, target: Target) -> bool:
@@ -73,18 +127,12 @@ def can_use(file: DistributionFile, target: Target) -> bool:
     return file.yanked is None and compatibility(tags_of(file.filename), file.requires_python, target).rejection is None
 
 
-@lru_cache(maxsize=4096)
 def admits_python(requires_python: str | None, target: Target) -> bool:
     """Return whether a file's Requires-Python admits the target; what cannot be read admits it, as pip does.
 
     Where the target's patch release is unknown, its first one is assumed, as for markers.
     """
-    return all(item.contains(target.python_full_version, prereleases=True) for item in _specifiers(requires_python))
-
-
-def _lower_bounds_admit(requires_python: str | None, target: Target) -> bool:
-    lower = [item for item in _specifiers(requires_python) if item.operator not in _UPPER_BOUNDS]
-    return all(item.contains(target.python_full_version, prereleases=True) for item in lower)
+    return _compatibilities(target).admits_python(requires_python)
 
 
 def _specifiers(text: str | None) -> tuple[Specifier, ...]:
@@ -94,21 +142,3 @@ def _specifiers(text: str | None) -> tuple[Specifier, ...]:
         return tuple(SpecifierSet(text or ""))
     except InvalidSpecifier:
         return ()
-
-
-@lru_cache(maxsize=8192)
-def _rank(tags: str, target: Target) -> int | None:
-    """Return the best rank of a wheel's tags (``py2.py3-none-any``), None where the target takes none of them."""
-    from packaging.tags import Tag
-
-    parts = tags.split("-")
-    if len(parts) != 3:
-        return None
-    priorities = target.tag_priorities()
-    ranks = (
-        priorities.get(Tag(python, abi, platform))
-        for python in parts[0].split(".")
-        for abi in parts[1].split(".")
-        for platform in parts[2].split(".")
-    )
-    return min((rank for rank in ranks if rank is not None), default=None)

@@ -23,7 +23,7 @@ from envdoctor.model.candidate import (
     Rejection,
     RejectionKind,
 )
-from envdoctor.model.compatibility import Compatibility, compatibility
+from envdoctor.model.compatibility import Compatibilities, Compatibility
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.file_table import Kind, table_of, tags_of
 from envdoctor.model.target import OperatingSystem, Target
@@ -152,7 +152,7 @@ class Selector:
     def __init__(self, target: Target, policy: Policy) -> None:
         self._target = target
         self._policy = policy
-        # A page has thousands of files of a handful of kinds; to hash the target for each of them takes its time.
+        self._judge = Compatibilities(target)
         self._known: dict[tuple[str | None, str | None, bool], Compatibility] = {}
 
     def select(self, page: ProjectPage) -> CandidateList:
@@ -234,7 +234,7 @@ class Selector:
         found = self._known.get(kind)
         if found is None:
             caps = self._policy.trust_pins_over_python_caps
-            found = compatibility(tags, python, self._target, builds=kind[2], pins_outrank_python_caps=caps)
+            found = self._judge.of(tags, python, builds=kind[2], pins_outrank_python_caps=caps)
             self._known[kind] = found
         return found
 
