@@ -54,3 +54,30 @@ def test_of_an_environment_here_the_last_fixes_of_the_project_go(
     assert codes == ([2, 2] if later else [0, 2])
     capsys.readouterr()
     assert listed(capsys)[-1] == (last or other)
+
+
+@pytest.mark.parametrize(("inside", "option"), [("", "--project"), ("pyvenv.cfg", "--env")])
+@pytest.mark.parametrize("options", [[], ["--list"]])
+def test_a_folder_in_place_of_an_id_is_told_with_the_option_for_it(
+    inside: str,
+    option: str,
+    options: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "it").mkdir()
+    if inside:
+        (tmp_path / "it" / inside).write_text("", encoding="utf-8")
+    assert main(["undo", "it", *options]) == 2
+    assert f"`envdoctor undo {option} it` takes back what was done there" in capsys.readouterr().err
+
+
+def test_an_id_is_one_where_a_folder_is_called_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mine = fix(tmp_path / ".venv", tmp_path)
+    (tmp_path / mine).mkdir()
+    assert main(["undo", mine]) == 0

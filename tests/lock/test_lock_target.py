@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -162,3 +163,39 @@ def test_a_lock_of_another_tool_is_for_what_it_names(lines: str, on_linux: bool,
     read = parse_lock(f'lock-version = "1.0"\ncreated-by = "other"\n{lines}\npackages = []\n', "pylock.toml")
     assert read.is_for(LINUX) is on_linux
     assert read.is_for(replace(LINUX, os=OperatingSystem.WINDOWS)) is on_windows
+
+
+def test_the_headline_says_that_the_conflict_is_accepted_and_by_what(
+    locked: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {}
+    for form in ("human", "markdown", "html", "github"):
+        main(["check", str(locked), *MADE_FOR, "--format", form])
+        texts[form] = capsys.readouterr().out
+        assert "nothing open, 1 conflict accepted by pylock.toml" in texts[form].replace("\\.", ".")
+    reason = "accepted by pylock.toml: an override recorded in the lock settles it"
+    for form in ("human", "markdown", "html"):
+        assert reason in texts[form].replace("\\.", ".")
+    assert re.search(
+        r'<article class="info" data-find="note"><h3>[^\n]*C1[^\n]*cannot be installed together', texts["html"]
+    )
+
+
+def test_what_is_open_is_counted_apart(index: LoopbackIndex, locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    index.wheel("delta", "1.0", ("alpha<2",))
+    with (locked / "requirements.txt").open("a", encoding="utf-8") as file:
+        file.write("alpha==2.0\ndelta==1.0\n")
+    assert main(["check", str(locked), *MADE_FOR]) == 1
+    assert "broken - 1 conflict, 1 conflict accepted by pylock.toml" in capsys.readouterr().out
+
+
+def test_what_a_repair_alone_holds_is_wanted_by_the_repair(
+    index: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "requirements.txt").write_text("alpha==9\n", encoding="utf-8")
+    main(["explain", str(project), "alpha"])
+    said = capsys.readouterr().out
+    assert "wanted by\n  repair R1, in place of what is set aside\n\nwho wanted another\n" in said
+    (project / "requirements.txt").write_text("alpha==1.0\n", encoding="utf-8")
+    main(["explain", str(project), "alpha"])
+    assert "wanted by\n  requirements.txt:1: alpha==1.0\n" in capsys.readouterr().out

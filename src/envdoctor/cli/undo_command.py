@@ -53,7 +53,7 @@ def undo(
     from envdoctor.render.treatment_text import event_text, fix_rows, fixes_text
     from envdoctor.verbs.undo import choose_fixes, find_fixes, take_back_fixes
 
-    found = find_fixes(env, project)
+    found = find_fixes(env, project, fix)
     in_json = format is opt.PageFormat.JSON
     if list_ and in_json and not as_json:
         write_document("fixes", fixes=fix_rows(found))

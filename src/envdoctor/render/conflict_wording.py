@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
-from envdoctor.render.wording import joined, restated
+from envdoctor.render.wording import joined, restated, waiver_of
 
 if TYPE_CHECKING:
     from envdoctor.model.conflict import Clash, ClashSide, Conflict
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RepairLine",
+    "accepted_text",
     "bystanders",
     "chain",
     "explanation_of",
@@ -46,6 +47,12 @@ _REJECTIONS = {
     RejectionKind.NOT_FOUND: "the index has no such project",
     RejectionKind.EXCLUDED: "left out",
 }
+
+
+def accepted_text(report: Report, conflict: Conflict) -> str:
+    """Return what accepts a conflict, and why; empty where it is open."""
+    waiver = waiver_of(report, conflict)
+    return f"accepted by {waiver.source}: {waiver.reason}" if waiver is not None else ""
 
 
 def remedy_text(report: Report, conflict: Conflict) -> str:

@@ -72,9 +72,14 @@ def _present(
     yield f"{package.name} {package.version} ({kind} {package.file.filename}, index {package.file.index})"
     if package.file.stand_in:
         yield f"  index {package.file.index} could not be reached: a file of the default index stands in for its own"
-    yield ""
-    yield "wanted by"
-    yield from (f"  {_asked(requirement)}" for requirement in package.wanted_by)
+    used = explained.report.resolution.repair if explained.report.resolution is not None else None
+    wanted = [_asked(requirement) for requirement in package.wanted_by]
+    if not wanted and used is not None:
+        wanted = [f"repair {used}, in place of what is set aside"]
+    if wanted:
+        yield ""
+        yield "wanted by"
+        yield from (f"  {text}" for text in wanted)
     if package.set_aside or explained.others:
         yield ""
         yield "who wanted another"

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from envdoctor.render.conflict_wording import (
+    accepted_text,
     bystanders,
     chain,
     override_text,
@@ -56,8 +57,11 @@ def _conflict(report: Report, conflict: Conflict) -> str:
     reasons += [text_of(reason) for reason in rejection_lines(clash)]
     if clash.available:
         reasons.append(f"this target can have {code(clash.package)} {text_of(versions(clash.available[::-1]))}")
+    accepted = accepted_text(report, conflict)
+    kind, find = ("info", "note") if accepted else ("error", "error")
+    members += f"\n<p>{text_of(accepted)}</p>" if accepted else ""
     return (
-        f'<article class="error" data-find="error"><h3>{text_of(conflict.id)}: {title}</h3>\n'
+        f'<article class="{kind}" data-find="{find}"><h3>{text_of(conflict.id)}: {title}</h3>\n'
         f"{members}\n{graph}{tree}{listing(reasons)}{_advice(report, conflict)}</article>"
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.render.conflict_wording import (
+    accepted_text,
     bystanders,
     chain,
     override_text,
@@ -111,17 +112,19 @@ def _folded(title: str, body: str, *, fold: bool) -> str:
 def _conflicts(report: Report) -> list[str]:
     if not report.conflicts:
         return [f"{truncation_text(report)}."] if report.conflicts_truncated else []
-    body = "\n".join(_conflict(item) for item in report.conflicts)
+    body = "\n".join(_conflict(report, item) for item in report.conflicts)
     more = [f"{truncation_text(report)}."] if report.conflicts_truncated else []
     title = count(len(report.conflicts), "conflict")
     return ["### Conflicts", _folded(title, body, fold=len(report.conflicts) > _FOLD_AT), *more]
 
 
-def _conflict(conflict: Conflict) -> str:
+def _conflict(report: Report, conflict: Conflict) -> str:
     members = joined([f"{_code(str(item))} ({_text(str(item.origin))})" for item in conflict.core])
     several = f"cannot be installed together: they need different versions of {_code(conflict.clash.package)}"
     verb = several if len(conflict.core) > 1 else "cannot be installed on the target"
     lines = [f"- **{_escape(conflict.id)}** {members} {verb}"]
+    accepted = accepted_text(report, conflict)
+    lines += [f"  - {_text(accepted)}"] if accepted else []
     steps = [chain(conflict, side) for side in conflict.clash.sides]
     lines += [f"  - {' → '.join(_text(step) for step in way)}" for way in steps if len(way) > 1]
     others = bystanders(conflict) if len(conflict.core) > 1 else []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.model.fact import Fact, FactState
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Severity, Waiver
 from envdoctor.model.kernel import KernelStatus
 
 if TYPE_CHECKING:
@@ -64,7 +64,12 @@ def size(number: int) -> str:
 
 def headline(report: Report) -> str:
     """Return what was found, in one phrase: ``2 conflicts, 1 error, 3 warnings``."""
-    parts = [count(len(report.conflicts), "conflict")] if report.conflicts else []
+    accepted = [waiver for conflict in report.conflicts if (waiver := waiver_of(report, conflict)) is not None]
+    open_ones = len(report.conflicts) - len(accepted)
+    parts = [count(open_ones, "conflict")] if open_ones else []
+    if accepted:
+        by = joined(list(dict.fromkeys(waiver.source for waiver in accepted)))
+        parts.append(f"{count(len(accepted), 'conflict')} accepted by {by}")
     tally = dict.fromkeys(Severity, 0)
     for finding in other_findings(report):
         tally[finding.severity] += 1
@@ -76,7 +81,10 @@ def headline(report: Report) -> str:
         parts.append("torch is not there" if missing else f"{failed} of {count(len(report.kernels), 'kernel')} failed")
     if not judged(report):
         return _facts_headline(report.facts)
-    return ", ".join(parts) or ("nothing found" if report.complete else "nothing found in what could be looked at")
+    where = "" if report.complete else " in what could be looked at"
+    if accepted and len(parts) == 1:
+        return f"nothing open{where}, {parts[0]}"
+    return ", ".join(parts) or f"nothing found{where}"
 
 
 def judged(report: Report) -> bool:
@@ -111,6 +119,12 @@ def subject_line(report: Report) -> str:
 def restated(report: Report, conflict: Conflict) -> Finding | None:
     """Return the finding that says ``conflict`` in one sentence: it fails the check, the block explains it."""
     return next((finding for finding in report.findings if finding.conflict == conflict.id), None)
+
+
+def waiver_of(report: Report, conflict: Conflict) -> Waiver | None:
+    """Return what accepts a conflict, None where it is open."""
+    finding = restated(report, conflict)
+    return finding.waived if finding is not None else None
 
 
 def other_findings(report: Report) -> list[Finding]:

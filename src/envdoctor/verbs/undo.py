@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.event import EventKind, FixEntry, TreatmentEvent
 from envdoctor.ports import UsageError
+from envdoctor.shell_line import shell_line
 from envdoctor.verbs.earlier_fixes import WAIT_S, Say, waiting
 from envdoctor.verbs.environment_places import default_environment, treated_here, typed_environment
 
@@ -24,13 +25,20 @@ __all__ = [
 ]
 
 
-def find_fixes(env: Path | None, project: Path | None = None) -> dict[str, list[FixEntry]]:
+def find_fixes(env: Path | None, project: Path | None = None, fix: str | None = None) -> dict[str, list[FixEntry]]:
     """Return the fixes of the environment that was typed, else of those that a fix has treated here; oldest first.
 
     Where no environment was typed, the project counts, too: `repair --write` keeps its journal there. Where a project
     was typed, an environment that lies elsewhere counts with the last fixes of that project alone. Raises UsageError
-    where there is no such project.
+    where there is no such project, and where a folder was typed in the place of ``fix``.
     """
+    found = _fixes(env, project)
+    if fix is not None and not any(entry.id.startswith(fix) for entries in found.values() for entry in entries):
+        _refuse_folder(fix)
+    return found
+
+
+def _fixes(env: Path | None, project: Path | None) -> dict[str, list[FixEntry]]:
     if project is not None and not project.exists():
         raise UsageError(f"`{project}`: there is no such file or directory")
     if env is not None:
@@ -86,6 +94,15 @@ def choose_fixes(found: Mapping[str, Sequence[FixEntry]], fix: str | None) -> li
     chosen = [(Path(name), _chosen(name, found[name], fix)) for name in names or list(found)[:1]]
     # The last that was treated goes first: what all of them patch, the first had patched.
     return sorted(chosen, key=lambda item: item[1], reverse=True)
+
+
+def _refuse_folder(fix: str) -> None:
+    """Raise UsageError, with what was meant, where a folder stands in the place of a fix's id."""
+    path = Path(fix)
+    if path.is_dir():
+        environment = (path / "pyvenv.cfg").is_file() or (path / "conda-meta").is_dir()
+        command = shell_line(["envdoctor", "undo", "--env" if environment else "--project", fix])
+        raise UsageError(f"`{fix}` is a folder, and no id of a fix: `{command}` takes back what was done there")
 
 
 def _chosen(name: str, entries: Sequence[FixEntry], fix: str | None) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from envdoctor.render.conflict_wording import (
+    accepted_text,
     bystanders,
     chain,
     explanation_of,
@@ -16,7 +17,7 @@ from envdoctor.render.conflict_wording import (
     source_text,
     truncation_text,
 )
-from envdoctor.render.wording import count, joined, restated, versions
+from envdoctor.render.wording import count, joined, versions
 
 if TYPE_CHECKING:
     from envdoctor.model.conflict import Clash, Conflict
@@ -52,13 +53,14 @@ def write_conflicts(page: Page, report: Report) -> None:
 
 def _write_conflict(page: Page, report: Report, conflict: Conflict) -> None:
     page.blank()
-    finding = restated(report, conflict)
-    accepted = finding is not None and finding.waived is not None
+    accepted = accepted_text(report, conflict)
     alone = len(conflict.core) == 1
     title = "this cannot be installed on the target" if alone else "these cannot be installed together"
     kind = ("accepted conflict", "dim") if accepted else ("conflict", "error")
     page.line(kind, " ", (conflict.id, "strong"), f": {title}")
     page.columns([((str(item), "code"), page.place(item.origin)) for item in conflict.core], 4, whole=True)
+    if accepted:
+        page.line(accepted, first="  ", rest="    ")
     if len(conflict.clash.sides) > 1 or conflict.clash.sides[0].via:
         says = "they need different versions of " if not alone else "it leads to "
         page.tree(
