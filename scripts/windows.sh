@@ -19,7 +19,7 @@ if ! command -v wine >/dev/null || ! command -v x86_64-w64-mingw32-gcc >/dev/nul
         exit 2
     fi
     apt-get update -qq
-    apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+    apt-get install -y -qq -o DPkg::Lock::Timeout=300 --no-install-recommends "${packages[@]}" >/dev/null
 fi
 
 windows_path() { printf 'Z:%s' "$1" | tr / '\\'; }
@@ -27,6 +27,8 @@ export WINEPREFIX="$root/prefix" WINEARCH=win64 WINEDEBUG=-all
 # The copy of python.exe in a virtual environment finds the DLLs of the first one by this.
 WINEPATH="$(windows_path "$python");$(windows_path "$python/DLLs")"
 export WINEPATH
+# OpenMP as torch 2.7 and later have it asks which memory is whose by a call that Wine lacks, unless it binds no threads.
+export KMP_AFFINITY=disabled
 # Handles that lead nowhere are invalid under Wine: input comes from nothing, and output goes into a pipe.
 windows() { wine "$@" </dev/null 2> >(cat >&2) | cat; }
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from envdoctor.adapters.apply.durable import deferred
+from envdoctor.cli.streams import stopped_like_ctrl_c
 
 
 def process(before: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -32,3 +36,18 @@ def test_it_leaves_with_the_code_of_the_verb_and_all_that_it_said(
     done = process("", *arguments, folder=tmp_path)
     assert done.returncode == code
     assert (done.stdout if code == 0 else done.stderr).endswith("\n")
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGBREAK"])
+def test_being_told_to_end_is_answered_like_ctrl_c_and_not_in_the_middle_of_a_step(name: str) -> None:
+    if (number := getattr(signal, name, None)) is None:
+        pytest.skip(f"this system has no {name}")
+    before = signal.signal(number, signal.SIG_DFL)
+    finished = False
+    try:
+        with pytest.raises(KeyboardInterrupt), stopped_like_ctrl_c(), deferred():
+            signal.raise_signal(number)
+            finished = True
+    finally:
+        signal.signal(number, before)
+    assert finished

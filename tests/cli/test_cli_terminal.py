@@ -177,11 +177,12 @@ def test_a_terminal_without_unicode_gets_ascii(tmp_path: Path, variables: dict[s
     assert "Traceback" not in done.stderr
 
 
-def test_letters_that_the_output_lacks_are_shown_by_their_number(tmp_path: Path) -> None:
-    # A pipe on Windows has the letters of one code page.
+# A pipe on Windows has the letters of one code page, and there the second of these ways with others.
+@pytest.mark.parametrize("encoding", ["cp1252", "cp1252:surrogateescape"])
+def test_letters_that_the_output_lacks_are_shown_by_their_number(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "中.toml").write_bytes((Path(__file__).parents[2] / "profiles/xtts-zluda.toml").read_bytes())
     done = subprocess.run(
-        [*PROGRAM, "profiles", "validate", "中.toml"], env={**os.environ, "PYTHONIOENCODING": "cp1252"}, cwd=tmp_path,
+        [*PROGRAM, "profiles", "validate", "中.toml"], env={**os.environ, "PYTHONIOENCODING": encoding}, cwd=tmp_path,
         capture_output=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, [b"\\u4e2d.toml:", b"valid"], b"")

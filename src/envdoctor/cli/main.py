@@ -28,8 +28,8 @@ def main(argv: list[str] | None = None) -> int:
         from envdoctor.cli.streams import ClosedStdout
 
         sys.stdout = ClosedStdout()
-    elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-        # What its encoding lacks is shown by its number: a pipe on Windows has the letters of one code page.
+    elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
+        # What its encoding lacks is shown by its number: a pipe on Windows (the second) has letters of one code page.
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:

@@ -1,4 +1,4 @@
-"""Being told to end (SIGTERM, a closed terminal) while an environment is half treated is answered like Ctrl-C."""
+"""Being told to end (SIGTERM, Ctrl-Break, a closed terminal) during a treatment is answered like Ctrl-C."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
     "write_out",
 ]
 
-_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 
 
 @contextmanager

@@ -71,9 +71,10 @@ def start(program: str, arguments: Sequence[str], variables: Mapping[str, str]) 
         os.execve(program, command, variables)  # noqa: S606 - a list of arguments, no shell
     import subprocess
 
-    # Windows has no exec that keeps the console and the exit code: the child is waited for. Ctrl-C comes to both, and
-    # it is the command that answers it.
-    signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    # Windows has no exec that keeps the console and the exit code: the child is waited for. Ctrl-C and Ctrl-Break come
+    # to both, and it is the command that answers them.
+    for name in ("SIGINT", "SIGBREAK"):
+        signal.signal(getattr(signal, name), lambda _number, _frame: None)
     code = subprocess.run(command, env=dict(variables), check=False).returncode  # noqa: S603
     return code - (1 << 32) if code >= 1 << 31 else code
 

@@ -67,7 +67,8 @@ def digest_of(path: Path) -> str | None:
     return digest.hexdigest()
 
 
-_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+_ENDING = tuple(getattr(signal, name) for name in _SIGNALS if hasattr(signal, name))
 
 
 @contextmanager
