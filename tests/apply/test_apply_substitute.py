@@ -71,20 +71,46 @@ def test_the_option_takes_it_the_lock_keeps_it_and_undo_takes_it_back(
     assert "`webrtcvad-wheels` has wheels and the same module" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_profile_takes_it_where_it_is_asked_for_and_has_a_wheel(folder: Path, served: Served, tmp_path: Path) -> None:
+def test_a_profile_takes_it_where_it_is_asked_for_and_has_a_wheel(folder: Path, served: Served) -> None:
     (folder / "small.toml").write_text(_PROFILE, encoding="utf-8")
     named = ("--profile", str(folder / "small.toml"))
     assert call("lock", folder, served, *named) == 0
     assert 'name = "webrtcvad-wheels"' in (folder / "pylock.small.toml").read_text()
-    (folder / "requirements.txt").write_text("voices\n", encoding="utf-8")
+    (folder / "requirements.txt").write_text("six\n", encoding="utf-8")
     (folder / "pylock.small.toml").unlink()
-    assert call("lock", folder, served, *named) == 0
-    assert 'name = "webrtcvad-wheels"' not in (folder / "pylock.small.toml").read_text()
+    with serve(as_index(_NEW, make_wheel("six", "1.17", {"six.py": ""}))) as other:
+        assert call("lock", folder, other, *named) == 0
+    assert "webrtcvad" not in (folder / "pylock.small.toml").read_text()
     (folder / "requirements.txt").write_text("webrtcvad==2.0.10\n", encoding="utf-8")
     (folder / "pylock.small.toml").unlink()
     with serve(as_index(_OLD)) as other:
         assert call("lock", folder, other, *named) == 0
     assert 'name = "webrtcvad"\n' in (folder / "pylock.small.toml").read_text()
+
+
+def test_a_profile_takes_it_where_a_dependency_asks_for_it_too(
+    folder: Path, served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "small.toml").write_text(_PROFILE, encoding="utf-8")
+    (folder / "requirements.txt").write_text("voices\n", encoding="utf-8")
+    named = ("--profile", str(folder / "small.toml"))
+    for again in ("", "from the lock"):
+        assert call("lock", folder, served, *named) == 0, again
+        text = (folder / "pylock.small.toml").read_text()
+        assert 'name = "webrtcvad-wheels"' in text
+        assert 'name = "webrtcvad"\n' not in text
+    assert call("lock", folder, served, *named, "--check") == 0
+    capsys.readouterr()
+    assert main(["explain", str(folder), "webrtcvad-wheels", *named, "--index-url", f"{served.url}simple/"]) == 0
+    assert "voices 1.0: webrtcvad-wheels (in place of webrtcvad)" in capsys.readouterr().out
+    assert call("repair", folder, served, *named) == 1
+    asked = "leave `webrtcvad` out and take `webrtcvad-wheels` although voices 1.0 asks for `webrtcvad>=2`"
+    assert asked in " ".join(capsys.readouterr().err.split())
+    assert call("fix", folder, served, *named, "--python", BASE, "--yes", "--no-smoke") == 0
+    site = site_of(folder / ".venv")
+    assert (site / "webrtcvad.py").read_text() == "NEW = True\n"
+    capsys.readouterr()
+    assert main(["check", str(folder), *named, "--env", str(folder / ".venv")]) == 0
 
 
 def test_what_has_no_known_substitute_is_told_with_those_that_have(

@@ -66,6 +66,34 @@ def test_a_card_of_another_maker_stops_a_profile(tmp_path: Path, cards: list[tup
 
 
 @pytest.mark.parametrize(
+    ("lines", "typed", "taken", "said"),
+    [
+        ("muq\npedalboard\ntorch-directml\n", None, "diffrhythm2-directml", "taking profile `diffrhythm2-directml`"),
+        (
+            "muq\npedalboard\ntorch-directml\n",
+            OperatingSystem.LINUX,
+            None,
+            "not taking profile `diffrhythm2-cpu`: the project asks for `torch-directml`, which belongs",
+        ),
+        ("muq\ntorch-directml\n", OperatingSystem.LINUX, None, ""),
+        ("torch-directml\n", None, None, ""),
+        ("muq\npedalboard\ninflect\n", OperatingSystem.LINUX, "diffrhythm2-cpu", "taking profile `diffrhythm2-cpu`"),
+    ],
+)
+def test_of_one_stacks_profiles_that_is_meant_whose_package_the_project_asks_for(
+    tmp_path: Path, lines: str, typed: OperatingSystem | None, taken: str | None, said: str
+) -> None:
+    (tmp_path / "requirements.txt").write_text(lines, encoding="utf-8")
+    told: list[str] = []
+    found = recognised_profile(
+        tmp_path, read_project(tmp_path), TargetChoice(os=typed), Patient(facts=Facts()), tell=told.append
+    )
+    assert (found.name if found is not None else None) == taken
+    assert len(told) == bool(said)
+    assert "".join(told).startswith(said)
+
+
+@pytest.mark.parametrize(
     ("gpu", "taken"),
     [
         (None, "diffrhythm2-cpu"),

@@ -60,9 +60,17 @@ def test_what_is_written_resolves_and_undo_takes_it_back(capsys: pytest.CaptureF
     assert f"`envdoctor undo --project {example}` takes it back" in err
     report = json.loads(run(capsys, "check", str(example), *ON_ITS_INDEX, "--format", "json")[1])
     assert report["conflicts"] == []
+    assert report["repairs"] == []
+    assert {item["name"]: item["version"] for item in report["resolution"]["packages"]}["torch"] == "2.4.1"
     code, out, err = run(capsys, "repair", str(example), *ON_ITS_INDEX)
     assert (code, out) == (0, "")
-    assert "your files already say what repair R1 asks for" in err
+    assert "nothing is to be repaired" in err
+    beside = ("--output-dir", str(example.parent), *ON_ITS_INDEX)
+    assert run(capsys, "lock", str(example), *beside)[0] == 0
+    assert run(capsys, "lock", str(example), "--check", *beside)[0] == 0
+    out = run(capsys, "explain", str(example), "torch", *ON_ITS_INDEX)[1]
+    assert "requirements.txt:2: torch==2.4.1" in out.partition("how it gets here")[0]
+    assert "set aside" not in out
     listed = run(capsys, "undo", "--project", str(example), "--list")[1]
     assert "repair R1: change requirements.txt" in listed
     assert run(capsys, "undo", "--project", str(example))[0] == 0

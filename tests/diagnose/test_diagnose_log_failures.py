@@ -232,7 +232,13 @@ def test_a_missing_module_is_told_with_what_brings_it() -> None:
     log = f"{_TRACEBACK}ModuleNotFoundError: No module named 'yaml'"
     (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
     assert finding.remedy is not None
-    assert finding.remedy.summary.startswith("the module `yaml` comes with `pyyaml`: install that")
+    assert finding.message == "the module `yaml` is not there, which `pyyaml` brings"
+    assert finding.remedy.summary.startswith("install `pyyaml` into the environment")
+    log = f"{_TRACEBACK}ModuleNotFoundError: No module named 'nobody_knows_it'"
+    (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
+    assert finding.message.startswith("the log shows a failure that is not known here: ")
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith("see what brings the module `nobody_knows_it`")
 
 
 def test_the_end_of_a_long_line_is_quoted_with_its_beginning() -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 from diagnose_fixtures import MemoryIndex, MemorySources, require, target_of
+from packaging.specifiers import SpecifierSet
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.conflict import Clash, ClashSide, Conflict
 from envdoctor.model.finding import Finding, Severity
-from envdoctor.model.origin import DistributionOrigin, FileOrigin
-from envdoctor.model.override import Override
+from envdoctor.model.origin import DistributionOrigin, FileOrigin, ProfileOrigin
+from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.profile import Profile, ProfileTarget
 from envdoctor.model.project import (
     IndexOption,
     IndexOptionKind,
@@ -21,6 +23,7 @@ from envdoctor.model.project import (
     ReadingProblemKind,
 )
 from envdoctor.model.repair import Repair
+from envdoctor.model.target import Arch, Backend, OperatingSystem
 
 
 def found(code: str, **fields) -> list[Finding]:
@@ -84,6 +87,24 @@ def test_a_core_of_one_says_what_the_target_could_have() -> None:
     (finding,) = found("RES101", conflicts=conflicts, target=target)
     assert "cannot be met on linux aarch64, Python 3.12, cuda; it could have 2.15.0, 2.11.0" in finding.message
     assert not found("RES001", conflicts=conflicts, target=target)
+
+
+@pytest.mark.parametrize(
+    ("asked", "available", "said"),
+    [
+        ("demo==7.0b5", ("9.0", "7.1", "7.0", "7.0b2"), "no index has `demo` 7.0b5; nearest to it are 7.0b2 and 7.0,"),
+        ("demo==11", ("9.0", "7.1"), "no index has `demo` 11; nearest to it is 9.0,"),
+        ("demo==7.*", ("9.0",), "choose a version"),
+        ("demo>=11", ("9.0",), "choose a version"),
+    ],
+)
+def test_a_version_that_no_index_has_is_told_with_its_neighbours(
+    asked: str, available: tuple[str, ...], said: str
+) -> None:
+    conflicts = (conflict(line(asked), package="demo", available=available),)
+    (finding,) = found("RES101", conflicts=conflicts, target=target_of("macos/arm64/3.11/mps"))
+    assert finding.remedy
+    assert finding.remedy.summary.startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +198,18 @@ def test_of_a_gpu_build_that_the_target_cannot_have_the_one_for_the_cpu_is_named
     [
         ("linux/aarch64/3.12/cuda", "demo-2.0-cp312-cp312-manylinux_2_34_aarch64.whl", "glibc 2.34 or later"),
         ("linux/aarch64/3.12/cuda", "demo-2.0-cp312-cp312-manylinux_2_34_x86_64.whl", ""),
-        ("macos/arm64/3.12/mps", "demo-2.0-cp312-cp312-macosx_15_0_arm64.whl", "macOS 15.0 or later"),
+        ("macos/arm64/3.12/mps", "demo-2.0-cp312-cp312-macosx_15_0_arm64.whl", "macOS 15.0 or later: where"),
+        (
+            "macos/arm64/3.10/mps",
+            "demo-2.0-cp312-cp312-macosx_15_0_arm64.whl",
+            "and Python 3.12 alone: where the machine has that, say `--macos 15.0 --target-python 3.12`",
+        ),
+        (
+            "linux/x86_64/3.13/cuda",
+            "demo-2.0-cp311-cp311-manylinux_2_39_x86_64.whl",
+            "and Python 3.11 alone: where the machine has that, say `--glibc 2.39 --target-python 3.11`",
+        ),
+        ("macos/arm64/3.10/mps", "demo-2.0-cp312-cp312-win_amd64.whl", ""),
     ],
 )
 def test_a_newer_glibc_or_macos_that_has_a_file_is_named(target: str, file: str, said: str) -> None:
@@ -400,3 +432,24 @@ def test_a_compatible_release_pin_says_what_it_means() -> None:
     )
     assert finding.severity is Severity.INFO
     assert not of_project("RES010", requirements=(line("numpy~=1.23"), line("numpy==1.23.4"), line("pandas~=1.5.0")))
+
+
+def test_an_override_without_a_file_for_the_target_is_told_with_the_python_that_has_one() -> None:
+    pinned = Override(require("torch==2.4.1", ProfileOrigin("p", "override[0]")), source=OverrideSource.PROFILE)
+    own = ProfileTarget(OperatingSystem.WINDOWS, Arch.X86_64, SpecifierSet(">=3.10"), Backend.CPU)
+    index = MemoryIndex({"torch": [f"torch-2.4.1-cp3{minor}-cp3{minor}-win_amd64.whl" for minor in (11, 12)]})
+    for python, said in (
+        ("3.13", "the override `torch==2.4.1` has no file for windows x86_64, Python 3.13, cpu: make the environment"),
+        ("3.12", "override what these lines are tied to as well"),
+    ):
+        (finding,) = found(
+            "RES014",
+            project=Project("."),
+            override_failure=(line("torch==2.7"),),
+            profile=Profile("p", "", own, overrides=(pinned,)),
+            target=target_of(f"windows/x86_64/{python}/cpu"),
+            index=index,
+        )
+        assert finding.remedy
+        assert finding.remedy.summary.startswith(said)
+        assert ("Python 3.12" in finding.remedy.summary.partition(": make")[2]) is (python == "3.13")

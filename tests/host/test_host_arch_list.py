@@ -8,6 +8,7 @@ from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Severity
+from envdoctor.profile.load import load_profile
 
 
 def _found(listed: str, card: str, variable: str = "TORCH_CUDA_ARCH_LIST") -> list[Finding]:
@@ -46,3 +47,15 @@ def test_the_right_value_is_told() -> None:
     assert finding.remedy.summary.startswith("set TORCH_CUDA_ARCH_LIST to 11.0")
     (amd,) = _found("gfx1030", "gfx1100", "PYTORCH_ROCM_ARCH")
     assert amd.subject == "PYTORCH_ROCM_ARCH"
+
+
+def test_what_the_machine_sets_is_a_note_where_the_profile_sets_another() -> None:
+    profile = load_profile("amphion-cuda13-aarch64")
+    facts = {"gpu[0].architecture": "sm_110", "environment.TORCH_CUDA_ARCH_LIST": "9.0"}
+    known = Facts([Fact(name, FactState.KNOWN, value, "test") for name, value in facts.items()])
+    told = [item for item in examine(Examination(facts=known, profile=profile)) if item.rule == "HOST004"]
+    (finding,) = told
+    assert finding.severity is Severity.INFO
+    assert finding.message.endswith(
+        "built outside of `fix` and `run` has no code for it; profile `amphion-cuda13-aarch64` sets `11.0` there"
+    )

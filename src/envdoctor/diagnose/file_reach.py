@@ -46,32 +46,43 @@ class Reach:
     """There is a source distribution."""
     level: str = ""
     """The oldest newer system that has a file, where no Python helps: ``glibc 2.34``, ``macos 14.0``."""
+    with_level: tuple[tuple[int, int], ...] = ()
+    """Pythons that have a file there, oldest first; empty where the target's own is one of them."""
 
 
 def reach_of(files: Iterable[DistributionFile], target: Target) -> Reach:
     """Return what the files cover; ``target`` gives the platform for which Pythons are counted."""
     kept = list(files)
-    pythons = []
-    for minor in range(_OLDEST, _NEWEST + 1):
-        other = replace(target, python=(3, minor), python_full=None)
-        if any(can_use(file, other) for file in kept):
-            pythons.append((3, minor))
+    pythons = _pythons(kept, target)
     platforms = dict.fromkeys(name for file in kept if file.kind is FileKind.WHEEL for name in _platforms(file))
     source = any(file.kind is FileKind.SDIST for file in kept)
-    return Reach(tuple(pythons), tuple(sorted(platforms)), source, "" if pythons else _level(kept, target))
+    level, there = ("", ()) if pythons else _level(kept, target)
+    return Reach(pythons, tuple(sorted(platforms)), source, level, there)
 
 
-def _level(files: Sequence[DistributionFile], target: Target) -> str:
+def _pythons(files: Sequence[DistributionFile], target: Target) -> tuple[tuple[int, int], ...]:
+    every = [replace(target, python=(3, minor), python_full=None) for minor in range(_OLDEST, _NEWEST + 1)]
+    return tuple(other.python for other in every if any(can_use(file, other) for file in files))
+
+
+def _level(files: Sequence[DistributionFile], target: Target) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return the oldest newer system that has a file for the target's Python, else for others, and for which."""
     option = _LEVELS.get(target.os)
     if option is None:
-        return ""
+        return "", ()
     now = getattr(target, option)
     named = {(int(item[1]), int(item[2])) for file in files for item in _LEVEL.finditer(file.filename)}
-    for level in sorted(item for item in named if item > now):
-        newer = replace(target, glibc=level) if option == "glibc" else replace(target, macos=level)
-        if any(can_use(file, newer) for file in files):
-            return f"{option} {level[0]}.{level[1]}"
-    return ""
+    newer = {
+        f"{option} {level[0]}.{level[1]}": replace(target, glibc=level)
+        if option == "glibc"
+        else replace(target, macos=level)
+        for level in sorted(item for item in named if item > now)
+    }
+    for level, other in newer.items():
+        if any(can_use(file, other) for file in files):
+            return level, ()
+    found = ((level, pythons) for level, other in newer.items() if (pythons := _pythons(files, other)))
+    return next(found, ("", ()))
 
 
 def _tags(file: DistributionFile) -> frozenset[Tag]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.source_outline import Outline, may_be_docstring, outline_of, parsed
 from envdoctor.diagnose.source_syntax import guarded_lines, stand_in_lines
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.finding import Evidence
+from envdoctor.model.origin import FileOrigin
 
 if TYPE_CHECKING:
     import ast
 
     from envdoctor.diagnose.examination import Sources
+    from envdoctor.diagnose.rule import Rule
+    from envdoctor.model.finding import Finding, Remedy, Severity
     from envdoctor.model.project import SourceFile
 
-__all__ = ["EVERYWHERE", "Hit", "ImportSite", "SourceScan", "called_in", "scan_of"]
+__all__ = ["EVERYWHERE", "Hit", "ImportSite", "SourceScan", "called_in", "findings_by_file", "scan_of"]
 
 _IMPORT = re.compile(
     r"^(?P<indent>[ \t]*)"
@@ -30,6 +34,7 @@ _TESTS = frozenset({"tests", "test", "testing", "docs", "doc", "benchmarks", "be
 _NAME = re.compile(r"\w+")
 _WILD = re.compile(r"[*?\[]")
 _TREES = 16
+_SHOWN, _LONGEST = 5, 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +267,30 @@ _CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
 def called_in(hits: Iterable[Hit]) -> tuple[str, ...]:
     """Return the names of the functions that lines of source call, or begin."""
     return tuple(dict.fromkeys(name for hit in hits for name in _CALL.findall(hit.text)))
+
+
+def findings_by_file(
+    rule: Rule,
+    hits: Iterable[Hit],
+    message: Callable[[str, Sequence[Hit]], str],
+    remedy: Remedy,
+    severity: Severity | None = None,
+) -> Iterator[Finding]:
+    """Yield one finding of a rule for each file with hits, by path: the first lines are its evidence."""
+    by_file: dict[str, list[Hit]] = {}
+    for hit in hits:
+        by_file.setdefault(hit.path, []).append(hit)
+    for path, found in sorted(by_file.items()):
+        shown = found[:_SHOWN]
+        yield rule.finding(
+            subject=path,
+            message=message(path, found),
+            severity=severity,
+            evidence=tuple(Evidence(hit.text[:_LONGEST], f"{path}:{hit.line}") for hit in shown),
+            remedy=remedy,
+            location=FileOrigin(path, found[0].line),
+            symbols=called_in(shown),
+        )
 
 
 def _is_aside(path: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource, nothing_instead
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Arch, Backend
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Exclusion:
     stubs: tuple[str, ...] = ()
     """Modules for which an empty stand-in is written, where something asks whether they exist."""
     instead: Requirement | None = None
-    """Another distribution with the same module, taken where the project asks for this one and that one has a wheel."""
+    """Another distribution with the same module, for whoever asks for this one, where that one has a wheel."""
     origin: ProfileOrigin | None = field(default=None, compare=False)
     """Where it was written; so for the other entries of arrays of tables."""
     source: OverrideSource = OverrideSource.PROFILE
@@ -303,7 +303,12 @@ class Profile:
     """What this profile cannot do, said plainly."""
     place: str = ""
     """Where its checkout lies inside another project, relative to that one's root; its paths are from there."""
-    """A base for other profiles that cannot be used itself."""
+
+    @property
+    def required(self) -> tuple[NormalizedName, ...]:
+        """Names of what it adds to any project, sorted; not what it only bounds."""
+        added = {item.requirement.name for item in self.requires if item.requirement.kind is RequirementKind.REQUIRE}
+        return tuple(sorted(added))
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,3 +321,5 @@ class ListedProfile:
     recognise: tuple[str, ...]
     recognise_packages: tuple[NormalizedName, ...]
     requirement_files: tuple[str, ...]
+    required: tuple[NormalizedName, ...]
+    """What it adds; of one stack's profiles, that of which a project asks for it already is meant."""

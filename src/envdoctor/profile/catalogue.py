@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import ListedProfile, Profile
@@ -32,6 +32,8 @@ class Match:
     """From above 0 to 3: the share of the marking files, that of the marking requirements, and 1 for the name."""
     reason: str
     """One line to be said aloud."""
+    asked_for: tuple[str, ...] = ()
+    """What the profile would add, and the project asks for itself."""
     place: str = ""
     """The folder of the project that is the stack's checkout; empty: the project itself."""
 
@@ -56,6 +58,12 @@ def catalogue() -> tuple[ListedProfile, ...]:
         inherited = table(base, of) if base is not None else {}
         return {**inherited, **files[name].get(of, {})}
 
+    def required(name: str) -> set[NormalizedName]:
+        base = files[name]["profile"].get("extends")
+        own = (row for row in files[name].get("requires", ()) if row.get("kind") != "constraint")
+        found = {canonicalize_name(re.split(r"[^\w.-]", row["requirement"], maxsplit=1)[0]) for row in own}
+        return found | (required(base) if base is not None else set())
+
     def listed(name: str) -> ListedProfile:
         project = table(name, "project")
         return ListedProfile(
@@ -65,6 +73,7 @@ def catalogue() -> tuple[ListedProfile, ...]:
             tuple(project.get("recognise", ())),
             tuple(map(canonicalize_name, project.get("recognise-packages", ()))),
             tuple(project.get("requirements", ())),
+            tuple(sorted(required(name))),
         )
 
     return tuple(listed(name) for name in names if name not in abstract_names())
@@ -82,8 +91,8 @@ def recognise(
 
     ``project_files`` are paths relative to the project root with forward slashes (or a function that lists them, asked
     once); ``requirements`` are the names of projects it asks for; ``called`` is its own name. Profiles of one stack
-    match equally well: among equals those for ``prefer_os`` come first, then by name. An equal ``score`` of the first
-    two means that a person must choose.
+    match equally well: among equals that whose own packages the project asks for comes first, then those for
+    ``prefer_os``, then by name. An equal ``score`` of the first two means that a person must choose.
     """
     files = list(project_files() if callable(project_files) else project_files)
     names: set[str] = {canonicalize_name(name) for name in requirements}
@@ -92,7 +101,7 @@ def recognise(
         for profile in profiles or catalogue()
         if (match := _match(profile, files, names, called or "") or _nested(profile, files)) is not None
     ]
-    return sorted(found, key=lambda m: (-m.score, m.of.target.os is not prefer_os, m.of.name))
+    return sorted(found, key=lambda m: (-m.score, -len(m.asked_for), m.of.target.os is not prefer_os, m.of.name))
 
 
 def _match(profile: ListedProfile | Profile, files: Sequence[str], names: set[str], called: str) -> Match | None:
@@ -107,7 +116,7 @@ def _match(profile: ListedProfile | Profile, files: Sequence[str], names: set[st
         said.append(f"has {_listed(marks)}")
     if packages:
         said.append(f"asks for {_listed(packages)}")
-    return Match(profile, score, " and ".join(said))
+    return Match(profile, score, " and ".join(said), tuple(name for name in profile.required if name in names))
 
 
 def _nested(profile: ListedProfile | Profile, files: Sequence[str]) -> Match | None:
@@ -115,7 +124,7 @@ def _nested(profile: ListedProfile | Profile, files: Sequence[str]) -> Match | N
     folders = folders_of_marks(profile, files)
     if not folders:
         return None
-    return Match(profile, 0.5, f"`{folders[0]}` is its checkout", folders[0])
+    return Match(profile, 0.5, f"`{folders[0]}` is its checkout", place=folders[0])
 
 
 def _share(found: Sequence[str], wanted: Sequence[str]) -> float:

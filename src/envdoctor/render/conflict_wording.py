@@ -112,7 +112,8 @@ def chain(conflict: Conflict, side: ClashSide) -> list[str]:
     others = f"; none of the {count} versions considered fits" if count > 1 else ""
     if origin.coupling:
         return [top, *names[1:], f"the binaries of {origin} need {side.requirement}{others}"]
-    return [top, *names[1:], f"{origin} depends on {side.requirement}{others}"]
+    for_it = f"{origin.instead_of}, for which it gets " if origin.instead_of else ""
+    return [top, *names[1:], f"{origin} depends on {for_it}{side.requirement}{others}"]
 
 
 def explanation_of(conflict: Conflict) -> Iterator[str]:

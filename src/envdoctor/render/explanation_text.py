@@ -150,5 +150,8 @@ def _unmet(unmet: Unmet) -> str:
 def _asked(requirement: Requirement) -> str:
     """Return who asks and for what: ``faster-whisper 1.1.0: av>=11`` or ``requirements.txt:4: av``."""
     origin = requirement.origin
-    coupled = " (binary coupling)" if isinstance(origin, DistributionOrigin) and origin.coupling else ""
-    return f"{origin}: {requirement}{coupled}"
+    how = ""
+    if isinstance(origin, DistributionOrigin):
+        how = " (binary coupling)" if origin.coupling else ""
+        how = f" (in place of {origin.instead_of})" if origin.instead_of else how
+    return f"{origin}: {requirement}{how}"

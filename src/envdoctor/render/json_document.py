@@ -132,8 +132,9 @@ def _origin(origin: Origin) -> Object:
     if isinstance(origin, ProfileOrigin):
         return {"kind": origin.kind, "name": origin.name, "key": origin.key}
     if isinstance(origin, DistributionOrigin):
-        coupling = {"coupling": True} if origin.coupling else {}
-        return {"kind": origin.kind, "name": origin.name, "version": origin.version, **coupling}
+        more: Object = {"coupling": True} if origin.coupling else {}
+        more |= {"instead_of": origin.instead_of} if origin.instead_of else {}
+        return {"kind": origin.kind, "name": origin.name, "version": origin.version, **more}
     return _command_line(origin)
 
 

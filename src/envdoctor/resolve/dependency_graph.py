@@ -46,6 +46,8 @@ class DependencyGraph:
         self.index = index
         self.couplings = Couplings(manifest.couplings) if manifest.policy.couplings else Couplings.none()
         self.excluded = frozenset(exclusion.name for exclusion in manifest.exclusions)
+        self.instead = {item.name: item.instead for item in manifest.exclusions if item.instead is not None}
+        """What a distribution that asks for an excluded project gets in its place."""
         self.selector = Selector(manifest.target, manifest.policy)
         self.unknowns: dict[Unknown, None] = {}
         """What could not be checked, in the order it was met."""
@@ -273,7 +275,8 @@ class DependencyGraph:
         metadata = self.metadata(NormalizedName(name), position)
         wanted = self.metadata_lines.wanted(metadata, extra) if metadata else []
         names = [canonicalize_name(parsed.name) for parsed in wanted]
-        return tuple(name for name in names if name not in self.excluded and name not in self._candidates)
+        named = [self.instead[name].name if name in self.instead else name for name in names]
+        return tuple(name for name in named if name not in self.excluded and name not in self._candidates)
 
     def _build(self, node: str, position: int) -> tuple[Edge, ...]:
         name, _, extra = node.rstrip("]").partition("[")
@@ -300,6 +303,7 @@ class DependencyGraph:
     def _edges_of(self, owner: NormalizedName, parsed: Pep508) -> Iterable[Edge]:
         name = canonicalize_name(parsed.name)
         if name in self.excluded:
+            yield from self._edges_instead(owner, name)
             return
         extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
         if parsed.url:
@@ -314,6 +318,14 @@ class DependencyGraph:
         for node in nodes_of(name, extras):
             if node != owner or parsed.specifier:
                 yield Edge(owner, node, bits, parsed.specifier, extras, hard=hard)
+
+    def _edges_instead(self, owner: NormalizedName, name: NormalizedName) -> Iterable[Edge]:
+        """Yield the demand on what stands in for an excluded project; versions of this one say nothing of that one."""
+        other = self.instead.get(name)
+        if other is not None and other.name != owner:
+            bits = self.bits(other.name, other.specifier)
+            for node in nodes_of(other.name, other.extras):
+                yield Edge(owner, node, bits, other.specifier, other.extras, instead_of=name)
 
     def prefetch(self, name: NormalizedName, bits: int, count: int = 1) -> None:
         """Start fetching the metadata of the newest ``count`` versions in a set."""

@@ -58,8 +58,10 @@ class Edge:
     """A binary coupling, never set aside."""
     structural: bool = False
     """An extra's tie to its own project at the same version."""
+    instead_of: str = ""
+    """The excluded project that the metadata names."""
 
     def requirement(self, version: Version) -> Requirement:
         """Return the demand as ``version`` of its owner makes it."""
-        origin = DistributionOrigin(self.owner, str(version), coupling=self.coupling)
+        origin = DistributionOrigin(self.owner, str(version), coupling=self.coupling, instead_of=self.instead_of)
         return Requirement(base_name(self.dependency), origin, self.specifier, extras=self.extras)

@@ -186,8 +186,9 @@ class Offers:
             self.profile_failure = self._failing([self._lines[number] for number in numbers])
             return None
         offer = self._offer(self._profile, outcome.positions, frozenset(), from_profile=True)
-        needed = manifest.overrides or (offer.repair and offer.repair.overrides)
-        return offer if needed else None
+        if offer.repair is not None and not offer.repair.overrides:
+            return replace(offer, repair=None) if manifest.overrides else None
+        return offer
 
     def _failing(self, lines: Sequence[Line]) -> tuple[Requirement, ...]:
         """Return the fewest of some lines that the profile's overrides do not help, without those that it overrides."""
@@ -260,6 +261,7 @@ class Offers:
             graph.couplings,
             ignored=relaxation.sets_aside,
             absent=graph.excluded | frozenset(graph.unknown),
+            instead=graph.instead,
         )
 
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
@@ -31,6 +32,7 @@ __all__ = [
     "kept_versions",
     "overrides_of",
     "overrides_of_exclusions",
+    "says_so",
 ]
 
 Element: TypeAlias = int | tuple[NormalizedName, NormalizedName]
@@ -190,10 +192,11 @@ def _of_package(graph: DependencyGraph, package: ResolvedPackage, extra: str) ->
 
 
 def overrides_of(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxation) -> tuple[Override, ...]:
-    """Return one override per project: the lines, and the demands that would not have held, which it replaces."""
+    """Return one override per project: the lines that say otherwise, and the demands that would not have held."""
     aside: dict[NormalizedName, list[Requirement]] = {}
     for line in lines:
-        if line.id in relaxation.lines:
+        package = resolution.get(line.requirement.name)
+        if line.id in relaxation.lines and not (package is not None and says_so(line.requirement, package.version)):
             aside.setdefault(line.requirement.name, []).extend(line.written)
     for _, requirement in _broken_demands(resolution, relaxation):
         aside.setdefault(requirement.name, []).append(requirement)
@@ -228,6 +231,11 @@ def _broken_demands(
         for requirement in package.dependencies:
             if relaxation.sets_aside(package.name, requirement.name) and not _holds(requirement, resolution):
                 yield (package.name, requirement.name), requirement
+
+
+def says_so(requirement: Requirement, version: Version) -> bool:
+    """Return whether a line already asks for the very version that comes out: nothing stands in place of it."""
+    return requirement.specifier == SpecifierSet(f"=={version}")
 
 
 def _holds(requirement: Requirement, resolution: Resolution) -> bool:

@@ -16,7 +16,7 @@ from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 from envdoctor.resolve.candidates import CandidateList
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import Edge, base_name, highest
-from envdoctor.resolve.relaxations import Relaxation
+from envdoctor.resolve.relaxations import Relaxation, says_so
 from envdoctor.resolve.solver import Line
 
 __all__ = ["build_resolution", "made_by", "release_series", "walked_back"]
@@ -37,8 +37,11 @@ def _wanted(
     """Return who demands what, given what was chosen."""
     demands = _Wanted()
     for line in lines:
-        bucket = demands.set_aside if line.id in relaxation.lines else demands.in_force
-        bucket.setdefault(line.requirement.name, []).extend(line.written)
+        name = line.requirement.name
+        aside = line.id in relaxation.lines
+        if aside and name in positions and not (candidates := graph.candidates(name)).opaque:
+            aside = not says_so(line.requirement, candidates.versions[positions[name]])
+        (demands.set_aside if aside else demands.in_force).setdefault(name, []).extend(line.written)
     for name, override in relaxation.overrides.items():
         if graph.applies(override.requirement):
             demands.in_force.setdefault(name, []).append(override.requirement)

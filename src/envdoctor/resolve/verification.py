@@ -6,6 +6,7 @@ Everything is read and parsed again and compared version by version: no position
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -48,6 +49,8 @@ class Promise:
     """Which demands of metadata, ``(owner, dependency)``, are set aside; what follows from binaries never is."""
     absent: frozenset[NormalizedName] = frozenset()
     """Projects that are rightly not there: excluded, or unknown."""
+    instead: Mapping[NormalizedName, Requirement] = field(default_factory=dict)
+    """What a distribution that asks for an excluded project gets in its place."""
 
     def asked_by(self, package: ResolvedPackage, extras: Iterable[str]) -> Iterator[Requirement]:
         """Yield what a package with some of its extras asks for; what is set aside asks for any version that is there.
@@ -61,6 +64,8 @@ class Promise:
         stated: set[str] = set()
         for name, parsed in _applicable(lines, frozenset(extras), self.target):
             stated.add(name)
+            if name in self.instead and self.instead[name].name != package.name:
+                yield replace(self.instead[name], origin=replace(origin, instead_of=name))
             wanted = frozenset(canonicalize_name(extra) for extra in parsed.extras)
             if name in self.absent or (parsed.url and self.resolution.get(name) is None):
                 continue  # What comes from a URL need not be on an index.

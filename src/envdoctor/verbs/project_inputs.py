@@ -207,6 +207,11 @@ def recognised_profile(
     if not fitting:
         return None
     first = fitting[0]
+    meant = matches[0]
+    if meant.score == first.score and (more := set(meant.asked_for) - set(first.asked_for)):
+        asked = f"the project asks for `{min(more)}`, which belongs to `{meant.of.name}`"
+        tell(f"not taking profile `{first.of.name}`: {asked}")
+        return None
     facts = patient.facts if patient is not None else Facts()
     # Of one stack's profiles for one system, that for the card that is known.
     equal = [one for one in fitting if (one.score, one.of.target.os) == (first.score, first.of.target.os)]

@@ -139,6 +139,7 @@ def _edit(override: Override, aside: Requirement, *, instead: bool) -> Edit:
 def _overruled(override: Override, aside: Requirement) -> str:
     instead = f"take `{override.name}{override.requirement.specifier}`"
     what = f"leave `{override.name}` out" if override.leaves_out else instead
+    what += f" and take `{override.instead}`" if override.instead is not None else ""
     if aside.origin.kind == "distribution":
         return (
             f"{what} although {aside.origin} asks for `{aside}`: requirements cannot say that; `envdoctor lock` does, "

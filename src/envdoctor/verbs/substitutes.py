@@ -69,8 +69,8 @@ def with_substitutes(
 ) -> Substituted:
     """Return both with the substitutes that are asked for; a lock keeps those that it was written with.
 
-    A profile's is taken where the project asks for the package and the substitute has a wheel for the target; without
-    one the package stays as it was asked for.
+    A profile's is taken where the substitute has a wheel for the target; without one the package stays as it was asked
+    for. What distributions ask for is exchanged where their metadata is read.
     """
     asked = {item.name for item in project.requirements if item.kind is RequirementKind.REQUIRE}
     if profile is not None:
@@ -85,9 +85,10 @@ def _of_profile(profile: Profile, asked: Collection[NormalizedName], index: Inde
     for item in profile.excludes:
         if item.instead is None:
             excludes.append(item)
-        elif item.name in asked and _has_wheel(item.instead.name, index, target):
+        elif _has_wheel(item.instead.name, index, target):
             excludes.append(item)
-            added.append(ProfileRequirement(item.instead, item.because, item.evidence))
+            if item.name in asked:
+                added.append(ProfileRequirement(item.instead, item.because, item.evidence))
     return replace(profile, excludes=tuple(excludes), requires=(*profile.requires, *added))
 
 

@@ -200,7 +200,7 @@ def _unexplained(left: Sequence[LogFailure], *, worse: bool) -> Iterator[Finding
         severity=Severity.INFO if worse else Severity.WARNING,
         subject="log",
         subject_kind=SubjectKind.LOG,
-        message=f"the log shows a failure that is not known here: `{line}`",
+        message=_missing(failure) or f"the log shows a failure that is not known here: `{line}`",
         evidence=(
             *(Evidence(text, f"log line {number}") for number, text in shown[:_MOST_SHOWN]),
             *(Evidence(item.line, f"log line {item.number}") for item in also),
@@ -230,17 +230,29 @@ def _touch(failure: LogFailure, place: tuple[int, int]) -> bool:
     return place[0] <= failure.end + _NEAR and place[1] >= failure.begin - _NEAR
 
 
+def _module(failure: LogFailure) -> tuple[str, str] | None:
+    """Return the module that is missing and the distribution that brings it, empty where that is not known."""
+    module = _MODULE.search(failure.line)
+    if module is None:
+        return None
+    name = (module[1] or module[2]).partition(".")[0]
+    return name, next(iter(data_file("import-names")["modules"].get(name, ())), "")
+
+
+def _missing(failure: LogFailure) -> str:
+    """Return what the log shows where a module is missing of which it is known what brings it; else empty."""
+    name, brought_by = _module(failure) or ("", "")
+    return f"the module `{name}` is not there, which `{brought_by}` brings" if brought_by else ""
+
+
 def _what_to_do(failure: LogFailure) -> str:
     said = "\n".join(text for _, text in failure.told)
-    if module := _MODULE.search(failure.line):
-        name = (module[1] or module[2]).partition(".")[0]
-        known = data_file("import-names")["modules"].get(name, ())
-        brings = f"the module `{name}` comes with `{known[0]}`" if known else f"see what brings the module `{name}`"
+    if module := _module(failure):
+        name, brought_by = module
+        way = f"install `{brought_by}`" if brought_by else f"see what brings the module `{name}`, and install it"
         return (
-            f"{brings}: install that into"
-            f" the environment that the program runs in, or start "
-            "the program from its own folder where the module is a"
-            " part of it; `envdoctor check --env DIR` looks into it"
+            f"{way} into the environment that the program runs in, or start the program from its own folder where the "
+            "module is a part of it; `envdoctor check --env DIR` looks into it"
         )
     if _MEMORY.search(said):
         return "memory or space ran out: give the program less to do at a time, or more room; no other version helps"

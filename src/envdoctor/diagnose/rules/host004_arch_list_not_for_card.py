@@ -45,30 +45,39 @@ def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding for each variable whose list leaves out every card of its kind."""
     cards = card_architectures(examination)
     for variable, start in (("TORCH_CUDA_ARCH_LIST", "sm_"), ("PYTORCH_ROCM_ARCH", "gfx")):
-        text, source = _value(examination, variable)
-        listed = _listed(text)
         ours = [card for card in cards if card.startswith(start)]
-        code = code_of(tuple(listed))
-        if not listed or not ours or any(code.runs_on(card) is not False for card in ours):
-            continue
-        built = _built(examination)
-        yield RULE.finding(
-            variable,
-            f"{variable} is `{text}`, and the card is {' and '.join(map(_card, ours))}: what is built here"
-            f"{' (' + ', '.join(built) + ')' if built else ''} has no code for it",
-            (Evidence(f"{variable}={text}", source),),
-            Remedy(f"set {variable} to {';'.join(map(_number, ours))}, or leave it unset: torch then asks the card"),
-            severity=RULE.severity if built is None or built else Severity.INFO,
-        )
+        for text, source, set_by in _values(examination, variable):
+            listed = _listed(text)
+            code = code_of(tuple(listed))
+            if listed and ours and all(code.runs_on(card) is False for card in ours):
+                yield _finding(examination, variable, text, source, ours, set_by)
 
 
-def _value(examination: Examination, variable: str) -> tuple[str, str]:
-    """Return what the profile sets, else what is set on the machine, with where that was seen."""
-    profile = examination.profile
-    if profile is not None and variable in profile.environment:
-        return profile.environment[variable], f"profile {profile.name}"
-    fact = examination.facts.get(f"environment.{variable}")
-    return str(examination.facts.value(fact.name) or ""), fact.source or "environment"
+def _finding(examination: Examination, variable: str, text: str, source: str, ours: list[str], set_by: str) -> Finding:
+    built = _built(examination)
+    what = f"what is built {'outside of `fix` and `run`' if set_by else 'here'}"
+    told = f" ({', '.join(built)})" if built and not set_by else ""
+    sets, card = f"; {set_by}" if set_by else "", " and ".join(map(_card, ours))
+    return RULE.finding(
+        variable,
+        f"{variable} is `{text}`, and the card is {card}: {what}{told} has no code for it{sets}",
+        (Evidence(f"{variable}={text}", source),),
+        Remedy(f"set {variable} to {';'.join(map(_number, ours))}, or leave it unset: torch then asks the card"),
+        severity=RULE.severity if (built is None or built) and not set_by else Severity.INFO,
+    )
+
+
+def _values(examination: Examination, variable: str) -> Iterator[tuple[str, str, str]]:
+    """Yield what the profile sets and what is set on the machine, with where; and of this, that the profile counts."""
+    profile, fact = examination.profile, examination.facts.get(f"environment.{variable}")
+    own = profile.environment.get(variable, "") if profile is not None else ""
+    there = str(examination.facts.value(fact.name) or "")
+    set_by = ""
+    if profile is not None and own:
+        yield own, f"profile {profile.name}", ""
+        set_by = f"profile `{profile.name}` sets `{own}` there"
+    if there != own:
+        yield there, fact.source or "environment", set_by
 
 
 def _listed(text: str) -> list[str]:

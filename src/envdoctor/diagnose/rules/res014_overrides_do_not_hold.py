@@ -25,12 +25,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.file_reach import pythons_in_words, reach_of
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
+
+_TIED = "override what these lines are tied to as well: binaries that belong together move together"
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
@@ -46,9 +51,29 @@ def _find(examination: Examination) -> Iterator[Finding]:
         subject=lines[0].name,
         message=f"with {whose}, {named}{more} still cannot be installed{' together' if many else ''}",
         evidence=tuple(Evidence(str(line), str(line.origin)) for line in lines),
-        remedy=Remedy("override what these lines are tied to as well: binaries that belong together move together"),
+        remedy=Remedy(_without_file(examination) or _TIED),
         location=places[0] if places else None,
     )
+
+
+def _without_file(examination: Examination) -> str:
+    """Return which override no file of the index can meet on the target, and where one can; empty where all can."""
+    profile, index, target = examination.profile, examination.index, examination.target
+    if profile is None or index is None or target is None:
+        return ""
+    asked = {line.name for line in examination.override_failure}
+    for override in (item for item in profile.overrides if item.name in asked):
+        wanted = override.requirement
+        try:
+            page = index.page(wanted.name)
+        except (IndexUnavailable, ProjectNotFound):
+            continue
+        files = [file for file in page.files if wanted.specifier.contains(file.version, prereleases=True)]
+        if files and not any(can_use(file, target) for file in files):
+            pythons = reach_of(files, target).pythons
+            other = f": make the environment with {pythons_in_words(pythons[-1:])}" if pythons else ""
+            return f"the override `{wanted}` has no file for {target}{other}"
+    return ""
 
 
 RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"override_failure"})

@@ -180,7 +180,7 @@ def _remedy(
         have = f"only pre-releases of `{name}` agree with that, the newest is {before}"
         return Remedy(f"{have}: ask for it by name (`{name}=={before}`), as some installers would take it unasked")
     if files is None:
-        return Remedy("choose a version, or a Python, for which there is a file")
+        return Remedy(_another_version(conflict) or "choose a version, or a Python, for which there is a file")
     near, asked = _nearest(name, files), span_in_words(files.asked)
     if files.reach.pythons:
         have = f"{pythons_in_words(files.reach.pythons)} has `{name}` {asked} on {_place(files.target)}"
@@ -189,11 +189,7 @@ def _remedy(
         words = f"{way}; on Python {files.target.python_version}, {near}" if near else way
         return Remedy(words, commands=(Command("check", f"{shared[-1][0]}.{shared[-1][1]}"),) if shared else ())
     if files.reach.level:
-        option, _, level = files.reach.level.partition(" ")
-        have = f"`{name}` {asked} has a file for {_place(files.target)} with {_SYSTEMS[option]} {level} or later"
-        way = f"{have}: where the machine has that, say `--{option} {level}`"
-        other = f"take `{files.plain}` in its place, on the CPU" if files.plain else near
-        return Remedy(f"{way}; else {other}" if other else way)
+        return Remedy(_newer_system(name, files, near))
     where = in_words(files.reach.platforms) or "no platform at all"
     source = "a source distribution" if files.reach.source else "no source distribution"
     have = f"no Python helps: `{name}` {asked} has wheels for {where}, and {source}"
@@ -202,6 +198,31 @@ def _remedy(
     if files.plain:
         own = f"take `{files.plain}` in its place on this target: it gives the same module, on the CPU"
     return Remedy(f"{have}; {near}; or {own}" if near else f"{have}; {own}")
+
+
+def _newer_system(name: str, files: _Files, near: str) -> str:
+    """Return which newer glibc or macOS has a file, and with which Python where the target's has none there either."""
+    option, _, level = files.reach.level.partition(" ")
+    asked, system = span_in_words(files.asked), f"{_SYSTEMS[option]} {level} or later"
+    have, said = f"`{name}` {asked} has a file for {_place(files.target)} with {system}", f"--{option} {level}"
+    if pythons := files.reach.with_level:
+        have += f" and {pythons_in_words(pythons)} alone"
+        said += f" --target-python {pythons[-1][0]}.{pythons[-1][1]}"
+    way = f"{have}: where the machine has that, say `{said}`"
+    other = f"take `{files.plain}` in its place, on the CPU" if files.plain else near
+    return f"{way}; else {other}" if other else way
+
+
+def _another_version(conflict: Conflict) -> str:
+    """Return the versions that the target has nearest to a pin which the index does not have; else empty."""
+    name, clash = conflict.clash.package, conflict.clash
+    pins = [clause.version for side in clash.sides for clause in side.requirement.specifier if clause.operator == "=="]
+    if clash.rejections or not clash.available or len(pins) != 1 or "*" in pins[0]:
+        return ""
+    pin, there = Version(pins[0]), sorted(map(Version, clash.available))
+    near = [str(item) for item in ([v for v in there if v < pin][-1:] + [v for v in there if v > pin][:1])]
+    verb = "is" if len(near) == 1 else "are"
+    return f"no index has `{name}` {pin}; nearest to it {verb} {in_words(near)}, which this target can have"
 
 
 def _is_own(conflict: Conflict) -> bool:

@@ -20,13 +20,12 @@ the name `cuda`; there it matters only where a component must run on the CPU.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.source_scan import Hit, called_in, scan_of
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.origin import FileOrigin
+from envdoctor.diagnose.source_scan import Hit, findings_by_file, scan_of
+from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.target import Backend
 from envdoctor.model.unknown import SubjectKind
 
@@ -41,20 +40,15 @@ def _find(examination: Examination) -> Iterator[Finding]:
     if examination.sources is None or examination.target is None or examination.target.backend is Backend.CUDA:
         return
     backend = examination.target.backend.value
-    by_file: dict[str, list[Hit]] = {}
-    for hit in scan_of(examination.sources).search(_DEVICE, having=("'cuda", '"cuda', ".cuda(")):
-        if not any(word in hit.text for word in _GUARDED):
-            by_file.setdefault(hit.path, []).append(hit)
-    for path, hits in sorted(by_file.items()):
-        lines = ", ".join(str(line) for line in dict.fromkeys(hit.line for hit in hits))
-        yield RULE.finding(
-            subject=path,
-            message=f"`{path}` names a CUDA device outright (line {lines}); the backend is {backend}",
-            evidence=tuple(Evidence(hit.text[:120], f"{path}:{hit.line}") for hit in hits[:5]),
-            remedy=Remedy("pass the device in, so that a placement can move the component"),
-            location=FileOrigin(path, hits[0].line),
-            symbols=called_in(hits[:5]),
-        )
+    hits = scan_of(examination.sources).search(_DEVICE, having=("'cuda", '"cuda', ".cuda("))
+    outright = [hit for hit in hits if not any(word in hit.text for word in _GUARDED)]
+
+    def message(path: str, found: Sequence[Hit]) -> str:
+        lines = ", ".join(str(line) for line in dict.fromkeys(hit.line for hit in found))
+        return f"`{path}` names a CUDA device outright (line {lines}); the backend is {backend}"
+
+    remedy = Remedy("pass the device in, so that a placement can move the component")
+    yield from findings_by_file(RULE, outright, message, remedy)
 
 
 RULE = Rule.of(__name__, __doc__, Severity.INFO, _find, needs={"sources", "target"}, about=SubjectKind.FILE)

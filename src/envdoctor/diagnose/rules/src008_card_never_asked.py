@@ -25,13 +25,12 @@ may be the one that decides.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.source_scan import Hit, called_in, scan_of
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.origin import FileOrigin
+from envdoctor.diagnose.source_scan import Hit, findings_by_file, scan_of
+from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.target import Backend
 from envdoctor.model.unknown import SubjectKind
 
@@ -56,20 +55,13 @@ def _find(examination: Examination) -> Iterator[Finding]:
     backend, scan = examination.target.backend, scan_of(examination.sources)
     own, device = _ASKED_AS[backend]
     asking = {path for path, item in scan.by_path.items() if re.search(own, item.text)}
-    by_file: dict[str, list[Hit]] = {}
-    for hit in scan.search(_CHOICE, having=("cuda.is_available()",)):
-        if hit.path not in asking:
-            by_file.setdefault(hit.path, []).append(hit)
-    for path, hits in sorted(by_file.items()):
-        yield RULE.finding(
-            subject=path,
-            message=f"`{path}` chooses between CUDA and the CPU alone, so that on {backend.value} the card stays idle",
-            severity=Severity.INFO if asking else RULE.severity,
-            evidence=tuple(Evidence(hit.text[:120], f"{path}:{hit.line}") for hit in hits[:5]),
-            remedy=Remedy(f"have it ask for `{device}` where neither is meant, or pass the device in"),
-            location=FileOrigin(path, hits[0].line),
-            symbols=called_in(hits[:5]),
-        )
+    hits = [hit for hit in scan.search(_CHOICE, having=("cuda.is_available()",)) if hit.path not in asking]
+
+    def message(path: str, _: Sequence[Hit]) -> str:
+        return f"`{path}` chooses between CUDA and the CPU alone, so that on {backend.value} the card stays idle"
+
+    remedy = Remedy(f"have it ask for `{device}` where neither is meant, or pass the device in")
+    yield from findings_by_file(RULE, hits, message, remedy, Severity.INFO if asking else None)
 
 
 RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"sources", "target"}, about=SubjectKind.FILE)
