@@ -283,7 +283,6 @@ def test_what_is_installed_is_compared_with_the_backend_too(
         ("sm_70", "x86_64", "take torch up to 2.14 from the cu126 index"),
         ("sm_37", "x86_64", "take torch up to 2.7 from the cu118 index"),
         ("gfx1201", "x86_64", "take torch>=2.7 from the rocm6.3 index or a newer one"),
-        ("gfx1031", "x86_64", "no build of PyTorch's own indexes is for gfx1031"),
     ],
 )
 def test_the_advice_for_a_card_names_builds_that_have_its_code(card: str, arch: str, advice: str) -> None:

@@ -14,6 +14,7 @@ from envdoctor.adapters.apply.journal import Journal
 from envdoctor.cli.main import main
 from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.candidate import DistributionFile, FileKind
+from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.finding import Command, Finding, Remedy, Severity
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution, ResolvedPackage
@@ -89,12 +90,12 @@ def test_what_comes_next_is_no_fix_of_what_is_fixed(
     [
         (Severity.ERROR, None, "envdoctor check . --target-backend auto"),
         (Severity.ERROR, TargetBackend.CUDA, "envdoctor check . --target-backend auto"),
-        (Severity.ERROR, TargetBackend.AUTO, "envdoctor lock . --target-backend auto"),
+        (Severity.ERROR, TargetBackend.AUTO, None),
         (Severity.INFO, None, "envdoctor lock ."),
     ],
 )
 def test_what_has_no_kernel_for_the_card_is_not_locked_but_chosen_by_the_card(
-    severity: Severity, backend: TargetBackend | None, command: str
+    severity: Severity, backend: TargetBackend | None, command: str | None
 ) -> None:
     report = replace(
         _report(None),
@@ -104,3 +105,28 @@ def test_what_has_no_kernel_for_the_card_is_not_locked_but_chosen_by_the_card(
         ),
     )
     assert after_check(report, Typed(target=TargetChoice(backend=backend)), ()) == command
+
+
+_CARD = Fact("gpu[0].architecture", FactState.KNOWN, "gfx1032", "--gpu")
+_CONFLICT = Finding("RES001", "conflict", Severity.ERROR, "y", "y", conflict="C1")
+
+
+@pytest.mark.parametrize(
+    ("findings", "facts", "command"),
+    [
+        ([Finding("RES202", "x", Severity.ERROR, "torch", "x")], (_CARD,), "envdoctor check . --target-backend auto"),
+        ([Finding("RES202", "x", Severity.ERROR, "torch", "x")], (), None),
+        ([Finding("RES202", "x", Severity.ERROR, "torch", "x"), _CONFLICT], (), None),
+        ([Finding("RES202", "x", Severity.ERROR, "onnxruntime-gpu", "x")], (_CARD,), None),
+        ([Finding("ADV001", "x", Severity.ERROR, "y", "x", remedy=Remedy("take another"))], (), None),
+        ([Finding("ADV001", "x", Severity.ERROR, "y", "x"), _CONFLICT], (), "envdoctor lock ."),
+        ([Finding("ADV001", "x", Severity.ERROR, "y", "x", remedy=Remedy("", commands=(Command("lock"),)))], (),
+         "envdoctor lock ."),
+        ([Finding("RES202", "x", Severity.WARNING, "torch", "x")], (), "envdoctor lock ."),
+    ],
+)  # fmt: skip
+def test_a_lock_is_proposed_where_it_mends_something(
+    findings: list[Finding], facts: tuple[Fact, ...], command: str | None
+) -> None:
+    report = replace(_report(None), findings=tuple(findings), facts=facts)
+    assert after_check(report, Typed(), ()) == command

@@ -6,9 +6,10 @@ import pytest
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.adapters.index.stand_ins import built_with, standing_in
-from envdoctor.model.candidate import DistributionFile, FileKind, ProjectPage
+from envdoctor.adapters.index.stand_ins import built_with, standing_in, without_foreign_libraries
+from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, ProjectPage
 from envdoctor.model.file_table import table_of
+from envdoctor.model.index_url import index_name, mirror_variable
 from envdoctor.shipped import torch_labels
 
 
@@ -70,3 +71,40 @@ def test_only_a_pin_takes_a_stand_in_of_which_nobody_knows() -> None:
     assert [str(version) for version in table.versions] == ["2.11.0+cu128", "2.12.1+cu128"]
     assert {str(page.files[row].version) for row in table.only_pinned} == {"2.12.1+cu128"}
     assert page.files[0].yanked is None
+
+
+CUDA_WHEEL = (
+    "filelock",
+    "nvidia-cublas-cu12==12.6.4.1 ; platform_system == 'Linux'",
+    "nvidia-cuda-runtime-cu12==12.6.77",
+    "triton==3.3.1",
+    "sympy>=1.13.3",
+)
+
+
+@pytest.mark.parametrize(
+    ("label", "kept", "unknown"),
+    [
+        ("rocm6.3", ["filelock", "sympy>=1.13.3"], "of Triton"),
+        ("xpu", ["filelock", "sympy>=1.13.3"], "of Triton"),
+        ("cpu", ["filelock", "sympy>=1.13.3"], ""),
+        ("cu118", ["filelock", "triton==3.3.1", "sympy>=1.13.3"], "of NVIDIA's libraries"),
+        ("cu126", list(CUDA_WHEEL), ""),
+        ("internal1", list(CUDA_WHEEL), ""),
+    ],
+)
+def test_a_stand_in_asks_for_nothing_that_only_the_other_build_needs(label: str, kept: list[str], unknown: str) -> None:
+    metadata = CoreMetadata(canonicalize_name("torch"), Version("2.7.1"), requires_dist=CUDA_WHEEL)
+    found, left_out = without_foreign_libraries(metadata, label)
+    assert (list(found.requires_dist), left_out) == (kept, unknown)
+
+
+@pytest.mark.parametrize(
+    ("url", "variable"),
+    [
+        ("https://download.example/whl/rocm6.3", "ENVDOCTOR_INDEX_ROCM6_3"),
+        ("https://index.example/simple/", "ENVDOCTOR_INDEX_INDEX_EXAMPLE_SIMPLE"),
+    ],
+)
+def test_the_variable_for_a_mirror_has_the_index_in_it_and_not_the_line(url: str, variable: str) -> None:
+    assert mirror_variable(index_name(url, "of the team/requirements.txt:1")) == variable

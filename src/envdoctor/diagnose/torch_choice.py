@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.diagnose.torch_ways import Card, TorchWay, ways_of
+from envdoctor.diagnose.wheel_facts import advice_for_torch, shipped_wheel_facts
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.index_url import label_of
 from envdoctor.model.requirement import may_hold
 from envdoctor.model.target import Backend, OperatingSystem
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from envdoctor.model.project import Project
     from envdoctor.model.target import Target
 
-__all__ = ["TorchChoice", "choose_torch"]
+__all__ = ["TorchChoice", "advice_for_card", "choose_torch", "way_through"]
 
 _RANK = (Backend.CUDA, Backend.ROCM, Backend.XPU, Backend.MPS, Backend.DIRECTML, Backend.ZLUDA, Backend.CPU)
 
@@ -52,6 +54,46 @@ def choose_torch(facts: Facts, target: Target, project: Project | None) -> Torch
     cards = list(_cards(facts, target)) or [Card("")]
     choices = [TorchChoice(card, ways_of(card, target, wanted)) for card in cards]
     return min(choices, key=lambda choice: _RANK.index(choice.taken.backend) if choice.taken else len(_RANK))
+
+
+def way_through(facts: Facts, target: Target, project: Project | None, architectures: Iterable[str]) -> TorchWay | None:
+    """Return the best way to a torch for the target's own backend, None where no card is known or none has one.
+
+    ``architectures``: those of the cards, where facts do not speak of any.
+    """
+    wanted = _asked(project, target)
+    cards = list(_cards(facts, target)) or [Card(_vendor(each), each) for each in architectures]
+    ways = (way for card in cards for way in ways_of(card, target, wanted))
+    return next((way for way in ways if way.backend is target.backend and not way.against), None)
+
+
+def advice_for_card(card: str, target: Target | None, project: Project | None = None) -> str:
+    """Return which torch to install for a card of this architecture, whatever lacks its kernels now."""
+    if target is None or _vendor(card) == "nvidia":
+        return advice_for_torch(card, target.arch.value if target is not None else None)
+    ways = ways_of(Card("amd", card), target, _asked(project, target))
+    best = next((way for way in ways if not way.against), None)
+    if best is not None and best.index is not None and (label_of(best.index.url) or "").startswith("rocm"):
+        return advice_for_torch(card, target.arch.value)
+    instead = "run it on the CPU" if best is None or best.backend is Backend.CPU else f"take {best.said}"
+    return f"no build of PyTorch's own indexes is for {card} on {target.os.value}: {instead}{_passing(card, target)}"
+
+
+def _passing(card: str, target: Target) -> str:
+    """Return how a card passes for one of its generation that PyTorch's builds have kernels for; empty where none."""
+    rows = (row for row in shipped_wheel_facts().kernels if row.package == "torch")
+    others = {other for row in rows for other in row.architectures if other[:-1] == card[:-1]}
+    if not others or target.wsl or target.os is not OperatingSystem.LINUX:
+        return ""
+    other = min(others)
+    version = f"{other[3:-2]}.{int(other[-2], 16)}.{int(other[-1], 16)}"
+    return (
+        f"; on bare-metal Linux HSA_OVERRIDE_GFX_VERSION={version} lets it pass for {other}, which AMD does not promise"
+    )
+
+
+def _vendor(architecture: str) -> str:
+    return "amd" if architecture.startswith("gfx") else "nvidia"
 
 
 def _asked(project: Project | None, target: Target) -> SpecifierSet:

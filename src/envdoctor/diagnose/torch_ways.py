@@ -83,11 +83,16 @@ class TorchWay:
     """Why it cannot be gone; empty where it can."""
     evidence: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def said(self) -> str:
+        """The way without its backend."""
         place = f", index {self.index.url}" if self.index is not None else ""
         asked = f", {' and '.join(f'`{item}`' for item in self.requires)}" if self.requires else ""
         why = self.against or self.because
-        return f"{self.backend.value}: {self.words}{asked}{place}{f' ({why})' if why else ''}"
+        return f"{self.words}{asked}{place}{f' ({why})' if why else ''}"
+
+    def __str__(self) -> str:
+        return f"{self.backend.value}: {self.said}"
 
 
 def ways_of(card: Card, target: Target, wanted: SpecifierSet) -> tuple[TorchWay, ...]:

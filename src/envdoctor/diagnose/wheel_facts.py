@@ -253,12 +253,6 @@ def advice_for_torch(card: str, arch: str | None = None) -> str:
     """Return what to install: ``take torch>=2.7 from the cu128 index or a newer one, and ...``."""
     labels = builds_for(card, arch)
     together = "and the torchaudio and torchvision of the same release and label"
-    if not labels and card.startswith("gfx"):
-        return (
-            f"no build of PyTorch's own indexes is for {card}: run it on the CPU; on bare-metal Linux, a card that "
-            "differs from a listed one in its number alone passes for it with HSA_OVERRIDE_GFX_VERSION (10.3.0 for "
-            "gfx103x)"
-        )
     if not labels:
         return f"take a build of torch with {card}, {together}"
     known = sorted({item.label for item in _kernels(arch) if item.label[:2] == labels[0][:2]}, key=_release_of)

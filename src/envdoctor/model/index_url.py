@@ -127,10 +127,11 @@ def _hollow(label: str) -> bool:
 
 
 def mirror_variable(index: str) -> str:
-    """Return ``ENVDOCTOR_INDEX_<NAME>``, the variable that replaces a named index's URL."""
-    return "ENVDOCTOR_INDEX_" + re.sub(r"[^A-Za-z0-9]", "_", index).upper()
+    """Return ``ENVDOCTOR_INDEX_<NAME>``, the variable that replaces a named index's URL, wherever a file names it."""
+    return "ENVDOCTOR_INDEX_" + re.sub(r"[^A-Za-z0-9]", "_", index.partition(_OF)[0]).upper()
 
 
+_OF = " of "
 _BUILD = re.compile(r"(?:cu\d{2,3}|rocm\d+(?:\.\d+)*|cpu|xpu)$")
 
 
@@ -144,7 +145,7 @@ def index_name(url: str, place: str) -> str:
     """Return what an index of a project's file is called: its label, or host and path, and where it is named."""
     parts = urlsplit(bare_url(url))
     text = label_of(url) or (f"{parts.netloc}{parts.path}" if parts.netloc else url)
-    return f"{text.rstrip('/') or url} of {place}"
+    return f"{text.rstrip('/') or url}{_OF}{place}"
 
 
 def with_user(url: str, beginning: str, name: str, variables: Mapping[str, str]) -> str:

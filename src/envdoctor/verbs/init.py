@@ -66,19 +66,21 @@ def files_of_init(project: Path, profile: str | None, *, hook: bool) -> Mapping[
     if hook:
         root = _repository(project)
         found[root / ".pre-commit-config.yaml"] = _with_hook(root / ".pre-commit-config.yaml", project, root)
-    return {_from_here(path): text for path, text in found.items() if text is not None}
+    return {_shown(path, project): text for path, text in found.items() if text is not None}
 
 
 def next_of_init(project: Path) -> str:
     """Return the command to type once the files are written."""
-    return Typed(_from_here(project)).command("check")
+    return Typed(_shown(project, project)).command("check")
 
 
-def _from_here(path: Path) -> Path:
-    """Return a path as it is typed from the current folder, without detours; one on another drive as it is."""
+def _shown(path: Path, project: Path) -> Path:
+    """Return a path without detours: from the current folder, or whole where the project was typed so."""
+    if project.is_absolute():
+        return path.resolve() if ".." in path.parts else path
     try:
         return Path(os.path.relpath(path.resolve()))
-    except ValueError:
+    except ValueError:  # On another drive.
         return path.resolve()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.fact import FactState
 from envdoctor.model.finding import Command, Severity
 from envdoctor.model.project import GroupChoice
 from envdoctor.model.target import TargetBackend
@@ -18,6 +19,7 @@ from envdoctor.verbs.target_choice import TargetChoice, host_target
 
 if TYPE_CHECKING:
     from envdoctor.lock.pylock_reader import LockedProject
+    from envdoctor.model.finding import Finding
     from envdoctor.model.refusal import Refusal
     from envdoctor.model.report import Report
     from envdoctor.model.target import Target
@@ -30,6 +32,10 @@ __all__ = [
     "which_lock",
     "with_whole_commands",
 ]
+
+
+_OTHER_DEVICE, _NO_KERNELS = "RES202", "RES208"
+_MENDING = ("lock", "fix", "repair", "undo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +124,9 @@ def after_check(
     """Return the command to type after ``check``: what fills the cache where that was missing, else a lock that works.
 
     Where the lock on disk has these versions, it is what treats this machine, if it is the target. Where the project
-    wants another Python, it is the check for that one; where conflicts have no way out, what explains the first. None
-    where nothing is to be done, or a person must first correct what no command can.
+    wants another Python, it is the check for that one; where torch is for another device, the check in which the card
+    chooses; where conflicts have no way out, what explains the first. None where nothing is to be done, or a person
+    must first correct what no command can.
     """
     if typed.index.offline and not report.complete:
         return replace(typed, index=replace(typed.index, offline=False)).command("check")
@@ -128,21 +135,33 @@ def after_check(
         return typed.treatment("undo")
     if report.verdict.value == "healthy" or (report.resolution is not None and not report.resolution.packages):
         return None  # Nothing is to be done, or nothing was asked for.
+    errors = [finding for finding in report.open_findings if finding.severity is Severity.ERROR]
+    wrong = {finding.rule for finding in errors if finding.subject == "torch"} & {_OTHER_DEVICE, _NO_KERNELS}
+    if wrong:
+        # A lock would hold a build that cannot run on the card; the card, where it is known, chooses one that can.
+        automatic = replace(typed.target, backend=TargetBackend.AUTO)
+        known = _NO_KERNELS in wrong or _knows_a_card(report)
+        chooses = known and report.profile is None and not typed.target.automatic
+        return replace(typed, target=automatic).command("check") if chooses else None
     if report.resolution is None or refusals:
         return _for_admitted_python(report, typed) or mirrored_lock(typed, refusals) or _explained(report, typed)
-    if _lacks_kernels(report) and not typed.target.automatic and typed.profile is None:
-        # A lock would hold a build that cannot run on the card; the card chooses one that can.
-        automatic = replace(typed.target, backend=TargetBackend.AUTO)
-        return replace(typed, target=automatic).command("check")
     if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:
         # What a fix has treated is not treated again for what it does not change.
         treats = typed.env is None or "fix" in proposed
         return typed.treatment("fix") if treats and _is_here(report.target) else None
-    return typed.command("lock")
+    # What only a person can correct would be in the lock as well.
+    return typed.command("lock") if not errors or any(map(_is_mended, errors)) else None
 
 
-def _lacks_kernels(report: Report) -> bool:
-    return any(finding.rule == "RES208" and finding.severity is Severity.ERROR for finding in report.open_findings)
+def _is_mended(finding: Finding) -> bool:
+    """Return whether one of our own verbs does away with it: a lock settles conflicts."""
+    remedy = finding.remedy
+    commands = remedy.commands if remedy is not None else ()
+    return bool(finding.conflict) or any(isinstance(one, Command) and one.verb in _MENDING for one in commands)
+
+
+def _knows_a_card(report: Report) -> bool:
+    return any(fact.name.startswith("gpu[") and fact.state is FactState.KNOWN for fact in report.facts)
 
 
 def _proposed(report: Report) -> set[str]:

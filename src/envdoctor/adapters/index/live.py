@@ -138,8 +138,8 @@ class LiveIndex:
         label = file.version.local or ""
         metadata, unknown = without_foreign_libraries(metadata, label)
         if unknown:
-            what = f"what `{file.project}` builds of index `{file.index}` require of NVIDIA's libraries"
-            self.note(f"{what} is left out: it differs between CUDA releases, and {label} could not be looked at")
+            what = f"what `{file.project}` builds of index `{file.index}` require {unknown}"
+            self.note(f"{what} is left out: it differs between builds, and {label} could not be looked at")
         return metadata
 
     def prefetch_metadata(self, files: Iterable[DistributionFile]) -> None:

@@ -63,6 +63,7 @@ def _releases_of_torch(project: NormalizedName | str, version: Version) -> tuple
 _NVIDIA = re.compile(r"(?:nvidia|cuda)[-_.]", re.IGNORECASE)
 _TRITON = re.compile(r"(?:pytorch[-_.])?triton(?![\w.-])", re.IGNORECASE)
 _CUDA_LABEL = re.compile(r"cu(\d{2,3})")
+_WITHOUT_CUDA = re.compile(r"cpu$|xpu$|rocm\d")
 _RUNTIME = re.compile(
     r"(?:nvidia[-_.]cuda[-_.]runtime(?:[-_.]cu\d+)?|cuda[-_.]toolkit)(?:\[[^\]]*\])?\s*\(?==\s*(\d+)\.(\d+)",
     re.IGNORECASE,
@@ -108,23 +109,27 @@ def standing_in(page: ProjectPage, index: str, label: str | None, *, builds_alon
     return replace(page, files=TabledFiles(columns, make), index=index, denied=denied)
 
 
-def without_foreign_libraries(metadata: CoreMetadata, label: str) -> tuple[CoreMetadata, bool]:
+def without_foreign_libraries(metadata: CoreMetadata, label: str) -> tuple[CoreMetadata, str]:
     """Return a stand-in's metadata without what builds of its label do not require, or in other versions.
 
-    A ``cpu`` build requires none of NVIDIA's libraries and no triton. A build for another CUDA release than the file
-    that stands in for it requires other versions of NVIDIA's libraries; then True comes with it: they are not known.
+    A build for the CPU, ROCm or XPU requires none of NVIDIA's libraries and not the triton for them. A build for
+    another CUDA release than the file that stands in for it requires other versions of these libraries. What the build
+    itself requires in their place comes with it in words, where there is anything: it is not known.
     """
     requires = metadata.requires_dist
     cuda = _CUDA_LABEL.fullmatch(label)
     if cuda is None:
-        if label == "cpu":
+        other = _WITHOUT_CUDA.match(label)
+        if other is not None:
             requires = tuple(text for text in requires if not (_NVIDIA.match(text) or _TRITON.match(text)))
-        return replace(metadata, requires_dist=requires), False
+        triton = other is not None and label != "cpu" and requires != metadata.requires_dist
+        return replace(metadata, requires_dist=requires), "of Triton" if triton else ""
     runtime = next((found for text in requires if (found := _RUNTIME.match(text))), None)
     if runtime is not None and "".join(runtime.groups()) == cuda[1]:
-        return metadata, False
+        return metadata, ""
     requires = tuple(text for text in requires if not _NVIDIA.match(text))
-    return replace(metadata, requires_dist=requires), requires != metadata.requires_dist
+    changed = requires != metadata.requires_dist
+    return replace(metadata, requires_dist=requires), "of NVIDIA's libraries" if changed else ""
 
 
 def _built(tags: str | None) -> bool:

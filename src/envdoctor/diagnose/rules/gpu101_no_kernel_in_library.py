@@ -31,7 +31,8 @@ from envdoctor.diagnose.binary_links import owner, short_path
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.rules.res208_no_kernel_for_card import RULE as TORCH_BUILDS
-from envdoctor.diagnose.wheel_facts import advice_for_torch, code_of, shipped_wheel_facts
+from envdoctor.diagnose.torch_choice import advice_for_card
+from envdoctor.diagnose.wheel_facts import code_of, shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ def _listed(examination: Examination, cards: list[str]) -> Iterator[Finding]:
 
 
 def _advice(examination: Examination, subject: str, card: str) -> str:
-    if subject == "torch" and card.startswith("sm_"):
-        return advice_for_torch(card, examination.target.arch.value if examination.target else None)
+    if subject == "torch":
+        return advice_for_card(card, examination.target, examination.project)
     variable = "PYTORCH_ROCM_ARCH" if card.startswith("gfx") else "TORCH_CUDA_ARCH_LIST"
     return f"take a build of `{subject}` with {card}, or build it with {variable} naming the card"
 

@@ -34,7 +34,8 @@ from envdoctor.diagnose.advisories.predicate import Situation
 from envdoctor.diagnose.advisories.selection import advisories_for
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.wheel_facts import advice_for_torch, builds_for, shipped_wheel_facts
+from envdoctor.diagnose.torch_choice import advice_for_card
+from envdoctor.diagnose.wheel_facts import builds_for, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import FactState
@@ -183,7 +184,7 @@ def _advice(examination: Examination, card: str) -> str:
         return "install the torch, torchaudio and torchvision that are built for the card, all from one index"
     if card.startswith("gfx") and target is not None and target.os.value == "windows":
         return _AMD_ON_WINDOWS
-    return advice_for_torch(card, target.arch.value if target is not None else None)
+    return advice_for_card(card, target, examination.project)
 
 
 RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"facts"})

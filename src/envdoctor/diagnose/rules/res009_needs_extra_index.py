@@ -62,7 +62,7 @@ def _variable(examination: Examination, requirement: Requirement, label: str) ->
             return mirror_variable(index.name)
     for option in examination.project.index_options if examination.project else ():
         if option.kind in _NAMING and option.url.rstrip("/").endswith(f"/{label}"):
-            return mirror_variable(f"{label} of {option.origin}")
+            return mirror_variable(label)
     return None
 
 

@@ -48,7 +48,8 @@ def _named_by(examination: Examination, index: str) -> IndexOption | None:
 
 def _url(examination: Examination, index: str, option: IndexOption | None) -> str:
     indexes = examination.profile.indexes if examination.profile else ()
-    url = option.url if option else next((item.url for item in indexes if item.name == index), "")
+    asked = next((missed.url for missed in silent(examination) if missed.index == index), "")
+    url = option.url if option else next((item.url for item in indexes if item.name == index), asked)
     # No credentials: what a person reads may be shown to others.
     return f" ({_USERINFO.sub('', url)})" if url else ""
 

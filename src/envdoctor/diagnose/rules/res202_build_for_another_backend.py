@@ -30,15 +30,18 @@ from typing import TYPE_CHECKING
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from envdoctor.diagnose.advisories.card_facts import card_architectures
 from envdoctor.diagnose.chains import chain_to
 from envdoctor.diagnose.index_account import silent
 from envdoctor.diagnose.package_view import Place, scenes
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.torch_choice import advice_for_card, way_through
 from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
 from envdoctor.model.build_label import label_in_source, read_label
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.index_url import label_of
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.model.version_table import contains
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable, ProjectNotFound
@@ -119,16 +122,22 @@ def _remedy(examination: Examination, name: str, version: Version, target: Targe
     if name == "ctranslate2":
         return Remedy("there is no CUDA wheel for aarch64: place faster-whisper on the CPU, or build CTranslate2")
     if name == "torch":
-        return Remedy(_torch_for(target, version))
+        return Remedy(_torch_for(examination, target, version))
     if name == "bitsandbytes":
         return Remedy(_newer_bitsandbytes(examination, target))
     return Remedy(_IN_PLACE_OF_CUDA.get(name, {}).get(target.backend, "take the package that is for the target's GPU"))
 
 
-def _torch_for(target: Target, version: Version) -> str:
+def _torch_for(examination: Examination, target: Target, version: Version) -> str:
     three = "torch, torchaudio and torchvision"
     if target.backend is Backend.ZLUDA:
         return f"take the CUDA 11.8 builds of {three} from the cu118 index (2.7.x is the last)"
+    cards = card_architectures(examination)
+    way = way_through(examination.facts, target, examination.project, cards)
+    if way is not None and way.index is not None and label_of(way.index.url):
+        return f"take {three} of {way.said}"
+    if cards and target.backend is Backend.ROCM:
+        return advice_for_card(cards[0], target, examination.project)
     if target.backend is Backend.ROCM and (target.os is OperatingSystem.WINDOWS or target.wsl):
         return f"take {three} of AMD's own index (repo.amd.com/rocm/whl-multi-arch), with the extra for the card"
     if target.backend is Backend.ROCM:

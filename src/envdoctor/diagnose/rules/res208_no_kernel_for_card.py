@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.advisories.card_facts import card_architectures
 from envdoctor.diagnose.package_view import PackageView, Scene, scenes
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.wheel_facts import KernelSet, advice_for_torch, code_of, shipped_wheel_facts
+from envdoctor.diagnose.torch_choice import advice_for_card
+from envdoctor.diagnose.wheel_facts import KernelSet, code_of, shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ def _kernels(examination: Examination, scene: Scene) -> KernelSet | None:
 
 def _find(examination: Examination) -> Iterator[Finding]:
     cards = card_architectures(examination)
-    arch = examination.target.arch.value if examination.target else None
     for scene in scenes(examination, shipped_wheel_facts()) if cards else ():
         torch, kernels = scene.get("torch"), _kernels(examination, scene)
         if torch is None or kernels is None:
@@ -67,10 +67,11 @@ def _find(examination: Examination) -> Iterator[Finding]:
         for card, answer in answers.items():
             if answer is False:
                 severity = Severity.INFO if True in answers.values() else RULE.severity
-                yield _finding(torch, kernels, card, arch, severity)
+                advice = advice_for_card(card, examination.target, examination.project)
+                yield _finding(torch, kernels, card, advice, severity)
 
 
-def _finding(torch: PackageView, kernels: KernelSet, card: str, arch: str | None, severity: Severity) -> Finding:
+def _finding(torch: PackageView, kernels: KernelSet, card: str, advice: str, severity: Severity) -> Finding:
     machine = [item for item in kernels.architectures if not item.startswith("compute_")]
     ptx = "no PTX to fall back on" if kernels.ptx is None else f"PTX for {kernels.ptx}, which it cannot compile"
     fallback = "" if card.startswith("gfx") else f" and {ptx}"
@@ -82,7 +83,7 @@ def _finding(torch: PackageView, kernels: KernelSet, card: str, arch: str | None
         ),
         severity=severity,
         evidence=(Evidence(", ".join(kernels.architectures), kernels.evidence),),
-        remedy=Remedy(f"{advice_for_torch(card, arch)}; the driver is not the cause"),
+        remedy=Remedy(f"{advice}; the driver is not the cause"),
         packages=(torch.name,),
     )
 
