@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from lock_index import LoopbackIndex
+from lock_profile import profile_text
 from packaging.pylock import Pylock
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from envdoctor.cli.main import main
 from envdoctor.lock.companions import constraints_text, overrides_text
 from envdoctor.lock.lock_refusals import not_pinned
 from envdoctor.lock.pylock_reader import LockError, parse_lock
@@ -159,8 +164,24 @@ def test_a_file_that_is_not_a_lock_is_named(text: str, message: str) -> None:
 
 
 def test_companions_say_why() -> None:
-    assert "torch==2.4.1  # wanted by torchaudio 2.4.1" in constraints_text(RESOLUTION, "demo")
-    overrides = overrides_text(REPAIR.overrides, RESOLUTION, "demo")
+    assert "torch==2.4.1  # wanted by torchaudio 2.4.1" in constraints_text(RESOLUTION, "demo", "constraints.demo.txt")
+    overrides = overrides_text(REPAIR.overrides, RESOLUTION, "demo", "overrides.demo.txt")
     assert "# sets aside torch==2.7 (requirements.txt:1)\ntorch==2.4.1\n" in overrides
     assert "# keeps torchaudio with torch\ntorchaudio==2.4.1\n" in overrides
-    assert "hold as they stand" in overrides_text((), RESOLUTION, "demo")
+    assert "hold as they stand" in overrides_text((), RESOLUTION, "demo", "overrides.demo.txt")
+
+
+def test_companions_are_headed_with_whose_they_are_and_their_own_name(project: Path, index: LoopbackIndex) -> None:
+    text = '[project]\nname = "app"\nversion = "1"\ndependencies = ["alpha"]\n[dependency-groups]\ndev = ["beta"]\n'
+    (project / "pyproject.toml").write_text(text, encoding="utf-8")
+    (project / "requirements.txt").unlink()
+    assert main(["lock", str(project), "--quiet"]) == 0
+    assert main(["lock", str(project), "--group", "dev", "--quiet"]) == 0
+    (project / "stack.toml").write_text(profile_text(), encoding="utf-8")
+    assert main(["lock", str(project), "--profile", str(project / "stack.toml"), "--quiet"]) == 0
+    for name, whose in (("project", "the project"), ("group-dev", "the project"), ("stack", "profile stack")):
+        constraints, overrides = (project / f"{kind}.{name}.txt" for kind in ("constraints", "overrides"))
+        head = f"# Constraints of {whose}: pip install -c constraints.{name}.txt ...\n"
+        assert constraints.read_text(encoding="utf-8").startswith(head)
+        head = f"# Overrides of {whose}: uv pip install --overrides overrides.{name}.txt ...\n"
+        assert overrides.read_text(encoding="utf-8").startswith(head)

@@ -255,8 +255,9 @@ OUR_LOCK = (
         ("a.ipynb", '{"cells": [{"cell_type": "code", "source": ["%pip install torch"]}]}'),
     ],
 )
-def test_our_own_lock_does_not_hide_what_it_was_made_of(read_files, name, text):
-    constraints = "# Constraints of profile project: pip install -c constraints.project.txt ...\nidna==3.7\n"
+@pytest.mark.parametrize("whose", ["the project", "profile project"])
+def test_our_own_lock_does_not_hide_what_it_was_made_of(read_files, name, text, whose):
+    constraints = f"# Constraints of {whose}: pip install -c constraints.project.txt ...\nidna==3.7\n"
     project = read_files({name: text, "pylock.toml": OUR_LOCK, "constraints.project.txt": constraints})
     assert asked(project) == [("torch", name)]
     assert project.left_out == ()

@@ -12,20 +12,23 @@ __all__ = ["constraints_text", "overrides_text"]
 _SHOWN = 3
 
 
-def constraints_text(resolution: Resolution, profile: str) -> str:
-    """Return ``name==version`` lines for ``pip install -c``; comments say who wants each package."""
-    lines = [f"# Constraints of profile {profile}: pip install -c constraints.{profile}.txt ..."]
+def constraints_text(resolution: Resolution, profile: str | None, name: str) -> str:
+    """Return ``name==version`` lines for ``pip install -c``; comments say who wants each package.
+
+    ``name``: of the file that they are written to.
+    """
+    lines = [f"# Constraints of {_whose(profile)}: pip install -c {name} ..."]
     lines.extend(f"{package.name}=={package.version}{_comment(package)}" for package in resolution.packages)
     return "\n".join(lines) + "\n"
 
 
-def overrides_text(overrides: Sequence[Override], resolution: Resolution, profile: str) -> str:
+def overrides_text(overrides: Sequence[Override], resolution: Resolution, profile: str | None, name: str) -> str:
     """Return the overrides for ``uv pip install --overrides``; comments say what each sets aside.
 
     uv lets an override of torch stand for every demand on torch, torchvision's exact pin among them, and would then
     take any torchvision. So what is pinned to an overridden project is named too.
     """
-    lines = [f"# Overrides of profile {profile}: uv pip install --overrides overrides.{profile}.txt ..."]
+    lines = [f"# Overrides of {_whose(profile)}: uv pip install --overrides {name} ..."]
     if not overrides:
         lines.append("# None: the requirements hold as they stand.")
         return "\n".join(lines) + "\n"
@@ -35,6 +38,10 @@ def overrides_text(overrides: Sequence[Override], resolution: Resolution, profil
     for package, pinned in _torn(overrides, resolution):
         lines += [f"# keeps {package.name} with {pinned}", f"{package.name}=={package.version}"]
     return "\n".join(lines) + "\n"
+
+
+def _whose(profile: str | None) -> str:
+    return f"profile {profile}" if profile else "the project"
 
 
 def _torn(overrides: Sequence[Override], resolution: Resolution) -> Iterator[tuple[ResolvedPackage, str]]:

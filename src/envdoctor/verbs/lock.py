@@ -258,11 +258,13 @@ def _written(
         index_urls=index_urls,
         chosen=_chosen(request, choice, target),
     )
-    label = name or "project"
-    texts = lock_text(document), constraints_text(resolution, label), overrides_text(overrides, resolution, label)
-    files = dict(zip(_file_names(request), texts, strict=True))
-    lock_name = next(iter(files))
-    settled = accepted_by_lock(report.findings, report.conflicts, locked_project(document, lock_name))
+    own, constraints, overriding = _file_names(request)
+    files = {
+        own: lock_text(document),
+        constraints: constraints_text(resolution, name, constraints),
+        overriding: overrides_text(overrides, resolution, name, overriding),
+    }
+    settled = accepted_by_lock(report.findings, report.conflicts, locked_project(document, own))
     report = replace(report, findings=settled)
     return LockOutcome(report, files, repair=repair, overrides=overrides, resolution=resolution, document=document)
 
