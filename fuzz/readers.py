@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from envdoctor.adapters.project.file_bytes import ProjectFileError
+from envdoctor.adapters.project.decoding import ProjectFileError
 from envdoctor.adapters.project.reading import read_project
 from envdoctor.ports import UsageError
 from fuzz.binary_readers import binary_readers
@@ -107,7 +107,7 @@ def _own_files() -> Iterator[Reader]:
 
 
 def _texts_of_others() -> Iterator[Reader]:
-    from envdoctor.adapters.probe import gpu_amd, gpu_nvidia, host_jetson, host_system, host_tools
+    from envdoctor.adapters.probe import gpu_amd, gpu_nvidia, host_system, host_tools
     from envdoctor.adapters.probe.host_facts_file import FactsFileError, read_facts
     from envdoctor.adapters.probe.host_pastes import facts_of_paste
     from envdoctor.adapters.probe.listing import ListingError, read_listing
@@ -129,7 +129,7 @@ def _texts_of_others() -> Iterator[Reader]:
         gpu_amd.parse_node(text)
         gpu_amd.parse_rocminfo(text)
         gpu_amd.parse_hip_path(text)
-        host_jetson.parse_tegra_release(text)
+        host_system.parse_tegra_release(text)
         host_system.parse_meminfo(text)
         host_tools.parse_cuda_json(text)
         for tool in ("nvcc", "cmake", "gcc", "ninja", "git"):
@@ -188,8 +188,8 @@ def _of_the_index() -> Iterator[Reader]:
 def _configuration() -> Iterator[Reader]:
     from envdoctor.adapters.apply.snapshot import load_listing
     from envdoctor.adapters.index.pip_settings import read_pip_settings
+    from envdoctor.adapters.index.project_indexes import read_uv_configuration
     from envdoctor.adapters.index.recording_reader import BadRecording, read_about, read_document
-    from envdoctor.adapters.index.uv_configuration import read_uv_configuration
     from envdoctor.adapters.probe.host_overrides import read_overrides
 
     def uv(path: Path) -> object:

@@ -5,36 +5,24 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.selection import index_row
 
-PAGE = Path(__file__).resolve().parent.parent / "src" / "envdoctor" / "diagnose" / "advisories" / "packages_index.py"
-HEAD = '''# ruff: noqa: E501 - a table that a script writes
-"""Which advisories can speak of which packages; written by scripts/advisory_index.py."""
-
-from __future__ import annotations
-
-__all__ = ["INDEX"]
-
-Row = tuple[str, str, tuple[tuple[str, ...], ...], tuple[str, ...]]
-"""Code; file; sets of names of which one each must be there; for those without such sets, the names they mention."""
-
-# fmt: off
-INDEX: tuple[Row, ...] = (
-'''
+PAGE = Path(__file__).resolve().parent.parent / "advisories" / "packages-index.json"
 
 
 def page() -> str:
-    """Return the module's text."""
-    rows = [f"    {index_row(item)!r},\n".replace("'", '"') for item in shipped_advisories().advisories]
-    return HEAD + "".join(rows) + ")\n"
+    """Return the file's text: one row a line."""
+    rows = [json.dumps(index_row(item)) for item in shipped_advisories().advisories]
+    return "[\n" + ",\n".join(rows) + "\n]\n"
 
 
 def main() -> int:
-    """Write the module, or say whether it is current."""
+    """Write the file, or say whether it is current."""
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(page(), encoding="utf-8")
         return 0

@@ -9,7 +9,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.adapters.index import AnyIndex
-from envdoctor.diagnose.setup_script import SetupScript, parse_setup_script
+from envdoctor.diagnose.rules.res110_build_fails import SetupScript, parse_setup_script
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import DistributionFile, FileKind, ProjectPage
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound

@@ -1,4 +1,4 @@
-"""The data files that ship with the package."""
+"""The data files and profiles that ship with the package; none is read as a profile for being found."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+import envdoctor
 from envdoctor.model.build_label import LabelLife
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.version_table import VersionTable
@@ -18,6 +19,7 @@ from envdoctor.toml_tables import read_toml
 
 __all__ = [
     "BuildTool",
+    "abstract_names",
     "advisories_folder",
     "architecture_of_card",
     "build_tools",
@@ -26,9 +28,41 @@ __all__ = [
     "data_file",
     "needs_in_words",
     "refused_builds",
+    "shipped_folder",
+    "shipped_names",
+    "shipped_path",
     "torch_labels",
     "vouched_demands",
 ]
+
+_ABSTRACT = re.compile(r"^abstract\s*=\s*true\b", re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def shipped_folder() -> Path:
+    """Return the folder of shipped profiles: beside the package in a wheel, at the top of a checkout otherwise."""
+    package = Path(envdoctor.__file__).resolve().parent
+    installed = package / "data" / "profiles"
+    return installed if installed.is_dir() else package.parent.parent / "profiles"
+
+
+def shipped_names() -> list[str]:
+    """Return the names of all shipped profiles, abstract ones too, sorted."""
+    folder = shipped_folder()
+    return sorted(path.stem for path in folder.glob("*.toml")) if folder.is_dir() else []
+
+
+def shipped_path(name: str) -> Path | None:
+    """Return the file of a shipped profile, None where there is none of that name."""
+    return shipped_folder() / f"{name}.toml" if name in shipped_names() else None
+
+
+def abstract_names() -> frozenset[str]:
+    """Return the names of shipped profiles that are only bases: those whose file says ``abstract = true``."""
+    folder = shipped_folder()
+    return frozenset(
+        name for name in shipped_names() if _ABSTRACT.search((folder / f"{name}.toml").read_text(encoding="utf-8"))
+    )
 
 
 @lru_cache(maxsize=1)

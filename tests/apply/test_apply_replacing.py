@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from envdoctor.adapters.apply.durable import first_in_use, leads_elsewhere, put_in_place, remove_file, remove_tree
 from envdoctor.adapters.apply.holding import hold_environment
 from envdoctor.adapters.apply.interpreters import PythonFacts
-from envdoctor.adapters.apply.replacing import first_in_use, leads_elsewhere, put_in_place, remove_file, remove_tree
 from envdoctor.adapters.apply.snapshot import Entry, touched_files
 
 windows = pytest.mark.skipif(os.name != "nt", reason="only Windows keeps files that are open")

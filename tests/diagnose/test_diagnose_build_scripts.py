@@ -7,7 +7,7 @@ from diagnose_fixtures import MemoryArchives, resolution_of, resolved, target_of
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.setup_script import parse_setup_script
+from envdoctor.diagnose.rules.res110_build_fails import parse_setup_script
 from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.finding import Finding, Severity
 

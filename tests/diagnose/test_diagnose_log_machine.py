@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from diagnose_fixtures import examination_of
 
-from envdoctor.diagnose.advisories.log_machine import with_what_log_tells
-from envdoctor.diagnose.advisories.log_reading import read_log
+from envdoctor.diagnose.advisories.log_reading import read_log, with_what_log_tells
 from envdoctor.diagnose.engine import examine
 from envdoctor.model.finding import Finding
 from envdoctor.model.target import Backend, OperatingSystem, TargetProperty

@@ -10,7 +10,7 @@ from diagnose_fixtures import PLAIN, MemoryIndex, by_distribution, file_of, requ
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.source_only_demands import demands_of_moved_pins
+from envdoctor.diagnose.rules.res102_source_only import demands_of_moved_pins
 from envdoctor.model.candidate import ProjectPage, RejectionKind
 from envdoctor.model.compatibility import Compatibility, admits_python, can_use, compatibility
 from envdoctor.model.override import Override

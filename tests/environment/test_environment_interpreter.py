@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from envdoctor.adapters.probe.installed_environment import read_environment
-from envdoctor.adapters.probe.interpreter import Questioning
+from envdoctor.adapters.probe.interpreter import Questioning, probe_import, probe_imports
 from envdoctor.adapters.probe.interpreter_child import run_bounded
-from envdoctor.adapters.probe.interpreter_imports import probe_import, probe_imports
 from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Severity
 

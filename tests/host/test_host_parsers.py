@@ -26,8 +26,7 @@ from envdoctor.adapters.probe.gpu_nvidia import (
     parse_smi,
 )
 from envdoctor.adapters.probe.gpu_other import nvidia_version_of_windows, vendor_of
-from envdoctor.adapters.probe.host_jetson import jetpack_of, parse_tegra_release
-from envdoctor.adapters.probe.host_system import is_wsl, parse_meminfo
+from envdoctor.adapters.probe.host_system import is_wsl, jetpack_of, parse_meminfo, parse_tegra_release
 from envdoctor.adapters.probe.host_tools import parse_cuda_json, parse_tool_version
 
 

@@ -14,8 +14,7 @@ import pytest
 from envdoctor.adapters.index import AnyIndex, IndexSettings, open_index
 from envdoctor.adapters.index.index_settings import ExtraIndex, IndexSettingsError
 from envdoctor.adapters.index.pip_settings import read_pip_settings
-from envdoctor.adapters.index.project_indexes import ProjectIndexes, with_machines
-from envdoctor.adapters.index.uv_configuration import read_uv_configuration
+from envdoctor.adapters.index.project_indexes import ProjectIndexes, read_uv_configuration, with_machines
 from envdoctor.ports import IndexUnavailable
 
 Open = Callable[..., AnyIndex]

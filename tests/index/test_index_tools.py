@@ -16,8 +16,7 @@ from envdoctor.adapters.index import AnyIndex
 from envdoctor.adapters.index.credentials import Credentials
 from envdoctor.adapters.index.index_settings import ExtraIndex
 from envdoctor.adapters.index.pip_settings import PipSettings, read_pip_settings
-from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, with_machines
-from envdoctor.adapters.index.uv_configuration import read_uv_configuration
+from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, read_uv_configuration, with_machines
 from envdoctor.adapters.project import read_project
 from envdoctor.model.profile import BoundIndex, Profile, ProfileTarget
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target

@@ -47,7 +47,7 @@ for _ in range(2):
             verb("no-such-folder")
         except envdoctor.Error as error:
             print(error)
-    import envdoctor.lock.companions, envdoctor.diagnose.rule
+    import envdoctor.lock.joined, envdoctor.diagnose.rule
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.splitlines() == ["no-such-folder: there is no such file or directory"] * 4

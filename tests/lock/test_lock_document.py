@@ -13,10 +13,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.cli.main import main
-from envdoctor.lock.companions import constraints_text, overrides_text
 from envdoctor.lock.lock_refusals import not_pinned
 from envdoctor.lock.pylock_reader import LockError, parse_lock
-from envdoctor.lock.pylock_writer import build_pylock, lock_text
+from envdoctor.lock.pylock_writer import build_pylock, constraints_text, lock_text, overrides_text
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.origin import DistributionOrigin, FileOrigin
 from envdoctor.model.override import Override, OverrideSource

@@ -27,9 +27,8 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.step import InstallFromLock, PatchFile, PlannedFile, RemoveDistribution
 from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.planning.fix_refusals import BuildState, EnvironmentState
-from envdoctor.planning.leftovers import brought, leftovers
 from envdoctor.planning.patch_selection import expand_variables, select, stand_ins
-from envdoctor.planning.plan_maker import PlanInput, environment_digest, make_plan
+from envdoctor.planning.plan_maker import PlanInput, brought, environment_digest, leftovers, make_plan
 from envdoctor.render.plan_json import plan_document, plan_json
 from envdoctor.render.plan_text import plan_text
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from envdoctor.planning.variables import refused_variables
+from envdoctor.planning.fix_refusals import refused_variables
 from envdoctor.profile.load import load_profile
-from envdoctor.profile.shipped_profiles import abstract_names, shipped_names
+from envdoctor.shipped import abstract_names, shipped_names
 
 HOSTILE = [
     *("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PATH", "SHELL"),

@@ -407,7 +407,7 @@ def test_one_fault_has_one_message_with_its_key_path(text: str, key_path: str, m
 def test_an_editor_sees_it_too(text: str, key_path: str, message: str) -> None:
     import jsonschema
 
-    from envdoctor.profile.schema import schema
+    from envdoctor.profile.template import schema
 
     assert not jsonschema.Draft202012Validator(schema()).is_valid(toml.loads(text))
 

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from envdoctor.profile.load import parse_profile
-from envdoctor.profile.shipped_profiles import shipped_folder, shipped_names
 from envdoctor.profile.validation import ProfileError
+from envdoctor.shipped import shipped_folder, shipped_names
 
 TEXTS = [(shipped_folder() / f"{name}.toml").read_text(encoding="utf-8") for name in shipped_names()]
 VALUES = ["1", "true", "[]", "{}", '""', '"../x"', "[1]", '["a", "a"]', "1979-05-27", "-1", "[[]]", '{ a = "b" }']

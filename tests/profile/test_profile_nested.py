@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from envdoctor.adapters.apply.preview import patch_states
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rules.src007_profile_patches import RULE
 from envdoctor.model.finding import Finding, Severity
-from envdoctor.profile.catalogue import recognise
+from envdoctor.profile.catalogue import folders_of_marks, recognise, rooted
 from envdoctor.profile.load import load_profile
-from envdoctor.profile.nested import folders_of_marks, rooted
 from envdoctor.verbs import project_inputs
-from envdoctor.verbs.patch_states import patch_states
 from envdoctor.verbs.settings import Settings
 from envdoctor.verbs.target_choice import TargetChoice
 

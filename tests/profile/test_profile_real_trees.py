@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from envdoctor.adapters.apply.preview import preview_patches
+from envdoctor.adapters.apply.preview import patch_states, preview_patches
 from envdoctor.adapters.apply.trees import FolderTree, LayeredTree
 from envdoctor.model.step import PatchFile
 from envdoctor.profile.load import load_profile
 from envdoctor.verbs import project_inputs
-from envdoctor.verbs.patch_states import patch_states
 
 _UPSTREAM = Path(os.environ.get("ENVDOCTOR_UPSTREAM") or Path(__file__).parents[3] / "shared" / "upstream")
 _TREES = {

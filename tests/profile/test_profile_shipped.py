@@ -19,9 +19,9 @@ from envdoctor.model.target import OperatingSystem
 from envdoctor.profile.catalogue import catalogue, recognise
 from envdoctor.profile.load import load_profile, validate
 from envdoctor.profile.profile_target import python_choices, target_for
-from envdoctor.profile.schema import SCHEMA_FILE, schema, schema_text
-from envdoctor.profile.shipped_profiles import shipped_folder, shipped_names
 from envdoctor.profile.show import show_text
+from envdoctor.profile.template import SCHEMA_FILE, schema, schema_text
+from envdoctor.shipped import shipped_folder, shipped_names
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from envdoctor.adapters.project.file_bytes import ProjectFileError
+from envdoctor.adapters.project.decoding import ProjectFileError
 from envdoctor.adapters.project.poetry_versions import poetry_specifier, python_marker
 from envdoctor.model.project import GroupChoice, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind

@@ -13,9 +13,9 @@ from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, read
 from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.resolution import Resolution, Unmet
 from envdoctor.resolve.candidates import Selector
+from envdoctor.resolve.core_groups import MinimalHittingSets, cheapest_hitting_sets
 from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.diagnosis import resolve
-from envdoctor.resolve.hitting_sets import MinimalHittingSets, cheapest_hitting_sets
 from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.requires_dist import may_count
 from envdoctor.resolve.verification import Promise, rederive, unmet

@@ -9,9 +9,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from resolve_universe import LINUX, MemoryIndex, read
 
-from envdoctor.diagnose.accepted_demands import waiver_for
 from envdoctor.diagnose.demand import Demand
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.installed_demands import waiver_for
 from envdoctor.lock.pylock_reader import LockedProject, override_of_row
 from envdoctor.lock.pylock_writer import override_row
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment

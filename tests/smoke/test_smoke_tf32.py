@@ -20,7 +20,7 @@ import json, sys
 sys.path.insert(0, sys.argv[1])
 import torch
 from envdoctor_smoke import kernel_catalogue
-from envdoctor_smoke.child import closeness, measure, registry
+from envdoctor_smoke.child import measure, registry
 
 def rounded(x):
     if x.dtype != torch.float32:
@@ -38,8 +38,8 @@ errors = {}
 for name in sys.argv[2:]:
     bench = registry.Workbench(name, torch.float32, torch.device("cpu"), "cpu")
     case = registry.build(name, bench)
-    answer = closeness.as_tuple(case.call(case.modules, case.inputs))
-    errors[name] = closeness.difference(answer, measure._expected(case))[0]
+    answer = measure.as_tuple(case.call(case.modules, case.inputs))
+    errors[name] = measure.difference(answer, measure._expected(case))[0]
 print(json.dumps(errors))
 """
 # Trained, exported, converted and compiled ones do not go through these four functions alone.

@@ -36,8 +36,7 @@ def compare(
 ) -> None:
     """Say what differs between two reports, two environments or many reports, and what of it matters."""
     from envdoctor.render.comparison_text import change_lines, outlier_lines
-    from envdoctor.verbs.compare import between_environments, between_reports, read_report
-    from envdoctor.verbs.outliers import find_outliers, read_reports
+    from envdoctor.verbs.compare import between_environments, between_reports, find_outliers, read_report, read_reports
 
     in_json = as_json or format is opt.PageFormat.JSON
     if after is None:

@@ -25,12 +25,11 @@ from envdoctor.render.treatment_text import event_text
 from envdoctor.verbs.environment_places import default_environment, python_there
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice
 from envdoctor.verbs.session import Session, open_session
-from envdoctor.verbs.treatment_result import report_of_all
+from envdoctor.verbs.treatment_result import Treated, report_of_all
 
 if TYPE_CHECKING:
     from envdoctor.model.plan import Plan
     from envdoctor.verbs.treatment import Treatment
-    from envdoctor.verbs.treatment_result import Treated
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

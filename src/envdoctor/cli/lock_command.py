@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,13 +15,11 @@ from envdoctor.cli.output import write_report
 from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageError
 from envdoctor.render.lock_text import lock_notes, refusal_lines
+from envdoctor.verbs.lock import LockOutcome
 from envdoctor.verbs.next_command import Typed, after_refusals, which_lock, with_whole_commands
 from envdoctor.verbs.patient import PatientChoice, open_patient
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
-
-if TYPE_CHECKING:
-    from envdoctor.verbs.lock import LockOutcome
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

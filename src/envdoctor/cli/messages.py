@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from envdoctor.adapters.terminal import fitted
-
-if TYPE_CHECKING:
-    from envdoctor.ports import Tell
+from envdoctor.ports import Tell
 
 __all__ = ["error", "note", "printable", "say", "teller"]
 

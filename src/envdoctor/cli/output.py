@@ -13,15 +13,14 @@ from envdoctor.adapters.terminal import follows_links, output_encoding, wants_co
 from envdoctor.adapters.written_files import write_file
 from envdoctor.cli.options import Color, FailOn, Format
 from envdoctor.cli.streams import write_out
-from envdoctor.model.report import exit_code
+from envdoctor.model.report import Report, exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from envdoctor.model.report import Report
     from envdoctor.render import RenderOptions
 
-__all__ = ["reading_options", "write_document", "write_listing", "write_page", "write_report"]
+__all__ = ["write_document", "write_listing", "write_page", "write_report"]
 
 
 _WIDTH_OF_FILES = 100

@@ -46,7 +46,7 @@ def show(
 ) -> None:
     """Show what a profile asks for, sets aside and patches, each with its reason."""
     from envdoctor.profile.show import show_text
-    from envdoctor.verbs.further import profile_called
+    from envdoctor.verbs.settings import profile_called
 
     profile = profile_called(name)
     if format is opt.PageFormat.JSON:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,14 +14,11 @@ from envdoctor.cli import options as opt
 from envdoctor.cli.messages import teller
 from envdoctor.cli.output import write_document
 from envdoctor.cli.progress import open_progress
-from envdoctor.ports import UsageError
+from envdoctor.ports import Tell, UsageError
 from envdoctor.shell_line import shell_line
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
+from envdoctor.verbs.project_repair import ProjectRepair
 from envdoctor.verbs.session import open_session
-
-if TYPE_CHECKING:
-    from envdoctor.ports import Tell
-    from envdoctor.verbs.project_repair import ProjectRepair
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -53,8 +53,8 @@ def run(
     format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
 ) -> None:
     """Start a command inside the environment, with the profile's variables; as JSON, say how and start nothing."""
-    from envdoctor.verbs.earlier_fixes import is_cut_short
     from envdoctor.verbs.run import changed_variables, command_in, start, try_start
+    from envdoctor.verbs.undo import is_cut_short
 
     environment = one_environment(env, command[0])
     program, variables = command_in(environment, command[0])

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 from packaging.version import Version
 
 from envdoctor.model.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.environment import InstalledDistribution
 
 __all__ = ["Demand", "Demands"]
 

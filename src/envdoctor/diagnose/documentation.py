@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.rulebook import rule
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.advisories.advisory import Advisory
-    from envdoctor.model.finding import Severity
+from envdoctor.model.finding import Severity
 
 __all__ = ["catalogue", "documentation"]
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from packaging.version import Version
 
-from envdoctor.model.comparison import Change
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+from envdoctor.model.report import Change
 from envdoctor.model.target import dotted
-
-if TYPE_CHECKING:
-    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 
 __all__ = ["compare_environments"]
 

@@ -1,17 +1,30 @@
-"""What stacks need outside Python, and the facts that show whether it is there."""
+"""What stacks need outside Python, whose cards a backend drives, and the facts that show whether it is there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from packaging.version import Version
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.model.fact import Facts, FactState
+from envdoctor.model.target import Backend
 
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
+__all__ = ["card_against", "is_below", "is_missing", "speaks_of_target"]
 
-__all__ = ["COMPILERS", "is_below", "is_missing", "speaks_of_target"]
+_VENDORS = {
+    Backend.CUDA: ("nvidia",), Backend.ZLUDA: ("amd",), Backend.ROCM: ("amd",), Backend.XPU: ("intel",),
+    Backend.DIRECTML: ("amd", "intel", "nvidia"),
+}  # fmt: skip
+
+
+def card_against(backend: Backend, facts: Facts) -> str:
+    """Return why no card of a machine is one for a backend; empty where one is, or where none is known."""
+    cards = [fact for fact in facts.of_cards("vendor") if fact.value]
+    wanted = _VENDORS.get(backend)
+    if wanted is None or not cards or any(fact.value in wanted for fact in cards):
+        return ""
+    named = (facts.value(fact.name.replace("].vendor", "].name")) or str(fact.value).upper() for fact in cards)
+    return f"and the card is {' and '.join(dict.fromkeys(map(str, named)))}"
+
 
 COMPILERS = ("tool.g++.version", "tool.gcc.version", "tool.clang.version", "tool.cl.version")
 _ANY_OF: dict[str, tuple[str, ...]] = {

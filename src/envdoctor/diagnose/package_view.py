@@ -13,14 +13,13 @@ from packaging.version import Version
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind
-from envdoctor.model.requirement import may_hold
+from envdoctor.model.requirement import Requirement, may_hold
 from envdoctor.model.target import TargetProperty
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.diagnose.wheel_facts import WheelFacts
     from envdoctor.model.environment import InstalledEnvironment
-    from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import Resolution
 
 __all__ = ["PackageView", "Place", "Scene", "scenes"]

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.build_label import BuildLabel, read_label
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.target import Backend
-from envdoctor.model.version_table import contains
+from envdoctor.model.version_table import VersionTable, contains
 from envdoctor.shipped import couplings, data_file
 
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.version_table import VersionTable
-
-__all__ = [
-    "COMPANIONS",
-    "PAIR_TABLES",
-    "Misfit",
-    "NumpyOneBuilds",
-    "builds_apart",
-    "built_for_numpy1",
-    "misfits",
-    "plan_scene",
-]
+__all__ = ["COMPANIONS", "PAIR_TABLES", "builds_apart", "built_for_numpy1", "misfits", "plan_scene"]
 
 COMPANIONS = ("torchaudio", "torchvision", "torchcodec")
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from envdoctor.diagnose.source_scan import ImportSite, SourceScan
+from envdoctor.diagnose.source_scan import ImportSite, SourceScan
 
 __all__ = ["conditional_files", "files_from", "local_modules", "reachable_files", "shipped_packages", "unused_files"]
 
@@ -156,12 +154,8 @@ def reachable_files(scan: SourceScan, requirement_files: Iterable[str]) -> list[
     """Return the paths of the files that the project's entry scripts reach by imports, in functions too."""
     folders = frozenset({"", *(_folder(path) for path in requirement_files)})
     if folders not in scan.reached:
-        scan.reached[folders] = _reached(scan, folders)
+        scan.reached[folders] = files_from(scan, _entries(scan, folders))
     return scan.reached[folders]
-
-
-def _reached(scan: SourceScan, folders: frozenset[str]) -> list[str]:
-    return files_from(scan, _entries(scan, folders))
 
 
 def files_from(scan: SourceScan, starts: Iterable[str]) -> list[str]:

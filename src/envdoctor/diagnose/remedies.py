@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from envdoctor.model.environment import EnvironmentKind
-
-if TYPE_CHECKING:
-    from envdoctor.model.environment import InstalledEnvironment
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 
 __all__ = ["installer_commands"]
 

@@ -10,7 +10,7 @@ from itertools import chain
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 
-__all__ = ["all_rules", "documented", "is_there", "rule", "rules_for"]
+__all__ = ["all_rules", "documented", "rule", "rules_for"]
 
 # What must be there, one of it at least, for any rule whose module's name begins so; others are always looked at.
 # Importing a rule costs more than many a rule's work, so that those without a chance are left alone.

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.source_outline import Outline, may_be_docstring, outline_of, parsed
-from envdoctor.diagnose.source_syntax import guarded_lines, stand_in_lines
+from envdoctor.diagnose.examination import Sources
+from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.source_outline import (
+    Outline,
+    guarded_lines,
+    may_be_docstring,
+    outline_of,
+    parsed,
+    stand_in_lines,
+)
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.finding import Evidence
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
-
-if TYPE_CHECKING:
-    import ast
-
-    from envdoctor.diagnose.examination import Sources
-    from envdoctor.diagnose.rule import Rule
-    from envdoctor.model.finding import Finding, Remedy, Severity
-    from envdoctor.model.project import SourceFile
+from envdoctor.model.project import SourceFile
 
 __all__ = ["EVERYWHERE", "Hit", "ImportSite", "SourceScan", "called_in", "findings_by_file", "scan_of"]
 

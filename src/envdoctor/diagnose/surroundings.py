@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
-from typing import TYPE_CHECKING
 
-from envdoctor.model.environment import EnvironmentKind
-
-if TYPE_CHECKING:
-    from envdoctor.model.environment import InstalledEnvironment
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 
 __all__ = ["is_active", "is_here", "is_inside", "of_conda", "path"]
 

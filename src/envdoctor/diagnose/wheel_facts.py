@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
@@ -13,12 +12,9 @@ from packaging.version import Version
 from envdoctor.model.binary import GpuCode
 from envdoctor.model.build_label import read_label
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.target import OperatingSystem
+from envdoctor.model.target import OperatingSystem, Target
 from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file, torch_labels
-
-if TYPE_CHECKING:
-    from envdoctor.model.target import Target
 
 __all__ = [
     "BuildNeed",

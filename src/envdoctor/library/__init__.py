@@ -10,7 +10,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from envdoctor.library.arguments import (
     Architecture,
@@ -27,15 +26,12 @@ from envdoctor.library.arguments import (
 )
 from envdoctor.library.results import Error, Lock, Report, as_kind
 from envdoctor.model.project import GroupChoice
-from envdoctor.ports import SilentProgress, UsageError
+from envdoctor.ports import Progress, SilentProgress, UsageError
 from envdoctor.render.json_document import report_schema as schema
 from envdoctor.render.untrusted import shown
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.next_command import with_whole_commands
 from envdoctor.verbs.target_choice import TargetChoice
-
-if TYPE_CHECKING:
-    from envdoctor.ports import Progress
 
 __all__ = ["Error", "Lock", "Report", "diagnose", "inspect_environment", "lock", "schema", "smoke"]
 

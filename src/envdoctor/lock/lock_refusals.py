@@ -1,15 +1,23 @@
-"""Everything that stands in the way of a lock: what a person must correct, and what could not be known."""
+"""Everything that stands in the way of a lock: what a person must correct, and what could not be known.
+
+A diagnosis may go on without the metadata and indexes that did not come, and without demands that nobody can follow,
+and say so. A lock would install something else than was asked for.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as Pep508
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.model.candidate import DIRECT_REFERENCE, agreeing, comparable, malformed_hash, safe_hashes
+from envdoctor.model.candidate import DIRECT_REFERENCE, Rejection, agreeing, comparable, malformed_hash, safe_hashes
 from envdoctor.model.compatibility import admits
+from envdoctor.model.conflict import Conflict
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import OverrideSource
 from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
@@ -18,24 +26,97 @@ from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
-from envdoctor.model.unknown import UnknownKind
-from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
+from envdoctor.model.unknown import Unknown, UnknownKind
+from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.resolve.solver import any_version
 
 __all__ = [
     "amiss",
+    "direct_demands",
     "given_up",
     "hash_refusals",
+    "left_open",
     "left_out_unseen",
-    "misread",
-    "not_admitted",
     "not_pinned",
     "nothing_there",
+    "out_of_reach",
+    "rests_on_the_unread",
     "unread",
+    "unread_versions",
     "unsound",
     "with_hashes",
 ]
+
+
+def unread_versions(diagnosis: Diagnosis) -> Iterator[Refusal]:
+    """Yield the versions, in use or passed over, whose metadata did not come.
+
+    What only a build would tell is not among them: to ask again brings nothing, so the lock is written and says it.
+    """
+    for rejection in _left_open(diagnosis):
+        if rejection.unknown is not None and rejection.unknown.may_be_asked_again:
+            yield Refusal(RefusalKind.UNKNOWN, rejection.project, unknown=rejection.unknown)
+
+
+def left_open(diagnosis: Diagnosis) -> tuple[Unknown, ...]:
+    """Return what is not known and stands in no lock's way: what only a build would tell, lines that say nothing."""
+    refused = {refusal.unknown for refusal in unread_versions(diagnosis)} | set(diagnosis.on_trust)
+    return tuple(unknown for unknown in diagnosis.unknowns if unknown not in refused)
+
+
+def _left_open(diagnosis: Diagnosis) -> Iterator[Rejection]:
+    """Yield the rejections that leave something open; the others lie beside every way that was taken."""
+    for rejection in diagnosis.rejections:
+        if rejection.unknown in diagnosis.unknowns:
+            yield rejection
+
+
+def out_of_reach(unreachable: Iterable[Unknown], known: Iterable[Refusal]) -> Iterator[Refusal]:
+    """Yield the indexes that did not answer and of which no other refusal speaks."""
+    spoken_of = {refusal.index for refusal in known}
+    for unknown in unreachable:
+        if unknown.index not in spoken_of:
+            yield Refusal(RefusalKind.UNKNOWN, place=unknown.url, index=unknown.index, unknown=unknown)
+
+
+def direct_demands(resolution: Resolution, index: Index, target: Target) -> Iterator[Refusal]:
+    """Yield the demands of distributions for a file at a URL: the index's file of that name need not be the same."""
+    for package in resolution.packages:
+        for demand in _direct_demands(package, index, target):
+            name = canonicalize_name(demand.name)
+            met = resolution.get(name)
+            if met is not None and package.name not in met.overruled:
+                yield Refusal(
+                    RefusalKind.DIRECT_REFERENCE,
+                    name,
+                    f"{package.name} {package.version} asks for `{demand}`, a direct reference; an index's file need "
+                    "not be the same; an override in a profile can say which version to take",
+                )
+
+
+def _direct_demands(package: ResolvedPackage, index: Index, target: Target) -> Iterator[Pep508]:
+    try:
+        lines = index.metadata(package.file).requires_dist
+    except (MetadataUnavailable, IndexUnavailable):
+        return
+    for line in lines:
+        if "@" not in line:
+            continue
+        with contextlib.suppress(InvalidRequirement):
+            demand = Pep508(line)
+            environments = [target.marker_environment(extra) for extra in ("", *package.extras)]
+            if demand.url and any(may_hold(demand.marker, each) for each in environments):
+                yield demand
+
+
+def rests_on_the_unread(conflict: Conflict, diagnosis: Diagnosis) -> bool:
+    """Return whether a version that could not be read may be the whole reason of a conflict."""
+    unread = {rejection.project for rejection in _left_open(diagnosis)}
+    sides = conflict.clash.sides
+    named: set[str] = {conflict.clash.package, *(item.name for item in conflict.core)}
+    named |= {name for side in sides for name in (side.requirement.name, *side.via)}
+    return bool(unread & named)
 
 
 def amiss(project: Project, target: Target) -> tuple[Refusal, ...]:

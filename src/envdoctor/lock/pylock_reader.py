@@ -1,17 +1,25 @@
-"""A lock on disk, read back: its versions are preferred, its overrides count as accepted."""
+"""A lock on disk, read back: its versions are preferred, its overrides count as accepted, and it may still hold.
+
+Where the cache does not know the project and no index may be asked, the lock alone tells. It was a whole resolution
+when it was written, and what distributions require never changes afterwards. So as long as everything that people
+write now is met by its versions, or was set aside in it on purpose, it still holds. Whether something better exists,
+and what conflicts with what, a lock cannot tell.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from packaging.markers import Marker
 from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock, PylockValidationError
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
 
 from envdoctor.model.compatibility import admits
 from envdoctor.model.dataclass import dataclass
@@ -24,29 +32,64 @@ from envdoctor.model.origin import (
     written_by_a_person,
 )
 from envdoctor.model.override import Override, OverrideSource
-from envdoctor.model.requirement import Requirement, endless_number, may_hold
+from envdoctor.model.requirement import Requirement, RequirementKind, endless_number, may_hold
 from envdoctor.model.step import PlannedFile
-from envdoctor.model.target import Backend
+from envdoctor.model.target import Backend, Target
+from envdoctor.resolve.manifest import Manifest
 from envdoctor.toml_tables import TomlError, read_toml
-
-if TYPE_CHECKING:
-    from packaging.markers import Marker
-    from packaging.utils import NormalizedName
-    from packaging.version import Version
-
-    from envdoctor.model.target import Target
 
 __all__ = [
     "LockError",
     "LockedProject",
     "demand_of_text",
+    "holds",
     "locked_project",
+    "meets",
     "override_of_row",
     "parse_lock",
     "planned_files",
     "read_pylock",
     "target_row",
+    "unchanged",
 ]
+
+
+def holds(manifest: Manifest, locked: LockedProject, choices: tuple[tuple[int, int], ...] = ()) -> bool:
+    """Return whether the lock is for this target and meets everything that applies there.
+
+    ``choices`` are the interpreters that the target may have besides its own.
+    """
+    targets = [manifest.target, *(replace(manifest.target, python=python, python_full=None) for python in choices)]
+    target = next((each for each in targets if locked.targets and locked.is_for(each)), None)
+    if target is None:
+        return False
+    environment = target.marker_environment()
+    excluded = {item.name for item in manifest.exclusions}
+    wanted = [
+        item
+        for item in (*manifest.requirements, *(override.requirement for override in manifest.overrides))
+        if item.name not in excluded and may_hold(item.marker, environment)
+    ]
+    return all(meets(item, locked) for item in wanted)
+
+
+def unchanged(manifest: Manifest, locked: LockedProject) -> bool:
+    """Return whether the lock knows no line that nobody writes any more; with ``holds``, it is still the lock."""
+    overriding = [override.requirement for override in manifest.overrides]
+    return locked.written <= {str(item) for item in (*manifest.requirements, *overriding)}
+
+
+def meets(requirement: Requirement, locked: LockedProject) -> bool:
+    """Return whether the lock has what a person's requirement asks for, or set it aside."""
+    text = str(requirement)
+    if text in locked.set_aside:
+        return True
+    version = locked.versions.get(requirement.name)
+    if version is None:
+        return requirement.kind is RequirementKind.CONSTRAINT
+    if requirement.extras or requirement.url:
+        return text in locked.written  # What an extra brings, only the lock's own writing of that line tells.
+    return requirement.specifier.contains(version, prereleases=True)
 
 
 _OF_A_DISTRIBUTION = re.compile(r"[\w.-]+ \d[\w.+!-]*")

@@ -1,19 +1,25 @@
-"""A resolution as a PEP 751 document.
+"""A resolution as a PEP 751 document, and as constraints and overrides for tools that do not read locks.
 
 One lock speaks of one target, so each package carries the wheels that the target may use, the best first. What other
 tools must not trip over stands in ``[tool.envdoctor]`` and is disposable: patches and steps live beside the lock.
 
 Source: PEP 751 and its specification; ``packaging.pylock`` holds the data model and validates it.
+
+Who asks for what is the same whether it is written for the first time or again. An override that an earlier lock
+records replaces every demand that its authors make on a project, those that agree with it too, and speaks itself as
+one more author. Written down, a demand that the version in use meets is in force, and a lock is nobody's reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 from packaging.markers import Marker
-from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
+from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock, is_valid_pylock_path
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
@@ -21,12 +27,112 @@ from envdoctor.lock.lock_refusals import not_pinned
 from envdoctor.lock.pylock_reader import target_row
 from envdoctor.model.candidate import DistributionFile, FileKind, safe_hashes
 from envdoctor.model.index_url import url_without_secrets
+from envdoctor.model.origin import DistributionOrigin, FileOrigin
 from envdoctor.model.override import Override, OverrideSource
+from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
 
-__all__ = ["build_pylock", "lock_text", "override_row"]
+__all__ = ["build_pylock", "constraints_text", "demands_told_apart", "lock_text", "override_row", "overrides_text"]
+
+
+def demands_told_apart(resolution: Resolution, repair: Repair | None) -> tuple[Resolution, Repair | None]:
+    """Return both with each demand where it belongs: met and in force, or set aside."""
+    packages = tuple(map(_told_apart, resolution.packages))
+    if repair is not None:
+        repair = replace(repair, overrides=tuple(_override(item, resolution) for item in repair.overrides))
+    return replace(resolution, packages=packages), repair
+
+
+def _told_apart(package: ResolvedPackage) -> ResolvedPackage:
+    met = tuple(item for item in package.set_aside if _met(item, package))
+    aside = tuple(item for item in package.set_aside if item not in met)
+    wanted = [item for item in dict.fromkeys((*met, *package.wanted_by)) if not _of_a_lock(item)]
+    return replace(package, wanted_by=tuple(sorted(wanted, key=_people_first)), set_aside=aside)
+
+
+def _override(override: Override, resolution: Resolution) -> Override:
+    package = resolution.get(override.requirement.name)
+    if package is None:
+        return override
+    aside = tuple(item for item in override.sets_aside if not _met(item, package))
+    # Where all of them are met, what the override speaks of is still its business.
+    return override.resolved(override.requirement, aside) if aside else override
+
+
+def _met(requirement: Requirement, package: ResolvedPackage) -> bool:
+    if requirement.url or not requirement.extras <= package.extras:
+        return False
+    return requirement.specifier.contains(package.version, prereleases=True)
+
+
+def _of_a_lock(requirement: Requirement) -> bool:
+    origin = requirement.origin
+    return isinstance(origin, FileOrigin) and is_valid_pylock_path(Path(origin.path))
+
+
+def _people_first(requirement: Requirement) -> tuple[bool, str, int]:
+    origin = requirement.origin
+    if isinstance(origin, DistributionOrigin):
+        return True, "", 0  # In the order in which they were found.
+    return (False, origin.path, origin.line or 0) if isinstance(origin, FileOrigin) else (False, str(origin), 0)
+
+
+_SHOWN = 3
+
+
+def constraints_text(resolution: Resolution, profile: str | None, name: str) -> str:
+    """Return ``name==version`` lines for ``pip install -c``; comments say who wants each package.
+
+    ``name``: of the file that they are written to.
+    """
+    lines = [f"# Constraints of {_whose(profile)}: pip install -c {name} ..."]
+    lines.extend(f"{package.name}=={package.version}{_comment(package)}" for package in resolution.packages)
+    return "\n".join(lines) + "\n"
+
+
+def overrides_text(overrides: Sequence[Override], resolution: Resolution, profile: str | None, name: str) -> str:
+    """Return the overrides for ``uv pip install --overrides``; comments say what each sets aside.
+
+    uv lets an override of torch stand for every demand on torch, torchvision's exact pin among them, and would then
+    take any torchvision. So what is pinned to an overridden project is named too.
+    """
+    lines = [f"# Overrides of {_whose(profile)}: uv pip install --overrides {name} ..."]
+    if not overrides:
+        lines.append("# None: the requirements hold as they stand.")
+        return "\n".join(lines) + "\n"
+    for override in overrides:
+        lines.extend(f"# sets aside {aside} ({aside.origin})" for aside in override.sets_aside)
+        lines.append(_line(override))
+    for package, pinned in _torn(overrides, resolution):
+        lines += [f"# keeps {package.name} with {pinned}", f"{package.name}=={package.version}"]
+    return "\n".join(lines) + "\n"
+
+
+def _whose(profile: str | None) -> str:
+    return f"profile {profile}" if profile else "the project"
+
+
+def _torn(overrides: Sequence[Override], resolution: Resolution) -> Iterator[tuple[ResolvedPackage, str]]:
+    """Yield packages that an override would tear from what they are pinned to, with its name."""
+    overridden = {override.name for override in overrides}
+    for package in resolution.packages:
+        pins = [item.name for item in package.dependencies if item.name in overridden and item.is_pin]
+        if pins and package.name not in overridden:
+            yield package, pins[0]
+
+
+def _line(override: Override) -> str:
+    return override.requirement.pep508.replace('"', "'")
+
+
+def _comment(package: ResolvedPackage) -> str:
+    names = list(dict.fromkeys(str(requirement.origin) for requirement in package.wanted_by))
+    if not names:
+        return ""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"  # wanted by {', '.join(names[:_SHOWN])}{more}"
 
 
 _RowT = TypeVar("_RowT", PackageWheel, PackageSdist)

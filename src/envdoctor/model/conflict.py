@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from packaging.utils import NormalizedName
 
-from envdoctor.model.candidate import RejectionKind
+from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from packaging.utils import NormalizedName
-
-    from envdoctor.model.candidate import Rejection
-    from envdoctor.model.requirement import GroupName, Requirement
-    from envdoctor.model.unknown import Unknown
+from envdoctor.model.requirement import GroupName, Requirement
+from envdoctor.model.unknown import Unknown
 
 __all__ = ["Clash", "ClashSide", "Conflict", "GroupOutcome"]
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol, TypeVar, overload
+from typing import Protocol, TypeVar, overload
+
+from packaging.version import Version
 
 from envdoctor.model.dataclass import dataclass
 
-if TYPE_CHECKING:
-    from packaging.version import Version
-
-__all__ = ["FileTable", "Kind", "Listed", "TabledFiles", "table_of", "tags_of"]
+__all__ = ["FileTable", "Kind", "TabledFiles", "table_of", "tags_of"]
 
 
 class Listed(Protocol):

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.unknown import SubjectKind
+from envdoctor.model.unknown import SubjectKind, Unknown
 
 if TYPE_CHECKING:
     from envdoctor.model.origin import FileOrigin
-    from envdoctor.model.unknown import Unknown
 
 __all__ = ["Applicability", "Command", "Evidence", "Finding", "Look", "Remedy", "Severity", "Waiver"]
 

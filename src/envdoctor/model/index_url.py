@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 __all__ = [
-    "INDEX_SCHEMES",
     "bare_url",
     "index_fault",
     "index_name",

@@ -5,13 +5,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from envdoctor.model.fact import Fact
-    from envdoctor.model.unknown import Unknown
+from envdoctor.model.fact import Fact
+from envdoctor.model.unknown import Unknown
 
 __all__ = ["KernelResult", "KernelStatus", "Placement", "SmokeOutcome", "SmokeRequest"]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from packaging.utils import NormalizedName
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement
 
-if TYPE_CHECKING:
-    from packaging.utils import NormalizedName
-
-__all__ = ["NOWHERE", "PROJECT", "Override", "OverrideSource", "authors_of", "nothing_instead"]
+__all__ = ["NOWHERE", "PROJECT", "Override", "OverrideSource", "nothing_instead"]
 
 NOWHERE = 'python_version < "0"'
 """The marker of an override that leaves a project out; no target meets it. uv's overrides say it so, too."""

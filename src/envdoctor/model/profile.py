@@ -5,19 +5,15 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource, nothing_instead
 from envdoctor.model.requirement import Requirement, RequirementKind
-from envdoctor.model.target import Arch, Backend
-
-if TYPE_CHECKING:
-    from packaging.specifiers import SpecifierSet
-    from packaging.utils import NormalizedName
-
-    from envdoctor.model.target import OperatingSystem, Target
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 
 __all__ = [
     "BoundIndex",

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from envdoctor.model.unknown import Unknown
+from envdoctor.model.unknown import Unknown
 
 __all__ = ["Refusal", "RefusalKind"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import ProfileOrigin
-from envdoctor.model.requirement import RequirementKind
+from envdoctor.model.requirement import Requirement, RequirementKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
     from envdoctor.model.override import Override
-    from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import Resolution
 
 __all__ = ["FileChange", "Repair", "VersionChange", "repair_in_use"]

@@ -1,4 +1,4 @@
-"""What one run has found out, and the exit code that it asks for."""
+"""What one run has found out, the exit code that it asks for, and how two reports or many differ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,21 @@ if TYPE_CHECKING:
     from envdoctor.model.target import Target
     from envdoctor.model.unknown import Unknown
 
-__all__ = ["SCHEMA", "Explained", "FailOn", "FileRead", "Rank", "Report", "Scope", "Setting", "Verdict", "exit_code"]
+__all__ = [
+    "SCHEMA",
+    "Change",
+    "Deviation",
+    "Explained",
+    "FailOn",
+    "FileRead",
+    "Outlier",
+    "Rank",
+    "Report",
+    "Scope",
+    "Setting",
+    "Verdict",
+    "exit_code",
+]
 
 FailOn: TypeAlias = Literal["error", "warning", "never"]
 
@@ -192,3 +206,50 @@ class Explained:
     because: str = ""
     """Why another version was set aside, where a profile says it."""
     unknown_topic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One point in which the second differs from the first."""
+
+    about: str
+    """``package``, ``python``, ``fact``, ``finding``, ``conflict``, ``kernel``, ``verdict``, ``complete``, ``profile``,
+    ``target`` or ``resolution``."""
+    name: str
+    before: str | None
+    after: str | None
+    matters: bool
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """One point in which a report is not like most others."""
+
+    about: str
+    """As in ``Change``, or ``rate``."""
+    name: str
+    value: str | None
+    """None: it has nothing there."""
+    usual: str | None
+    """What most have, or the median."""
+    share: int
+    """How many have the usual, or how many the median is of."""
+    matters: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    """A report and where it differs, what matters first."""
+
+    report: str
+    """Its file, by its path in the folder."""
+    host: str | None
+    rank: int | None
+    verdict: str
+    deviations: tuple[Deviation, ...]
+
+    @property
+    def weight(self) -> int:
+        """How many deviations matter."""
+        return sum(item.matters for item in self.deviations)

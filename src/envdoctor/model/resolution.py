@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
 
+from packaging.utils import NormalizedName
+from packaging.version import Version
+
+from envdoctor.model.candidate import BuildRisk, DistributionFile, Rejection
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
-
-if TYPE_CHECKING:
-    from packaging.utils import NormalizedName
-    from packaging.version import Version
-
-    from envdoctor.model.candidate import BuildRisk, DistributionFile, Rejection
-    from envdoctor.model.requirement import Requirement
-    from envdoctor.model.unknown import Unknown
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.unknown import Unknown
 
 __all__ = [
     "Absence",

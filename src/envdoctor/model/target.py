@@ -5,12 +5,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+
+from packaging import tags
 
 from envdoctor.model.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from packaging import tags
 
 __all__ = ["Arch", "Backend", "OperatingSystem", "Target", "TargetArch", "TargetBackend", "dotted"]
 

@@ -18,7 +18,7 @@ from envdoctor.model.target import Arch, Backend, OperatingSystem
 if TYPE_CHECKING:
     from envdoctor.profile.merge import Entry, Merged
 
-__all__ = ["build_patch", "build_profile", "profile_target"]
+__all__ = ["build_profile", "profile_target"]
 
 # The field of Patch that the key of each kind fills.
 _SUBJECT = {

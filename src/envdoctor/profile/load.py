@@ -11,8 +11,8 @@ from envdoctor.model.profile import Profile
 from envdoctor.profile.build import build_profile
 from envdoctor.profile.consistency import inconsistencies
 from envdoctor.profile.merge import Merged, merge, single
-from envdoctor.profile.shipped_profiles import shipped_names, shipped_path
 from envdoctor.profile.validation import ProfileError, check_document
+from envdoctor.shipped import shipped_names, shipped_path
 from envdoctor.toml_lines import Lines
 from envdoctor.toml_tables import Document, Fault, TomlError, did_you_mean
 

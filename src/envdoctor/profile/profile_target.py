@@ -1,15 +1,19 @@
-"""Which interpreters a profile accepts, and the target that it is for."""
+"""Which interpreters a profile accepts, the target that it is for, and which of its cautions apply there."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
-from envdoctor.model.profile import Profile
-from envdoctor.model.target import Target
+from envdoctor.model.profile import Caution, Profile
+from envdoctor.model.target import OperatingSystem, Target
 
-__all__ = ["KNOWN", "admitted", "python_choices", "target_for"]
+__all__ = ["admitted", "applying", "meets", "python_choices", "target_for"]
 
 KNOWN: tuple[tuple[int, int], ...] = tuple((3, minor) for minor in range(14, 7, -1))
 """CPython versions that a target can have, newest first."""
@@ -53,3 +57,40 @@ def target_for(profile: Profile) -> Target:
         wsl=declared.wsl,
     )
     return replace(target, glibc=declared.glibc or target.glibc, macos=declared.macos or target.macos)
+
+
+def applying(
+    profile: Profile, target: Target | None, versions: Mapping[str, str], cards: int, has_file: Callable[[str], bool]
+) -> Iterator[Caution]:
+    """Yield the cautions that apply, in the profile's order.
+
+    ``versions``: by name, of what is resolved or installed; ``cards``: how many are known; ``has_file``: whether the
+    project has a file that a glob names.
+    """
+    system = target.os if target is not None else profile.target.os
+    for caution in profile.cautions:
+        if _holds(caution, system, versions, cards) and (caution.file is None or has_file(_placed(caution, profile))):
+            yield caution
+
+
+def _placed(caution: Caution, profile: Profile) -> str:
+    return f"{profile.place}/{caution.file}" if profile.place else str(caution.file)
+
+
+def _holds(caution: Caution, system: OperatingSystem, versions: Mapping[str, str], cards: int) -> bool:
+    if caution.os is not None and caution.os is not system:
+        return False
+    if caution.several_cards and cards < 2:
+        return False
+    if caution.python is not None:
+        version = versions.get("python")
+        return version is not None and caution.python.contains(version, prereleases=True)
+    return caution.when is None or meets(caution.when, versions)
+
+
+def meets(condition: str, versions: Mapping[str, str]) -> bool:
+    """Return whether a condition of a profile, such as ``torch>=2.6``, holds for versions by name."""
+    wanted = Requirement(condition)
+    version = versions.get(canonicalize_name(wanted.name))
+    known = version is not None and re.match(r"\d", version) is not None
+    return known and wanted.specifier.contains(version or "", prereleases=True)

@@ -8,7 +8,7 @@ from envdoctor.model.target import Arch, Backend, OperatingSystem
 from envdoctor.profile import grammar as f
 from envdoctor.profile.grammar import Key, Section, SectionKind, Shape, Table
 
-__all__ = ["PATCH_KINDS", "SCHEMA_NUMBER", "SECTIONS"]
+__all__ = ["SCHEMA_NUMBER", "SECTIONS"]
 
 SCHEMA_NUMBER = 1
 PATCH_KINDS = tuple(kind.value for kind in PatchKind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from envdoctor.model.origin import Origin, ProfileOrigin
 from envdoctor.model.override import PROJECT
@@ -11,6 +11,7 @@ from envdoctor.model.profile import (
     BoundIndex,
     Coupling,
     Exclusion,
+    ListedProfile,
     Patch,
     PatchKind,
     PlacementRule,
@@ -19,9 +20,6 @@ from envdoctor.model.profile import (
 )
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.profile.profile_target import python_choices
-
-if TYPE_CHECKING:
-    from envdoctor.model.profile import ListedProfile
 
 __all__ = ["listed", "show_text"]
 

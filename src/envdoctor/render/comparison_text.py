@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from envdoctor.model.comparison import Change, Deviation, Outlier
+from envdoctor.model.report import Change, Deviation, Outlier
 
 __all__ = ["change_lines", "outlier_lines"]
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from envdoctor.model.candidate import RejectionKind
+from envdoctor.model.conflict import Clash, ClashSide, Conflict
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.override import Override
+from envdoctor.model.repair import Repair
+from envdoctor.model.report import Report
+from envdoctor.model.requirement import Requirement
 from envdoctor.render.wording import joined, restated, waiver_of
 
-if TYPE_CHECKING:
-    from envdoctor.model.conflict import Clash, ClashSide, Conflict
-    from envdoctor.model.override import Override
-    from envdoctor.model.repair import Repair
-    from envdoctor.model.report import Report
-    from envdoctor.model.requirement import Requirement
-
 __all__ = [
-    "RepairLine",
     "accepted_text",
     "bystanders",
     "chain",

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Finding, Severity, Waiver
 from envdoctor.model.kernel import KernelResult
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.report import Report
+from envdoctor.model.requirement import Requirement
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.render.conflict_wording import bystanders, chain, placed, rejection_lines, remedy_text
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import count, joined, restated, versions
-
-if TYPE_CHECKING:
-    from envdoctor.model.conflict import Conflict
-    from envdoctor.model.report import Report
-    from envdoctor.model.requirement import Requirement
 
 __all__ = ["Entry", "entries", "repository_path"]
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from envdoctor.model.report import Explained
+from envdoctor.model.resolution import Absence, Explanation
 from envdoctor.render.explanation_text import newer_reason
 from envdoctor.render.json_document import finding_dict, package_dict, requirement_dict
 from envdoctor.render.plain_values import document
 from envdoctor.render.reasons import reason, worded
 from envdoctor.render.untrusted import cleaned
-
-if TYPE_CHECKING:
-    from envdoctor.model.report import Explained
-    from envdoctor.model.resolution import Absence, Explanation
 
 __all__ = ["explanation_json"]
 

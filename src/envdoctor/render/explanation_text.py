@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from packaging.version import Version
 
 from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.origin import DistributionOrigin
-from envdoctor.model.resolution import Absence, AbsenceKind
+from envdoctor.model.report import Explained
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Absence, AbsenceKind, Explanation, NewerVersion, ResolvedPackage, Unmet
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.render.reasons import message_of, reason, rejection_detail
-
-if TYPE_CHECKING:
-    from packaging.version import Version
-
-    from envdoctor.model.report import Explained
-    from envdoctor.model.requirement import Requirement
-    from envdoctor.model.resolution import Explanation, NewerVersion, ResolvedPackage, Unmet
 
 __all__ = ["explanation_lines", "newer_reason"]
 

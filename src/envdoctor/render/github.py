@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from envdoctor.model.finding import Severity
+from envdoctor.model.report import Report
+from envdoctor.render import RenderOptions
 from envdoctor.render.entries import Entry, entries, repository_path
-from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.untrusted import one_line
-from envdoctor.render.wording import headline, judged, subject_line
-
-if TYPE_CHECKING:
-    from envdoctor.model.report import Report
-    from envdoctor.render import RenderOptions
+from envdoctor.render.wording import headline, judged, scope_lines, subject_line
 
 __all__ = ["render"]
 

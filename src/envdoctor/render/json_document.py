@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from envdoctor import __version__
 from envdoctor.model.origin import CommandLineOrigin, DistributionOrigin, FileOrigin, Origin, ProfileOrigin
 from envdoctor.model.report import SCHEMA, Report, Scope
-from envdoctor.model.requirement import GroupKind
-from envdoctor.render.scope_text import holds, why
+from envdoctor.model.requirement import GroupKind, Requirement
 from envdoctor.render.untrusted import clean, shortened
-from envdoctor.render.wording import judged
+from envdoctor.render.wording import holds, judged, why
 
 if TYPE_CHECKING:
     from envdoctor.model.candidate import Rejection
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from envdoctor.model.finding import Finding
     from envdoctor.model.kernel import KernelResult
     from envdoctor.model.repair import Repair
-    from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import Resolution, ResolvedPackage
     from envdoctor.model.target import Target
     from envdoctor.render import RenderOptions

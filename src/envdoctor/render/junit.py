@@ -6,19 +6,15 @@ What fails the check is a failure, what is accepted is skipped, milder findings 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from envdoctor.model.finding import Severity
 from envdoctor.model.kernel import KernelResult, KernelStatus
+from envdoctor.model.report import Report
+from envdoctor.render import RenderOptions
 from envdoctor.render.entries import Entry, entries, repository_path
-from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.untrusted import one_line
-from envdoctor.render.wording import headline
-
-if TYPE_CHECKING:
-    from envdoctor.model.report import Report
-    from envdoctor.render import RenderOptions
+from envdoctor.render.wording import headline, scope_lines
 
 __all__ = ["render"]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.report import Report
+from envdoctor.render import RenderOptions
 from envdoctor.render.conflict_wording import (
     accepted_text,
     bystanders,
@@ -16,7 +18,6 @@ from envdoctor.render.conflict_wording import (
     source_text,
     truncation_text,
 )
-from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.untrusted import one_line
 from envdoctor.render.wording import (
     count,
@@ -30,16 +31,12 @@ from envdoctor.render.wording import (
     python_text,
     rate_text,
     resolution_text,
+    scope_lines,
     speed_up,
     status_text,
     subject_line,
     versions,
 )
-
-if TYPE_CHECKING:
-    from envdoctor.model.conflict import Conflict
-    from envdoctor.model.report import Report
-    from envdoctor.render import RenderOptions
 
 __all__ = ["render"]
 

@@ -25,7 +25,7 @@ from envdoctor.model.step import (
     WriteVariables,
 )
 
-__all__ = ["PLAN_SCHEMA", "plan_document", "plan_json"]
+__all__ = ["plan_document", "plan_json"]
 
 PLAN_SCHEMA = "envdoctor.plan/1"
 

@@ -12,23 +12,20 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from envdoctor import __version__
 from envdoctor.model.finding import Severity, Waiver
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.repair import FileChange
+from envdoctor.model.report import Report
+from envdoctor.model.requirement import Requirement
+from envdoctor.render import RenderOptions
 from envdoctor.render.conflict_wording import override_text
 from envdoctor.render.entries import Entry, entries, repository_path
-from envdoctor.render.scope_text import scope_lines
 from envdoctor.render.untrusted import clean, without_secrets
-from envdoctor.render.wording import headline
-
-if TYPE_CHECKING:
-    from envdoctor.model.repair import FileChange
-    from envdoctor.model.report import Report
-    from envdoctor.model.requirement import Requirement
-    from envdoctor.render import RenderOptions
+from envdoctor.render.wording import headline, scope_lines
 
 __all__ = ["render"]
 

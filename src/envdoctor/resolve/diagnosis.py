@@ -28,7 +28,7 @@ from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved, Solver
 from envdoctor.resolve.verification import Objection, rederive
 
-__all__ = ["BuildRiskOf", "Diagnosis", "diagnose", "resolve", "resolve_or_conflicts"]
+__all__ = ["Diagnosis", "diagnose", "resolve", "resolve_or_conflicts"]
 
 _WHOLE_PROJECTS = frozenset(
     {UnknownKind.DIRECT_REFERENCE, UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER}

@@ -14,9 +14,8 @@ from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution
-from envdoctor.resolve.cautions import with_cautions
 from envdoctor.resolve.offer import Judge, Offer
-from envdoctor.resolve.ranking import blamed, rank
+from envdoctor.resolve.ranking import blamed, rank, with_cautions
 from envdoctor.resolve.relaxations import (
     LEFT_OUT,
     Element,

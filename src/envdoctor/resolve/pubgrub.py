@@ -6,21 +6,17 @@ import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nab_resolver.errors import ResolutionError, ResolutionLimitError, ResolutionTerminatedError
 from nab_resolver.resolver import BaseProvider, Resolver, ResolverObserver
-from nab_resolver.types import Incompatibility, IncompatibilityCause, RootRequirement, Term
+from nab_resolver.types import Incompatibility, IncompatibilityCause, RangeProtocol, RootRequirement, Term
+from packaging.utils import NormalizedName
 
-from envdoctor.resolve.barren import Barren
-from envdoctor.resolve.clauses import Clause, Lessons, Positions, bits_of, constraint_clause, proof_of
+from envdoctor.resolve.clauses import Barren, Clause, Lessons, Positions, bits_of, constraint_clause, proof_of
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import base_name, highest, positions_of
 from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Solved, Unsolvable, View
-
-if TYPE_CHECKING:
-    from nab_resolver.types import RangeProtocol
-    from packaging.utils import NormalizedName
 
 __all__ = ["PubGrub"]
 

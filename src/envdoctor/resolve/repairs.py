@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from packaging.utils import NormalizedName
 
 from envdoctor.model.dataclass import dataclass
+from envdoctor.resolve.core_groups import cheapest_hitting_sets
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.hitting_sets import cheapest_hitting_sets
 from envdoctor.resolve.relaxations import LEFT_OUT, Element, Relaxation, elements_of, from_elements, kept_versions
 from envdoctor.resolve.solver import Demand, GaveUp, Line, Outcome, Proof, Solved, Solver, Unsolvable
 

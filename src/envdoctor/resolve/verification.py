@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import NormalizedName, canonicalize_name
 from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, Resolver
+from resolvelib.structs import RequirementInformation
 
 from envdoctor.model.candidate import DistributionFile
 from envdoctor.model.dataclass import dataclass
@@ -24,9 +25,6 @@ from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable
 from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.requires_dist import may_count
-
-if TYPE_CHECKING:
-    from resolvelib.structs import RequirementInformation
 
 __all__ = ["Objection", "Promise", "rederive", "unmet"]
 

@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.torch_choice import TorchChoice, choose_torch
-from envdoctor.diagnose.torch_ways import BY_EXTRA
+from envdoctor.diagnose.torch_ways import BY_EXTRA, TorchWay
 from envdoctor.model.fact import Fact, Facts
 from envdoctor.model.origin import CommandLineOrigin
+from envdoctor.model.profile import Profile
+from envdoctor.model.project import Project
 from envdoctor.model.requirement import Requirement
-from envdoctor.model.target import TargetBackend
+from envdoctor.model.target import Target, TargetBackend
 from envdoctor.verbs import project_inputs
+from envdoctor.verbs.patient import Patient
+from envdoctor.verbs.settings import Settings
 from envdoctor.verbs.target_choice import TargetChoice, fitted, host_target, pick_target
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.torch_ways import TorchWay
-    from envdoctor.model.profile import Profile
-    from envdoctor.model.project import Project
-    from envdoctor.model.target import Target
-    from envdoctor.verbs.patient import Patient
-    from envdoctor.verbs.settings import Settings
 
 __all__ = ["choose_backend", "facts_for", "way_of_profile", "with_way"]
 

@@ -5,17 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.engine import breakages, examine, is_understood
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rulebook import rules_for
-from envdoctor.lock.still_holds import holds
+from envdoctor.lock.pylock_reader import holds
+from envdoctor.model.conflict import GroupOutcome
+from envdoctor.model.finding import Finding
+from envdoctor.model.project import Project
 from envdoctor.model.report import Report
+from envdoctor.model.resolution import Resolution
+from envdoctor.model.target import Target
+from envdoctor.model.unknown import Unknown
+from envdoctor.ports import Index
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
+from envdoctor.resolve.manifest import Manifest
+from envdoctor.resolve.resolver import Resolver
 from envdoctor.verbs import collector_paused
 from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.check_request import CheckRequest, Diagnosed
@@ -27,20 +36,7 @@ from envdoctor.verbs.scope import with_groups, with_lock_of_another
 from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, idle_waivers, waive
 from envdoctor.verbs.without_profile import changes_anything, found_as_they_stand, found_without_bounds
 
-if TYPE_CHECKING:
-    from packaging.utils import NormalizedName
-
-    from envdoctor.model.conflict import GroupOutcome
-    from envdoctor.model.finding import Finding
-    from envdoctor.model.project import Project
-    from envdoctor.model.resolution import Resolution
-    from envdoctor.model.target import Target
-    from envdoctor.model.unknown import Unknown
-    from envdoctor.ports import Index
-    from envdoctor.resolve.manifest import Manifest
-    from envdoctor.resolve.resolver import Resolver
-
-__all__ = ["Phases", "check", "diagnose_project", "report_of"]
+__all__ = ["check", "diagnose_project", "report_of"]
 
 
 @runtime_checkable

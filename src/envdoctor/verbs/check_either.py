@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from envdoctor.model.project import GroupChoice
+from envdoctor.model.report import Report
+from envdoctor.ports import Progress, Tell
+from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.next_command import Typed, with_whole_commands
-from envdoctor.verbs.patient import open_patient
-
-if TYPE_CHECKING:
-    from envdoctor.model.project import GroupChoice
-    from envdoctor.model.report import Report
-    from envdoctor.ports import Progress, Tell
-    from envdoctor.verbs.index_choice import IndexChoice
-    from envdoctor.verbs.patient import PatientChoice
-    from envdoctor.verbs.target_choice import TargetChoice
+from envdoctor.verbs.patient import PatientChoice, open_patient
+from envdoctor.verbs.target_choice import TargetChoice
 
 __all__ = ["check_either"]
 

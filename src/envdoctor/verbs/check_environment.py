@@ -16,14 +16,13 @@ from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.environment import EnvironmentKind, ProblemKind
 from envdoctor.model.report import Report
-from envdoctor.model.target import TargetProperty
+from envdoctor.model.target import Target, TargetProperty
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
 from envdoctor.verbs import collector_paused
 from envdoctor.verbs.card_choice import with_card
-from envdoctor.verbs.further import further_advisories
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.scope import target_facts
-from envdoctor.verbs.settings import Settings
+from envdoctor.verbs.settings import Settings, further_advisories
 from envdoctor.verbs.target_choice import TargetChoice, assumed_of, fitted, pick_target, torch_of_facts
 
 if TYPE_CHECKING:
@@ -33,11 +32,10 @@ if TYPE_CHECKING:
     from envdoctor.model.conflict import Conflict
     from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
     from envdoctor.model.profile import Profile
-    from envdoctor.model.target import Target
     from envdoctor.verbs.index_choice import IndexChoice
     from envdoctor.verbs.patient import Patient
 
-__all__ = ["check_patient", "could_be_asked", "report_of_patient", "with_requirements"]
+__all__ = ["could_be_asked", "report_of_patient", "with_requirements"]
 
 
 def check_patient(examination: Examination, further: Sequence[Advisory]) -> Report:

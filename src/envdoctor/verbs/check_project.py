@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from envdoctor.model.project import GroupChoice
+from envdoctor.model.report import Report
 from envdoctor.ports import Progress, Tell, UsageError
 from envdoctor.shell_line import shell_line
 from envdoctor.verbs.check import diagnose_project, report_of
+from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.next_command import after_check, after_checks, with_whole_commands
+from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.profile_environments import together
 from envdoctor.verbs.project_inputs import describes_requirements
 from envdoctor.verbs.refused_lock import refusals_in_use
 from envdoctor.verbs.session import open_session
-
-if TYPE_CHECKING:
-    from envdoctor.model.project import GroupChoice
-    from envdoctor.model.report import Report
-    from envdoctor.verbs.index_choice import IndexChoice
-    from envdoctor.verbs.patient import Patient
-    from envdoctor.verbs.target_choice import TargetChoice
+from envdoctor.verbs.target_choice import TargetChoice
 
 __all__ = ["check_project", "refuse_patient_as_project"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.examination import Sources
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Facts
-from envdoctor.model.project import GroupChoice
+from envdoctor.model.project import GroupChoice, Project
 from envdoctor.model.report import Scope
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.verbs.settings import Settings
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from envdoctor.model.finding import Finding
     from envdoctor.model.plan import PatchState
     from envdoctor.model.profile import Profile
-    from envdoctor.model.project import Project
     from envdoctor.model.target import Target
     from envdoctor.model.unknown import Unknown
     from envdoctor.ports import ArchiveReader, Index, Progress

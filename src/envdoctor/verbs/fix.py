@@ -13,13 +13,11 @@ from envdoctor.model.finding import Severity
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.step import PlannedFile
 from envdoctor.model.target import dotted
-from envdoctor.planning.fix_refusals import EnvironmentState
-from envdoctor.planning.leftovers import Leftover, brought, leftovers
+from envdoctor.planning.fix_refusals import EnvironmentState, refused_variables
 from envdoctor.planning.patch_selection import Selection, expand_variables, select, stand_ins
-from envdoctor.planning.plan_maker import PlanInput, make_plan
-from envdoctor.planning.variables import refused_variables
+from envdoctor.planning.plan_maker import Leftover, PlanInput, brought, leftovers, make_plan
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
-from envdoctor.profile.caution_conditions import applying
+from envdoctor.profile.profile_target import applying
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.environment_settings import settings_of, startup_of, with_settings
 from envdoctor.verbs.fix_lock import FixLock, distribution_file, lock_for_fix

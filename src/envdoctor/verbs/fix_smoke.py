@@ -16,10 +16,10 @@ from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
 from envdoctor.planning.patch_selection import expand_variables, select
 from envdoctor.planning.placement import moved
-from envdoctor.verbs.earlier_fixes import Say
 from envdoctor.verbs.environment_places import EnvironmentPart
 from envdoctor.verbs.environment_settings import needed_settings
 from envdoctor.verbs.smoke import smoke
+from envdoctor.verbs.undo import Say
 
 __all__ = ["differing", "moved_components", "proved", "second_step", "settings_called_for"]
 

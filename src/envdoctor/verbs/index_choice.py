@@ -10,14 +10,13 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url
 from envdoctor.model.project import Project
 from envdoctor.model.report import Setting
-from envdoctor.ports import UsageError
+from envdoctor.ports import Progress, UsageError
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
     from envdoctor.adapters.index.project_indexes import ProjectIndexes
     from envdoctor.model.profile import BoundIndex, Profile
     from envdoctor.model.target import Target
-    from envdoctor.ports import Progress
 
 __all__ = ["IndexChoice", "index_settings", "index_urls", "open_ports"]
 
@@ -85,8 +84,12 @@ def open_ports(
 def _named(project: Project | None) -> ProjectIndexes:
     """Return the indexes that the project's files and the machine's configuration name."""
     from envdoctor.adapters.index.pip_settings import read_pip_settings
-    from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, with_machines
-    from envdoctor.adapters.index.uv_configuration import read_uv_configuration
+    from envdoctor.adapters.index.project_indexes import (
+        ProjectIndexes,
+        indexes_of,
+        read_uv_configuration,
+        with_machines,
+    )
 
     own = indexes_of(project) if project else ProjectIndexes()
     return with_machines(own, project, read_pip_settings(), read_uv_configuration())

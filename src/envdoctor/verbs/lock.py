@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from packaging.pylock import Pylock
 
 from envdoctor import __version__
-from envdoctor.lock.companions import constraints_text, overrides_text
 from envdoctor.lock.joined import join_locks
-from envdoctor.lock.lock_refusals import amiss, nothing_there, with_hashes
-from envdoctor.lock.locked_demands import demands_told_apart
-from envdoctor.lock.pylock_reader import LockError, locked_project, read_pylock
-from envdoctor.lock.pylock_writer import build_pylock, lock_text
-from envdoctor.lock.still_holds import holds, unchanged
-from envdoctor.lock.unseen import left_open
+from envdoctor.lock.lock_refusals import amiss, left_open, nothing_there, with_hashes
+from envdoctor.lock.pylock_reader import LockError, holds, locked_project, read_pylock, unchanged
+from envdoctor.lock.pylock_writer import build_pylock, constraints_text, demands_told_apart, lock_text, overrides_text
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.override import Override
 from envdoctor.model.project import ReadingProblem
@@ -36,9 +33,6 @@ from envdoctor.verbs.project_overrides import overrides_of_project
 from envdoctor.verbs.refused_lock import refusals_of
 from envdoctor.verbs.resolver_input import manifest_of
 from envdoctor.verbs.waivers import accepted_by_lock
-
-if TYPE_CHECKING:
-    from packaging.pylock import Pylock
 
 __all__ = [
     "LockChoice",

@@ -12,7 +12,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import FactState
 from envdoctor.model.finding import Command, Severity
 from envdoctor.model.project import GroupChoice
-from envdoctor.model.target import TargetBackend
+from envdoctor.model.target import Target, TargetBackend
 from envdoctor.shell_line import shell_line
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.target_choice import TargetChoice, host_target
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from envdoctor.model.finding import Finding
     from envdoctor.model.refusal import Refusal
     from envdoctor.model.report import Report
-    from envdoctor.model.target import Target
 
 __all__ = [
     "Typed",

@@ -6,15 +6,12 @@ import errno
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.fact import Facts
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import UsageError
-
-if TYPE_CHECKING:
-    from envdoctor.model.environment import InstalledEnvironment
 
 __all__ = ["Pastes", "option_of_paste", "read_log_file", "read_pastes"]
 

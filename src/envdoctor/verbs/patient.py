@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.environment import EnvironmentLock, EnvironmentProblem, PatchedFile, ProblemKind
+from envdoctor.model.environment import (
+    EnvironmentLock,
+    EnvironmentProblem,
+    InstalledEnvironment,
+    PatchedFile,
+    ProblemKind,
+)
 from envdoctor.model.fact import Facts
 from envdoctor.ports import UsageError
 from envdoctor.shell_line import shell_line
@@ -18,7 +24,6 @@ from envdoctor.verbs.pastes import Pastes, read_pastes
 if TYPE_CHECKING:
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.binary import BinaryInventory
-    from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.target import Target
     from envdoctor.model.unknown import Unknown
 
@@ -217,7 +222,7 @@ def _imports(environment: InstalledEnvironment, choice: PatientChoice) -> Callab
         return lambda: environment
     from concurrent.futures import ThreadPoolExecutor
 
-    from envdoctor.adapters.probe.interpreter_imports import probe_imports
+    from envdoctor.adapters.probe.interpreter import probe_imports
 
     pool = ThreadPoolExecutor(max_workers=1)
     running = pool.submit(probe_imports, environment, wanted, choice.import_timeout_s)

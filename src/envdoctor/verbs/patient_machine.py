@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.cards import may_have_a_card
-from envdoctor.model.environment import EnvironmentKind
+from envdoctor.model.binary import BinaryInventory
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 from envdoctor.model.fact import Facts, FactState
 from envdoctor.ports import UsageError
-
-if TYPE_CHECKING:
-    from envdoctor.model.binary import BinaryInventory
-    from envdoctor.model.environment import InstalledEnvironment
 
 __all__ = [
     "here",

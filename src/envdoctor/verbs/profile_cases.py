@@ -6,29 +6,23 @@ They stand in ``my-stack.cases.toml`` beside ``my-stack.toml``. Nothing is insta
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.unknown import UnknownKind
+from envdoctor.model.unknown import Unknown, UnknownKind
 from envdoctor.ports import SilentProgress, UsageError
 from envdoctor.toml_tables import Document, Faults, Table, TomlError
 from envdoctor.verbs.card_choice import card_facts
 from envdoctor.verbs.check import diagnose_project
+from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.session import open_session
 from envdoctor.verbs.target_choice import TargetChoice, read_python
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from envdoctor.model.unknown import Unknown
-    from envdoctor.verbs.check_request import CheckRequest, Diagnosed
-
-__all__ = ["Case", "CaseResult", "exit_code", "read_cases", "run_cases"]
+__all__ = ["Case", "exit_code", "read_cases", "run_cases"]
 
 
 _OF_AN_INDEX = frozenset({UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER})

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.torch_choice import choose_torch
+from envdoctor.diagnose.torch_choice import TorchChoice, choose_torch
+from envdoctor.model.finding import Finding
+from envdoctor.model.override import Override
+from envdoctor.model.project import Project
 from envdoctor.model.target import Arch, Backend, OperatingSystem, TargetBackend
+from envdoctor.model.unknown import Unknown
 from envdoctor.ports import SilentProgress, UsageError
 from envdoctor.profile.catalogue import catalogue
 from envdoctor.profile.load import parse_profile
@@ -16,18 +19,11 @@ from envdoctor.profile.template import new_profile_text
 from envdoctor.profile.validation import ProfileError
 from envdoctor.shipped import needs_in_words
 from envdoctor.verbs.check import diagnose_project
+from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.patient import PatientChoice, open_patient
 from envdoctor.verbs.session import open_session
 from envdoctor.verbs.target_choice import TargetChoice
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.torch_choice import TorchChoice
-    from envdoctor.model.finding import Finding
-    from envdoctor.model.override import Override
-    from envdoctor.model.project import Project
-    from envdoctor.model.unknown import Unknown
-    from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 
 __all__ = ["draft_profile", "new_profile"]
 

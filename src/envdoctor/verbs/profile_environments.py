@@ -9,7 +9,6 @@ from pathlib import Path
 from packaging.utils import NormalizedName
 
 from envdoctor.diagnose.rules.res001_conflicting_requirements import repair_remedy
-from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Finding
 from envdoctor.model.profile import EnvironmentSpec, Profile
 from envdoctor.model.project import Project
@@ -117,7 +116,7 @@ def together(reports: Sequence[Report]) -> Report:
         environment="",
         complete=all(report.complete for report in reports),
         unknowns=tuple(dict.fromkeys(unknown for report in reports for unknown in report.unknowns)),
-        conflicts=tuple(_named(item, report) for report in reports for item in report.conflicts),
+        conflicts=tuple(replace(item, id=_called(item.id, report)) for report in reports for item in report.conflicts),
         conflicts_truncated=any(report.conflicts_truncated for report in reports),
         repairs=tuple(_repair(item, report) for report in reports for item in report.repairs),
         resolution=None,
@@ -132,10 +131,6 @@ def together(reports: Sequence[Report]) -> Report:
 
 def _called(identifier: str, report: Report) -> str:
     return f"{report.environment}:{identifier}"
-
-
-def _named(conflict: Conflict, report: Report) -> Conflict:
-    return replace(conflict, id=_called(conflict.id, report))
 
 
 def _repair(repair: Repair, report: Report) -> Repair:

@@ -12,24 +12,21 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import NormalizedName, canonicalize_name
 
+from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import Requirement, RequirementKind, both_markers, may_hold
-from envdoctor.ports import IndexUnavailable, ProjectNotFound
+from envdoctor.model.target import Target
+from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
-if TYPE_CHECKING:
-    from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
-    from envdoctor.model.target import Target
-    from envdoctor.ports import Index
-
-__all__ = ["ProjectIndex", "as_the_project_says", "left_to_conda"]
+__all__ = ["as_the_project_says", "left_to_conda"]
 
 
 def as_the_project_says(index: Index, project: Project, target: Target) -> Index:

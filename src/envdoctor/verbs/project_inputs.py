@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.card_vendors import card_against
+from envdoctor.diagnose.host_needs import card_against
 from envdoctor.model.fact import Facts
-from envdoctor.model.profile import Profile, ProfileTarget
+from envdoctor.model.profile import ListedProfile, Profile, ProfileTarget
 from envdoctor.model.project import GroupChoice, Project
 from envdoctor.model.target import Arch, Backend, Target, TargetArch
 from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import Document
-from envdoctor.verbs.further import further_profile, further_profiles
 from envdoctor.verbs.index_choice import IndexChoice, index_settings, index_urls, open_ports
-from envdoctor.verbs.settings import Settings, parse_settings
+from envdoctor.verbs.settings import Settings, further_profile, further_profiles, parse_settings
 from envdoctor.verbs.target_choice import (
     TargetChoice,
     for_environment_python,
@@ -30,7 +29,6 @@ from envdoctor.verbs.target_choice import (
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Sources
     from envdoctor.lock.pylock_reader import LockedProject
-    from envdoctor.model.profile import ListedProfile
     from envdoctor.verbs.patient import Patient
 
 __all__ = [
@@ -161,7 +159,7 @@ def pick_profile(named: str | None, settings: Settings, path: Path) -> Profile |
 
 def placed(profile: Profile | None, path: Path, tell: Tell) -> Profile | None:
     """Return a named profile as it reads for a project that has the stack's checkout inside; said aloud."""
-    from envdoctor.profile.nested import folders_of_marks, rooted
+    from envdoctor.profile.catalogue import folders_of_marks, rooted
 
     if profile is None or profile.place or not path.is_dir():
         return profile

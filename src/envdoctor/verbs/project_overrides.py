@@ -12,7 +12,7 @@ from dataclasses import replace
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
-from envdoctor.diagnose.index_account import stated
+from envdoctor.diagnose.examination import stated
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.project import Project

@@ -6,14 +6,17 @@ from collections.abc import Iterator
 
 from envdoctor.lock.lock_refusals import (
     amiss,
+    direct_demands,
     given_up,
     hash_refusals,
     left_out_unseen,
     not_pinned,
+    out_of_reach,
+    rests_on_the_unread,
     unread,
+    unread_versions,
     unsound,
 )
-from envdoctor.lock.unseen import direct_demands, out_of_reach, rests_on_the_unread, unread_versions
 from envdoctor.model.refusal import Refusal
 from envdoctor.model.repair import Repair, repair_in_use
 from envdoctor.model.requirement import Requirement

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
+from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.profile import Profile
 from envdoctor.model.project import FileOption, Project
@@ -18,9 +18,6 @@ from envdoctor.ports import Index
 from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved
-
-if TYPE_CHECKING:
-    from envdoctor.lock.pylock_reader import LockedProject
 
 __all__ = ["choose_python", "manifest_of"]
 

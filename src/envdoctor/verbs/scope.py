@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.model.fact import FactState
-from envdoctor.model.project import FileLeftOut, LeftOut
+from envdoctor.model.project import FileLeftOut, LeftOut, Project
 from envdoctor.model.report import FileRead, Scope, Setting
 from envdoctor.model.target import Target
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.conflict import GroupOutcome
     from envdoctor.model.profile import Profile
-    from envdoctor.model.project import Project
     from envdoctor.verbs.patient import Patient
     from envdoctor.verbs.settings import Settings
     from envdoctor.verbs.target_choice import TargetChoice

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import NormalizedName, canonicalize_name
 
-from envdoctor.diagnose.card_vendors import card_against
+from envdoctor.diagnose.host_needs import card_against
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Facts
 from envdoctor.model.project import GroupChoice
@@ -21,14 +21,13 @@ from envdoctor.verbs import project_inputs
 from envdoctor.verbs.automatic_backend import choose_backend, facts_for, way_of_profile, with_way
 from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.check_request import CheckRequest
-from envdoctor.verbs.further import further_advisories
 from envdoctor.verbs.next_command import Typed
-from envdoctor.verbs.patch_states import patch_states
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.project_index import as_the_project_says, left_to_conda
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, lock_name
 from envdoctor.verbs.repositories import with_repositories
 from envdoctor.verbs.scope import scope_of_project, target_facts
+from envdoctor.verbs.settings import Settings, further_advisories
 from envdoctor.verbs.substitutes import typed_substitutes, with_substitutes
 from envdoctor.verbs.target_choice import fitted, fitted_of_profile
 
@@ -38,10 +37,10 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.torch_ways import TorchWay
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.plan import PatchState
     from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project
     from envdoctor.model.target import Target
-    from envdoctor.verbs.settings import Settings
 
 __all__ = ["Session", "open_session"]
 
@@ -134,7 +133,7 @@ def open_session(
         facts=facts,
         log=patient.log if patient else None,
         not_read=patient.not_read if patient else (),
-        patches=patch_states(chosen, project),
+        patches=_patches(chosen, project),
         scope=scope_of_project(
             read,
             patient,
@@ -274,6 +273,14 @@ def _lock(
     if beside is not None and read is not None and beside.path in read.files:
         beside = None
     return beside or locked_of(patient.environment if patient is not None else None, name)
+
+
+def _patches(profile: Profile | None, project: Path) -> tuple[PatchState, ...]:
+    if profile is None or not any(patch.root == "project" for patch in profile.patches):
+        return ()
+    from envdoctor.adapters.apply.preview import patch_states
+
+    return patch_states(profile, project)
 
 
 def _name_of(profile: Profile | None, groups: GroupChoice, part: str = "") -> str:

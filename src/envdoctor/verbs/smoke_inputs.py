@@ -10,22 +10,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from envdoctor.adapters.smoke.runner import ChildRunner
 from envdoctor.model.profile import Profile
 from envdoctor.model.report import Report
 from envdoctor.model.target import Backend, Target
 from envdoctor.ports import Progress, UsageError
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs import smoke as verb
-from envdoctor.verbs.earlier_fixes import Say
 from envdoctor.verbs.profile_environments import environment_of
 from envdoctor.verbs.project_inputs import TargetChoice
 from envdoctor.verbs.ranks import read_rank
 from envdoctor.verbs.smoke import UnknownKernel, chosen_kernels
-
-if TYPE_CHECKING:
-    from envdoctor.adapters.smoke.runner import ChildRunner
+from envdoctor.verbs.undo import Say
 
 __all__ = [
     "choose_backend",

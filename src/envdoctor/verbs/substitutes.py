@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.dataclass import dataclass
@@ -22,10 +22,7 @@ from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound, UsageError
 from envdoctor.toml_tables import did_you_mean
 
-if TYPE_CHECKING:
-    from envdoctor.lock.pylock_reader import LockedProject
-
-__all__ = ["Substituted", "offers_of_substitutes", "typed_substitutes", "with_substitutes"]
+__all__ = ["offers_of_substitutes", "typed_substitutes", "with_substitutes"]
 
 _OPTION = "--substitute"
 

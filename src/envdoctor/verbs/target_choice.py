@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.compatibility import admits, admitted_minors
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.environment import EnvironmentKind
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 from envdoctor.model.fact import Facts, FactState
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch, TargetBackend, TargetProperty
 from envdoctor.ports import UsageError
@@ -18,7 +18,6 @@ from envdoctor.verbs.card_choice import card_facts
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
 
-    from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.profile import Profile
     from envdoctor.verbs.patient import Patient
     from envdoctor.verbs.settings import Settings

@@ -17,7 +17,7 @@ from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_
 from envdoctor.adapters.apply.journal import fault_of_own
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.model.refusal import Refusal, RefusalKind
-from envdoctor.model.step import PatchFile, RemoveFile
+from envdoctor.model.step import PatchFile, RemoveFile, WriteStub
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.planning.fix_refusals import EnvironmentState
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from envdoctor.model.candidate import DistributionFile
     from envdoctor.model.plan import PatchPreview
     from envdoctor.model.profile import Patch
-    from envdoctor.model.step import WriteStub
     from envdoctor.ports import ArchiveReader
 
 __all__ = ["ThisMachine"]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from envdoctor.model.report import Report
 from envdoctor.verbs.scope import place_in_repository
-
-if TYPE_CHECKING:
-    from envdoctor.model.report import Report
 
 __all__ = ["told_beside"]
 

@@ -17,15 +17,6 @@ from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
 from envdoctor.model.step import PatchFile, RemoveFile
 from envdoctor.planning.plan_maker import environment_digest
-from envdoctor.verbs.earlier_fixes import (
-    WAIT_S,
-    Say,
-    is_cut_short,
-    recover_cut_short,
-    refuse_damaged,
-    undo_command,
-    waiting,
-)
 from envdoctor.verbs.environment_places import EnvironmentPart, parts_of, write_launchers
 from envdoctor.verbs.fix import prepare
 from envdoctor.verbs.fix_elsewhere import Elsewhere, with_patches_alone
@@ -38,6 +29,15 @@ from envdoctor.verbs.treatment_result import (
     failure_events,
     with_whole_errors,
     without_known,
+)
+from envdoctor.verbs.undo import (
+    WAIT_S,
+    Say,
+    is_cut_short,
+    recover_cut_short,
+    refuse_damaged,
+    undo_command,
+    waiting,
 )
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class Treatment:
     def _succeeded(
         self, part: EnvironmentPart, prepared: Prepared, plan: Plan, installer: Installer, journal: str
     ) -> Treated:
-        from envdoctor.adapters.apply.installer_view import ask_installers
+        from envdoctor.adapters.apply.installers import ask_installers
         from envdoctor.adapters.apply.interpreters import python_of
 
         word = ask_installers(python_of(part.environment), installer)

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.documentation import catalogue
-from envdoctor.lock.still_holds import meets
+from envdoctor.lock.pylock_reader import LockedProject, meets
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.finding import Finding, Look, Remedy, Severity, Waiver
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.verbs.settings import WaiverSetting
-
-if TYPE_CHECKING:
-    from envdoctor.lock.pylock_reader import LockedProject
 
 __all__ = ["accepted_by_lock", "expired_waivers", "idle_waivers", "waive"]
 

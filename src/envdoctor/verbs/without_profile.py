@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.finding import Applicability, Command, Evidence, Finding, Look, Remedy, Severity
@@ -21,9 +21,6 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.ports import ArchiveReader, Index
 from envdoctor.resolve.diagnosis import resolve
 from envdoctor.resolve.manifest import Manifest
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.advisories.advisory import Advisory
 
 __all__ = ["changes_anything", "found_as_they_stand", "found_without_bounds"]
 

@@ -8,8 +8,7 @@ import shutil
 from pathlib import Path
 
 from envdoctor.adapters.apply import planted_faults
-from envdoctor.adapters.apply.durable import digest_of
-from envdoctor.adapters.apply.replacing import put_in_place, remove_file, remove_tree
+from envdoctor.adapters.apply.durable import digest_of, put_in_place, remove_file, remove_tree
 
 __all__ = ["Backups", "MissingBackup"]
 

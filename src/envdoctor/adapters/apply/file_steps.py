@@ -8,12 +8,11 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from envdoctor.adapters.apply.durable import digest_of
+from envdoctor.adapters.apply.durable import digest_of, remove_file
 from envdoctor.adapters.apply.journal import Journal, own_folder
 from envdoctor.adapters.apply.paths import PathEscape, resolve_inside
 from envdoctor.adapters.apply.preview import preview_patches
 from envdoctor.adapters.apply.records import PATCH_RECORD, shell_scripts
-from envdoctor.adapters.apply.replacing import remove_file
 from envdoctor.adapters.apply.trees import FolderTree
 from envdoctor.model.step import PatchFile, PatchLater, RemoveFile, WriteRecord, WriteStartup, WriteStub, WriteVariables
 

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from envdoctor.adapters.apply.durable import deferred
+from envdoctor.adapters.apply.durable import KEEPS_OPEN_FILES, deferred
 from envdoctor.adapters.apply.journal import fault_of_own, own_folder
 from envdoctor.adapters.apply.lock_file import locked
-from envdoctor.adapters.apply.replacing import KEEPS_OPEN_FILES
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Held", "folders_made", "hold_environment", "is_blank"]

@@ -12,7 +12,7 @@ from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.process_tree import ProcessTree
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["ChildFailed", "ChildResult", "installer_environment", "run_child"]
+__all__ = ["ChildFailed", "installer_environment", "run_child"]
 
 _KEPT_LINES = 200
 _LINE_LIMIT = 2000

@@ -24,19 +24,10 @@ from typing import Any
 
 from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.backups import Backups
-from envdoctor.adapters.apply.durable import digest_of, sync_folder, write_whole
-from envdoctor.adapters.apply.replacing import is_link
+from envdoctor.adapters.apply.durable import digest_of, is_link, sync_folder, write_whole
 from envdoctor.model.dataclass import dataclass
 
-__all__ = [
-    "JOURNALS",
-    "Journal",
-    "JournalRecord",
-    "fault_of_own",
-    "list_journals",
-    "own_folder",
-    "read_journal",
-]
+__all__ = ["Journal", "JournalRecord", "fault_of_own", "list_journals", "own_folder", "read_journal"]
 
 JOURNALS = "journal"
 _EVENTS = "events.jsonl"

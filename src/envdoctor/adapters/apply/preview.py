@@ -1,4 +1,4 @@
-"""Bytes of a source file as text and back, with its encoding, byte order mark and newlines kept."""
+"""Patches of source files as they would come out, with encoding and newlines kept, and how each patch stands."""
 
 from __future__ import annotations
 
@@ -9,18 +9,54 @@ import io
 import tokenize
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
+from pathlib import Path
 
 from envdoctor.adapters.apply.former import Former, UnpatchedTree
 from envdoctor.adapters.apply.patches import AnchorMissing, patched_text
 from envdoctor.adapters.apply.paths import PathEscape
-from envdoctor.adapters.apply.trees import Tree
+from envdoctor.adapters.apply.trees import FolderTree, Tree
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.plan import PatchPreview
-from envdoctor.model.profile import Patch, PatchKind
+from envdoctor.model.plan import PatchPreview, PatchState
+from envdoctor.model.profile import Patch, PatchKind, Profile
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.step import PatchFile, PatchLater, RemoveFile, WriteStub
 
-__all__ = ["SourceText", "name_of", "preview_patches", "preview_stubs", "read_source"]
+__all__ = ["name_of", "patch_states", "preview_patches", "preview_stubs", "read_source"]
+
+
+def patch_states(profile: Profile, project: Path) -> tuple[PatchState, ...]:
+    """Return how each patch of the project's own files stands, in the profile's order; nothing for a single file."""
+    if not project.is_dir():
+        return ()
+    patches = [patch for patch in profile.patches if patch.root == "project"]
+    return tuple(_state(patches, number, project) for number in range(len(patches)))
+
+
+def _state(patches: Sequence[Patch], number: int, project: Path) -> PatchState:
+    patch, tree = patches[number], FolderTree(project)
+    trees: dict[str, Tree] = {"project": tree, "site-packages": tree}
+    name = name_of(patch)
+    try:
+        here = tuple(path for glob in patch.files for path in tree.match(glob))
+    except PathEscape as error:  # A link that leads out of the project; a fix refuses it, too.
+        return PatchState(name, patch.files, "misfit", str(error))
+    if not here:
+        return PatchState(name, patch.files, "optional" if patch.optional else "absent")
+    made = preview_patches([patch], trees)
+    if made.refusals and _fits_after(patches, number, trees):
+        return PatchState(name, here, "fits")
+    if made.refusals:
+        return PatchState(name, here, "misfit", made.refusals[0].message)
+    if made.skipped:
+        return PatchState(name, here, "optional", made.skipped[0])
+    return PatchState(name, here, "fits" if made.steps else "applied")
+
+
+def _fits_after(patches: Sequence[Patch], number: int, trees: Mapping[str, Tree]) -> bool:
+    """Return whether a patch fits what those before it make of its file."""
+    before = preview_patches(patches[:number], trees)
+    return len(preview_patches(patches[: number + 1], trees).refusals) == len(before.refusals)
+
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -13,15 +13,7 @@ from envdoctor.adapters.apply.durable import digest_of
 from envdoctor.adapters.apply.journal import own_folder
 from envdoctor.model.dataclass import dataclass
 
-__all__ = [
-    "ENVIRONMENT_RECORD",
-    "LOCK_RECORD",
-    "PATCH_RECORD",
-    "FixRecord",
-    "PatchRecord",
-    "read_record",
-    "shell_scripts",
-]
+__all__ = ["PATCH_RECORD", "PatchRecord", "read_record", "shell_scripts"]
 
 ENVIRONMENT_RECORD = "environment.json"
 LOCK_RECORD = "pylock.toml"

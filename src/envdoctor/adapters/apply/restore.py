@@ -13,11 +13,20 @@ from typing import Any
 
 from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.backups import Backups, MissingBackup
-from envdoctor.adapters.apply.durable import deferred, digest_of, partial_of, shielded
+from envdoctor.adapters.apply.durable import (
+    KEEPS_OPEN_FILES,
+    deferred,
+    digest_of,
+    first_in_use,
+    partial_of,
+    put_in_place,
+    remove_file,
+    remove_tree,
+    shielded,
+)
 from envdoctor.adapters.apply.holding import folders_made
 from envdoctor.adapters.apply.journal import Journal, JournalRecord, list_journals, own_folder
 from envdoctor.adapters.apply.reach import check_reach
-from envdoctor.adapters.apply.replacing import KEEPS_OPEN_FILES, first_in_use, put_in_place, remove_file, remove_tree
 from envdoctor.adapters.apply.snapshot import Entry, load_listing, take_listing
 from envdoctor.model.dataclass import dataclass
 

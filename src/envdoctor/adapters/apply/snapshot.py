@@ -11,9 +11,8 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.apply.durable import write_whole
+from envdoctor.adapters.apply.durable import leads_elsewhere, write_whole
 from envdoctor.adapters.apply.interpreters import PythonFacts
-from envdoctor.adapters.apply.replacing import leads_elsewhere
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Entry", "LeadsOut", "load_listing", "save_listing", "take_listing", "touched_files"]

@@ -6,6 +6,7 @@ import io
 import re
 import select
 import socket
+import ssl
 import threading
 import time
 import zlib
@@ -13,15 +14,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http.client import HTTPException, HTTPResponse, RemoteDisconnected
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
 
 from envdoctor.adapters.index.connections import NO_ANSWER, TICK, Connections, watched
 from envdoctor.adapters.index.credentials import origin_of
 from envdoctor.adapters.index.exchange import Asked, ConnectionBroke, TransportError, error_text
-
-if TYPE_CHECKING:
-    import ssl
 
 __all__ = ["DirectClient", "is_usual"]
 

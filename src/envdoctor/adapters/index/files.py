@@ -41,7 +41,7 @@ from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 if TYPE_CHECKING:
     from envdoctor.adapters.index.sdist import SdistContents
 
-__all__ = ["MEMBER_LIMIT", "FileReader", "file_key"]
+__all__ = ["FileReader", "file_key"]
 
 MEMBER_LIMIT = 64 * 1024 * 1024
 """Bytes of one member."""

@@ -32,7 +32,7 @@ from envdoctor.model.index_url import bare_url, index_fault, label_of, mirror_va
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, Progress
 
-__all__ = ["AnyIndex", "as_url", "checked", "default_index_place", "default_index_url", "open_index", "refuse_proxies"]
+__all__ = ["AnyIndex", "checked", "default_index_place", "default_index_url", "open_index"]
 
 
 def checked(url: str | None, source: str) -> str | None:

@@ -18,7 +18,7 @@ from envdoctor.adapters.index.index_settings import PATIENCE_VARIABLE
 from envdoctor.adapters.index.pip_settings import PipSettings, proxy_variable
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["AGAIN", "ATTEMPTS", "PAGE_LIMIT", "Reply", "Transport", "TransportError"]
+__all__ = ["AGAIN", "ATTEMPTS", "Reply", "Transport", "TransportError"]
 
 PAGE_LIMIT = 256 * 1024 * 1024
 """Bytes of a page beyond which something is wrong."""

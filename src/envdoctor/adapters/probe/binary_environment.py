@@ -8,16 +8,12 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.binary_loader import loader_libraries
 from envdoctor.adapters.probe.binary_reader import BinaryUnreadable, read_binary
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.binary import Binary, BinaryInventory
-from envdoctor.model.environment import EnvironmentKind
-
-if TYPE_CHECKING:
-    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
 
 __all__ = ["scan_environment"]
 

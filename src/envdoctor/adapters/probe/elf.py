@@ -13,7 +13,7 @@ from dataclasses import field
 from envdoctor.adapters.probe.binary_stream import Stream, section_text
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["ELF_MAGIC", "ElfHeaders", "read_elf"]
+__all__ = ["ELF_MAGIC", "read_elf"]
 
 ELF_MAGIC = b"\x7fELF"
 

@@ -17,7 +17,7 @@ from envdoctor.adapters.probe.environment_files import read_files, worth_a_look
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, ProblemKind, of_the_system
 
-__all__ = ["Contents", "verify_contents"]
+__all__ = ["verify_contents"]
 
 _CHUNK = 1024 * 1024
 _LARGE = 8 * 1024 * 1024

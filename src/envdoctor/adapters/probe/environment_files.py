@@ -14,17 +14,7 @@ from envdoctor.adapters.probe.environment_metadata import is_forbidden, read_tex
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile, ProblemKind
 
-__all__ = [
-    "BYTE_CODE",
-    "RECORD_LIMIT",
-    "Overview",
-    "look_over",
-    "parse_record",
-    "read_files",
-    "verify_files",
-    "with_files",
-    "worth_a_look",
-]
+__all__ = ["Overview", "look_over", "parse_record", "read_files", "verify_files", "with_files", "worth_a_look"]
 
 MANY_FILES = 10_000
 """Above this many recorded files the sizes of libraries alone are compared; whether a file is there, always."""

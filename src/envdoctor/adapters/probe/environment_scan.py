@@ -17,14 +17,7 @@ from envdoctor.adapters.probe.environment_metadata import is_forbidden, is_gone,
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import CondaPackage, EnvironmentProblem, InstalledDistribution, Platform, ProblemKind
 
-__all__ = [
-    "Scan",
-    "platform_of_tags",
-    "pth_lines",
-    "python_of_tags",
-    "read_conda_packages",
-    "scan_folder",
-]
+__all__ = ["Scan", "platform_of_tags", "python_of_tags", "read_conda_packages", "scan_folder"]
 
 _PLATFORM = re.compile(r"(manylinux|musllinux|linux|win|macosx)(?:_?\d+)*(?:_(\w+))?$")
 _SYSTEMS = {"manylinux": "linux", "musllinux": "linux", "linux": "linux", "win": "win32", "macosx": "darwin"}

@@ -14,12 +14,10 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from envdoctor.adapters.probe.binary_stream import Stream
 from envdoctor.model.binary import GpuCode
-
-if TYPE_CHECKING:
-    from envdoctor.adapters.probe.binary_stream import Stream
 
 __all__ = ["CUDA_SECTIONS", "HIP_SECTIONS", "read_fatbins", "read_hip_bundles", "zstd_head"]
 

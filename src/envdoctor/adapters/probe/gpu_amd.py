@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.adapters.probe.cards import CardListing
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown, unless_barred
-
-if TYPE_CHECKING:
-    from envdoctor.model.fact import Fact
+from envdoctor.model.fact import Fact
 
 __all__ = ["amd_cards", "gfx_name", "parse_hip_path", "parse_node", "parse_rocminfo", "rocm_facts"]
 

@@ -13,16 +13,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.adapters.probe.gpu_other import drm_cards
-from envdoctor.adapters.probe.host_jetson import jetson_of
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
+from envdoctor.adapters.probe.host_system import jetson_of
 from envdoctor.adapters.probe.interpreter_child import last_line
 from envdoctor.model.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from envdoctor.model.fact import Fact
+from envdoctor.model.fact import Fact
 
 __all__ = [
     "NvidiaAnswer",

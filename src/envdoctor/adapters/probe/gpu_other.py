@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.adapters.probe.cards import CardListing
-
-if TYPE_CHECKING:
-    from envdoctor.adapters.probe.host_machine import Machine
+from envdoctor.adapters.probe.host_machine import Machine
 
 __all__ = [
     "DRM",

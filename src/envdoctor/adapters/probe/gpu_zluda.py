@@ -9,13 +9,10 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.binary_reader import BinaryUnreadable, read_binary
 from envdoctor.adapters.probe.host_machine import Machine, absent, known, unknown
-
-if TYPE_CHECKING:
-    from envdoctor.model.fact import Fact
+from envdoctor.model.fact import Fact
 
 __all__ = ["zluda_facts", "zluda_library"]
 

@@ -13,10 +13,9 @@ from envdoctor.adapters.probe.gpu_amd import amd_cards, rocm_facts
 from envdoctor.adapters.probe.gpu_nvidia import cuda_of_driver, nvidia_facts
 from envdoctor.adapters.probe.gpu_other import DRM, apple_card, drm_cards, windows_adapters
 from envdoctor.adapters.probe.gpu_zluda import zluda_facts
-from envdoctor.adapters.probe.host_jetson import jetson_facts
 from envdoctor.adapters.probe.host_machine import Machine, absent, collected, known, unknown
 from envdoctor.adapters.probe.host_overrides import OverrideError, overridden, read_overrides
-from envdoctor.adapters.probe.host_system import system_facts
+from envdoctor.adapters.probe.host_system import jetson_facts, system_facts
 from envdoctor.adapters.probe.host_tools import library_facts, tool_facts
 from envdoctor.model.fact import Fact, Facts, FactState
 

@@ -10,12 +10,9 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from envdoctor.adapters.probe.host_machine import Machine, absent, collected, known, unknown, unless_barred
-
-if TYPE_CHECKING:
-    from envdoctor.model.fact import Fact
+from envdoctor.model.fact import Fact
 
 __all__ = ["TOOLS", "library_facts", "parse_cuda_json", "parse_tool_version", "tool_facts"]
 

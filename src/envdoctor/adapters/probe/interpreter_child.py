@@ -77,7 +77,14 @@ class BoundedChild:
         self.tree: ProcessTree | None = None
         self.reason = ""
         try:
-            self.tree = _start(argv, environment, cwd)
+            self.tree = ProcessTree(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(environment) if environment is not None else None,
+                cwd=cwd,
+            )
         except (OSError, ValueError) as error:
             self.reason = getattr(error, "strerror", None) or str(error)
 
@@ -113,17 +120,6 @@ def run_bounded(
 ) -> ChildOutcome:
     """Run ``argv`` and wait for its end; see BoundedChild."""
     return BoundedChild(argv, timeout_s=timeout_s, limit_bytes=limit_bytes, environment=environment, cwd=cwd).wait()
-
-
-def _start(argv: Sequence[str], environment: Mapping[str, str] | None, cwd: str | None) -> ProcessTree:
-    return ProcessTree(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=dict(environment) if environment is not None else None,
-        cwd=cwd,
-    )
 
 
 def _kill(tree: ProcessTree) -> None:

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from packaging.utils import parse_sdist_filename, parse_wheel_filename
 
 from envdoctor.adapters.probe.listing_parts import Listing, ListingError, distribution, lines_of
-from envdoctor.model.environment import Interpreter
-
-if TYPE_CHECKING:
-    from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.environment import InstalledDistribution, Interpreter
 
 __all__ = ["is_columns", "read_columns", "read_freeze", "read_inspect", "read_pip_json"]
 

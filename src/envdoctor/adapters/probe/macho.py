@@ -12,7 +12,7 @@ from dataclasses import field
 from envdoctor.adapters.probe.binary_stream import Stream, section_text
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["MACHO_MAGICS", "MachoHeaders", "read_macho"]
+__all__ = ["MACHO_MAGICS", "read_macho"]
 
 _FAT = {b"\xca\xfe\xba\xbe": struct.Struct(">IIIII"), b"\xca\xfe\xba\xbf": struct.Struct(">IIQQII")}
 _THIN = {

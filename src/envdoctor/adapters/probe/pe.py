@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import struct
 from dataclasses import field
-from typing import TYPE_CHECKING
 
+from envdoctor.adapters.probe.binary_stream import Stream
 from envdoctor.model.dataclass import dataclass
 
-if TYPE_CHECKING:
-    from envdoctor.adapters.probe.binary_stream import Stream
-
-__all__ = ["PE_MAGIC", "PeHeaders", "read_pe"]
+__all__ = ["PE_MAGIC", "read_pe"]
 
 PE_MAGIC = b"MZ"
 

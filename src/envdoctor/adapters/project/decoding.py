@@ -1,14 +1,145 @@
-"""Files that are not what their name claims: pointers, archives, error pages."""
+"""The bytes of a project's files as text, how long things in them may be, and files that only claim to be such.
+
+What is longer is a mistake or mischief: Python itself refuses to convert numbers of more than 4,300 digits.
+"""
 
 from __future__ import annotations
 
 import codecs
 import json
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
+
+from packaging.specifiers import SpecifierSet
 
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.project import ReadingProblem
 
-__all__ = ["DecodedText", "NotText", "decode", "impostor"]
+__all__ = [
+    "DEEPEST_INCLUDES",
+    "NotText",
+    "ProjectFileError",
+    "beyond_limits",
+    "bounded",
+    "decode",
+    "file_bytes",
+    "impostor",
+    "legible",
+    "overlong",
+]
+
+DEEPEST_INCLUDES = 50
+"""Files that name each other, one inside the other."""
+_LONGEST_LINE = 10_000
+_LONGEST_VERSION = 200
+_NUMBER = re.compile(rf"\d{{{_LONGEST_VERSION + 1}}}")
+_SHOWN = 200
+_SHOWN_MESSAGE = 600
+_MOST_ALIKE = 100
+
+
+def beyond_limits(text: str) -> str | None:
+    """Return what is wrong with the length of a requirement, None where nothing is."""
+    if len(text) > _LONGEST_LINE:
+        return f"it is longer than {_LONGEST_LINE:,} characters"
+    if len(text) > _LONGEST_VERSION and _NUMBER.search(text):
+        return f"it has a number of more than {_LONGEST_VERSION} digits"
+    return None
+
+
+def overlong(specifier: SpecifierSet) -> str | None:
+    """Return what is wrong with the length of a specifier's versions, None where nothing is."""
+    if any(len(clause.version) > _LONGEST_VERSION for clause in specifier):
+        return f"it has a version of more than {_LONGEST_VERSION} characters"
+    return None
+
+
+def legible(problem: ReadingProblem) -> ReadingProblem:
+    """Return a problem that repeats no more of a line than a person would look at."""
+    if len(problem.text) <= _SHOWN and len(problem.message) <= _SHOWN_MESSAGE:
+        return problem
+    text = _cut(problem.text, _SHOWN)
+    message = problem.message.replace(problem.text, text) if len(problem.text) > _SHOWN else problem.message
+    suggestions = tuple(each for each in problem.suggestions if len(each) <= _SHOWN)
+    return replace(problem, text=text, message=_cut(message, _SHOWN_MESSAGE), suggestions=suggestions)
+
+
+def bounded(problems: Sequence[ReadingProblem]) -> tuple[ReadingProblem, ...]:
+    """Return the problems, of each kind no more than a hundred; the last of a kind says how many more there are."""
+    kept: list[ReadingProblem] = []
+    counts: dict[object, int] = {}
+    for problem in problems:
+        counts[problem.kind] = counts.get(problem.kind, 0) + 1
+        if counts[problem.kind] <= _MOST_ALIKE:
+            kept.append(problem)
+    for at, problem in enumerate(kept):
+        more = counts.pop(problem.kind, 0) - _MOST_ALIKE
+        last = max((place for place, other in enumerate(kept) if other.kind is problem.kind), default=at)
+        if more > 0:
+            kept[last] = replace(kept[last], message=f"{kept[last].message} (and {more:,} more like this one)")
+    return tuple(kept)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+_LARGEST = 8 * 1024 * 1024
+
+
+class ProjectFileError(Exception):
+    """A path that cannot be read as a project: not there, not readable, or not what it claims to be."""
+
+    def __init__(self, path: str, line: int | None, message: str, *, empty: bool = False, denied: bool = False) -> None:
+        where = path if line is None else f"{path}:{line}"
+        super().__init__(f"{where}: {message}")
+        self.path = path
+        self.line = line
+        self.message = message
+        self.empty = empty
+        """There is no fault: nothing there says what is needed."""
+        self.denied = denied
+        """It is there, and this user may not read it."""
+
+
+def file_bytes(path: Path, shown: str) -> bytes:
+    """Return a file whole. Raises ProjectFileError for what is no file, may not be read or is too large."""
+    try:
+        what = _special(path.stat().st_mode)
+        if what is not None:
+            raise ProjectFileError(shown, None, f"this is {what}, not a file")
+        with path.open("rb") as stream:
+            data = stream.read(_LARGEST + 1)
+    except FileNotFoundError as error:
+        raise ProjectFileError(shown, None, "there is no such file") from error
+    except IsADirectoryError as error:
+        raise ProjectFileError(shown, None, "this is a directory, not a file") from error
+    except PermissionError as error:
+        raise ProjectFileError(shown, None, "the file may not be read (permission denied)", denied=True) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ProjectFileError(shown, None, f"the file cannot be read: {reason}") from error
+    if len(data) > _LARGEST:
+        raise ProjectFileError(shown, None, "not what it claims to be: it is larger than 8 MiB")
+    return data
+
+
+def _special(mode: int) -> str | None:
+    """Say what a path is that must not be opened: reading a pipe may never end, and a device may do something."""
+    for test, what in (
+        (S_ISDIR, "a directory"),
+        (S_ISFIFO, "a named pipe"),
+        (S_ISSOCK, "a socket"),
+        (S_ISCHR, "a device"),
+        (S_ISBLK, "a device"),
+    ):
+        if test(mode):
+            return what
+    return None if S_ISREG(mode) else "something else"
+
 
 _MAGIC = (
     (b"PK\x03\x04", "a zip archive (a wheel, perhaps)"),

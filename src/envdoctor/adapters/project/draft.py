@@ -12,9 +12,16 @@ from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
-from envdoctor.adapters.project.decoding import NotText, decode, impostor
-from envdoctor.adapters.project.file_bytes import ProjectFileError, file_bytes
-from envdoctor.adapters.project.limits import beyond_limits, legible, overlong
+from envdoctor.adapters.project.decoding import (
+    NotText,
+    ProjectFileError,
+    beyond_limits,
+    decode,
+    file_bytes,
+    impostor,
+    legible,
+    overlong,
+)
 from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url, index_fault
@@ -32,7 +39,7 @@ from envdoctor.model.project import (
 )
 from envdoctor.model.requirement import GroupName, Requirement, RequirementKind
 
-__all__ = ["Apart", "Circumstances", "Draft", "LocalProject", "ProjectFileError", "TextFile"]
+__all__ = ["Circumstances", "Draft", "LocalProject", "ProjectFileError", "TextFile"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,12 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.conda_environment import read_conda_specification
-from envdoctor.adapters.project.decoding import NotText, decode
+from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
-from envdoctor.adapters.project.file_bytes import file_bytes
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
-from envdoctor.adapters.project.script_branches import branches_of, taken
-from envdoctor.adapters.project.script_fallbacks import fallbacks, group_after
+from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
 from envdoctor.adapters.project.specification import parse_line

@@ -10,9 +10,9 @@ from packaging.markers import InvalidMarker, Marker
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
+from envdoctor.adapters.project.decoding import beyond_limits
 from envdoctor.adapters.project.draft import Circumstances, Draft
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
-from envdoctor.adapters.project.limits import beyond_limits
 from envdoctor.adapters.project.managers import expanded_url
 from envdoctor.adapters.project.poetry_versions import Alternatives, poetry_specifier, python_marker
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
@@ -21,7 +21,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import IndexOptionKind, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, Requirement
 
-__all__ = ["read_entry", "read_pipfile", "read_poetry"]
+__all__ = ["read_pipfile", "read_poetry"]
 
 _MARKER_KEYS = (
     "sys_platform",

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
-from envdoctor.adapters.project.limits import beyond_limits
+from envdoctor.adapters.project.decoding import beyond_limits
 
 __all__ = ["Alternatives", "poetry_specifier", "python_marker"]
 
@@ -71,7 +71,7 @@ def _span(specifier: SpecifierSet) -> _Span | None:
         if clause.operator == ">=" or clause.version.endswith(".*"):
             lower = max(lower, release)
         if clause.operator == "==" and clause.version.endswith(".*"):
-            upper = _next(release)
+            upper = (*release[:-1], release[-1] + 1)
         elif clause.operator == "<":
             upper = release
         elif clause.operator != ">=":
@@ -82,10 +82,6 @@ def _span(specifier: SpecifierSet) -> _Span | None:
 def _plain(release: tuple[int, ...]) -> tuple[int, ...]:
     """Return a release without zeros at its end: 3.0 is 3."""
     return _plain(release[:-1]) if release and not release[-1] else release
-
-
-def _next(release: tuple[int, ...]) -> tuple[int, ...]:
-    return (*release[:-1], release[-1] + 1)
 
 
 def _with_gaps(spans: Sequence[_Span | None]) -> SpecifierSet | None:

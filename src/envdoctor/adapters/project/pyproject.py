@@ -8,11 +8,10 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.adapters.project.decoding import DEEPEST_INCLUDES
 from envdoctor.adapters.project.draft import Circumstances, Draft
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
-from envdoctor.adapters.project.limits import DEEPEST_INCLUDES
-from envdoctor.adapters.project.managers import read_hatch, read_pdm
-from envdoctor.adapters.project.pixi import read_pixi
+from envdoctor.adapters.project.managers import read_hatch, read_pdm, read_pixi
 from envdoctor.adapters.project.poetry import read_poetry
 from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
@@ -22,7 +21,7 @@ from envdoctor.adapters.project.uv_sources import apply_sources
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName
 
-__all__ = ["read_dependency_groups", "read_optional_dependencies", "read_pyproject"]
+__all__ = ["read_pyproject"]
 
 _EXTRAS = ("project", "optional-dependencies")
 _SETUPTOOLS = ("tool", "setuptools", "dynamic")

@@ -11,24 +11,23 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from envdoctor.adapters.project.decoding import bounded
 from envdoctor.adapters.project.discovery import enter
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
 from envdoctor.adapters.project.file_names import Form, form_of
-from envdoctor.adapters.project.folder import name_others, read_directory
-from envdoctor.adapters.project.forms import read_one, read_setuptools
+from envdoctor.adapters.project.folder import name_others, read_directory, read_one, read_setuptools
 from envdoctor.adapters.project.group_choice import Wanted
 from envdoctor.adapters.project.in_force import (
     duplicates,
     named_beside,
     overridden,
     separate_superseded,
+    settle_local_places,
     several_places,
 )
-from envdoctor.adapters.project.limits import bounded
-from envdoctor.adapters.project.local_places import settle_local_places
 from envdoctor.adapters.project.pyproject import read_pyproject
 from envdoctor.adapters.project.uv_settings import read_uv_file
-from envdoctor.adapters.project.uv_workspace import workspace_root
+from envdoctor.adapters.project.uv_sources import workspace_root
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, GroupChoice, Project, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName, Requirement

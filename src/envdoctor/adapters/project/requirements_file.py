@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from envdoctor.adapters.project.decoding import DEEPEST_INCLUDES
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
-from envdoctor.adapters.project.limits import DEEPEST_INCLUDES
 from envdoctor.adapters.project.requirement_lines import (
     InvalidOptions,
     LineOptions,
@@ -29,7 +29,6 @@ __all__ = [
     "add_requirement",
     "include_requirements",
     "is_project",
-    "read_local_reference",
     "read_requirement_text",
     "read_requirements_file",
 ]

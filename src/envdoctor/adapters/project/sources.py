@@ -12,7 +12,7 @@ from pathlib import Path
 from envdoctor.adapters.project.decoding import NotText, decode, impostor
 from envdoctor.model.project import SourceFile
 
-__all__ = ["CheckoutSources", "NotebookSources", "is_left_alone", "open_sources"]
+__all__ = ["CheckoutSources", "is_left_alone", "open_sources"]
 
 _SKIPPED = frozenset(
     {".git", ".hg", ".svn", "site-packages", "dist-packages", "node_modules", "build", "dist", "__pycache__", ".tox",

@@ -20,21 +20,12 @@ from packaging.utils import (
     parse_wheel_filename,
 )
 
-from envdoctor.adapters.project.limits import beyond_limits
+from envdoctor.adapters.project.decoding import beyond_limits
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import Requirement
 
-__all__ = [
-    "is_remote",
-    "local_path",
-    "looks_like_path",
-    "names_itself",
-    "parse_line",
-    "parse_pep508",
-    "split_extras",
-    "suggest",
-]
+__all__ = ["is_remote", "local_path", "looks_like_path", "names_itself", "parse_line", "parse_pep508", "split_extras"]
 
 _SHAPE = re.compile(
     r"^(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?P<extras>\[[^\]]*\])?\s*"

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.predicate import Situation
-from envdoctor.diagnose.package_view import Scene, scenes
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.source_scan import scan_of
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.advisories.advisory import Advisory
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.finding import Finding
+from envdoctor.model.finding import Finding
 
 __all__ = ["advise", "once"]
-
-
-def _possible(advisory: Advisory, scene: Scene) -> bool:
-    return all(any(name in scene.packages for name in group) for group in advisory.needs)
 
 
 def _situations(examination: Examination) -> list[Situation]:
@@ -44,7 +37,7 @@ def advise(
     situations = _situations(examination)
     for advisory in shipped_advisories().advisories if advisories is None else advisories:
         for situation in situations:
-            if not _possible(advisory, situation.scene):
+            if not all(any(name in situation.scene.packages for name in group) for group in advisory.needs):
                 continue
             outcome = advisory.judge(situation)
             if not outcome.value:

@@ -15,14 +15,7 @@ from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import advisories_folder
 from envdoctor.toml_tables import Document, Fault, TomlError
 
-__all__ = [
-    "AdvisoryBook",
-    "InvalidAdvisories",
-    "read_advisories",
-    "read_further",
-    "read_some",
-    "shipped_advisories",
-]
+__all__ = ["InvalidAdvisories", "read_advisories", "read_further", "read_some", "shipped_advisories"]
 
 
 @dataclass(frozen=True, slots=True)

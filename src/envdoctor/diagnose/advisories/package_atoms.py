@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -15,11 +14,8 @@ from envdoctor.diagnose.package_view import PackageView, Place
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.repair import repair_in_use
 from envdoctor.model.target import TargetProperty
-from envdoctor.model.version_table import contains
+from envdoctor.model.version_table import VersionTable, contains
 from envdoctor.toml_tables import Table
-
-if TYPE_CHECKING:
-    from envdoctor.model.version_table import VersionTable
 
 __all__ = ["PACKAGE_ATOMS", "table_atom"]
 

@@ -9,14 +9,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.card_facts import card_architectures
 from envdoctor.diagnose.advisories.predicate import Predicate, Situation
+from envdoctor.diagnose.examination import card_architectures
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Remedy
 from envdoctor.model.target import TargetProperty
 from envdoctor.model.version_table import VersionTable
 
-__all__ = ["PLACEHOLDER", "RemedyCase", "Unworded", "choose_remedy", "worded"]
+__all__ = ["PLACEHOLDER", "RemedyCase", "choose_remedy", "worded"]
 
 PLACEHOLDER = re.compile(r"\{([\w-]+)(?:\.(subject|object|public))?\}")
 """``{torch}``, ``{torch.public}``, ``{python}``, ``{cuda}``, or a side of a table: ``{transformers-torch.subject}``."""

@@ -6,17 +6,30 @@ of what else there is to do.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from envdoctor.shipped import advisories_folder
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.advisories.advisory import Advisory
-    from envdoctor.diagnose.advisories.packages_index import Row
     from envdoctor.diagnose.advisories.predicate import Predicate
     from envdoctor.diagnose.examination import Examination
 
-__all__ = ["advisories_for", "index_row"]
+__all__ = ["advisories_for", "index_row", "written_index"]
+
+Row: TypeAlias = tuple[str, str, Sequence[Sequence[str]], Sequence[str]]
+"""Code; file; sets of names of which one each must be there; for those without such sets, the names they mention."""
+
+
+@lru_cache(maxsize=1)
+def written_index() -> tuple[Row, ...]:
+    """Return which advisories can speak of which packages, as `scripts/advisory_index.py` wrote it down."""
+    rows = json.loads((advisories_folder() / "packages-index.json").read_text(encoding="utf-8"))
+    return tuple((code, source, groups, mentioned) for code, source, groups, mentioned in rows)
 
 
 def advisories_for(examination: Examination) -> tuple[Advisory, ...]:
@@ -58,9 +71,7 @@ def _names(examination: Examination) -> frozenset[str] | None:
 
 
 def _possible(names: Collection[str], *, more: bool) -> Iterator[str]:
-    from envdoctor.diagnose.advisories.packages_index import INDEX
-
-    for code, _, groups, mentioned in INDEX:
+    for code, _, groups, mentioned in written_index():
         if groups:
             possible = all(any(name in names for name in group) for group in groups)
         else:

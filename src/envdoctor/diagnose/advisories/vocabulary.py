@@ -12,7 +12,7 @@ from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import advisories_folder, couplings
 from envdoctor.toml_tables import Document, Faults, Table
 
-__all__ = ["InvalidAdvisories", "Shipped", "Vocabulary", "part_of", "shipped", "shipped_tables", "vocabulary"]
+__all__ = ["InvalidAdvisories", "Vocabulary", "part_of", "shipped", "shipped_tables", "vocabulary"]
 
 _ROW = re.compile(r"^(?=\[\[)", re.MULTILINE)
 _CODE_LINE = re.compile(r'^code = "(\w+)"', re.MULTILINE)

@@ -5,26 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.card_facts import card_architectures, facts_like
 from envdoctor.diagnose.advisories.predicate import FALSE, UNKNOWN, Atom, Outcome, Situation, yes
+from envdoctor.diagnose.examination import Examination, card_architectures, facts_like
 from envdoctor.diagnose.module_owners import ModuleOwners
 from envdoctor.diagnose.package_view import Place
 from envdoctor.diagnose.reachable import reachable_files, unused_files
-from envdoctor.diagnose.source_scan import EVERYWHERE, called_in
+from envdoctor.diagnose.source_scan import EVERYWHERE, SourceScan, called_in
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.model.version_table import contains
-from envdoctor.profile.caution_conditions import meets
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.source_scan import SourceScan
-    from envdoctor.toml_tables import Table
+from envdoctor.profile.profile_target import meets
+from envdoctor.toml_tables import Table
 
 __all__ = ["WORLD_ATOMS", "project_atom"]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
 from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of, tells_nothing
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
@@ -18,16 +18,13 @@ from envdoctor.diagnose.logs.solver_output import failures_of_pdm, failures_of_p
 from envdoctor.diagnose.logs.unmet_output import unmet_in
 from envdoctor.diagnose.logs.uv_output import failures_of_uv
 from envdoctor.diagnose.rules import res001_conflicting_requirements
+from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.resolution import Unmet
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.shipped import data_file
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.conflict import Conflict
-    from envdoctor.model.resolution import Unmet
 
 __all__ = ["NOT_UNDERSTOOD", "conflicts_of_log", "findings_of_log"]
 

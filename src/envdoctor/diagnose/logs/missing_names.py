@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.advisories.log_machine import with_what_log_tells
+from envdoctor.diagnose.advisories.log_reading import with_what_log_tells
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.logs.log_failures import LogFailure
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.rules import src002_removed_call
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
@@ -19,10 +20,6 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import TargetProperty
 from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.logs.log_failures import LogFailure
 
 __all__ = ["missing_names"]
 

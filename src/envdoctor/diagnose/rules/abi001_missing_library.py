@@ -26,15 +26,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.binary_links import Links, cuda_library, is_torch_library, links_of, owner, short_path
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.binary import Binary
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.binary import Binary
 
 # Binaries that their packages do without, or of which they load the one that fits: nothing to say.
 _SILENT = (

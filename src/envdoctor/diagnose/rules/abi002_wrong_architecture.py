@@ -18,15 +18,12 @@ Install on the machine itself, or name the target's platform to the installer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.binary_links import links_of, owner, short_path
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.binary import Binary, BinaryFormat
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _FORMATS = {"linux": BinaryFormat.ELF, "windows": BinaryFormat.PE, "macos": BinaryFormat.MACHO}
 _PLATFORMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}

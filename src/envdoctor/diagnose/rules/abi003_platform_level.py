@@ -22,16 +22,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.binary_links import links_of, owner, short_path
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.binary import Binary
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import OperatingSystem, dotted
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.binary import Binary
 
 _Level = tuple[int, int]
 

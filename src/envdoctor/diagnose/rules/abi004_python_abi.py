@@ -22,17 +22,14 @@ Install the distribution again with the environment's own installer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.binary_links import owner, short_path
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.binary import Binary
 from envdoctor.model.environment import of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.binary import Binary
 
 
 def find(examination: Examination) -> Iterator[Finding]:

@@ -20,20 +20,17 @@ Take a release of the package that was built against NumPy 2, or constrain `nump
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from envdoctor.diagnose.binary_links import links_of, owner, short_path
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import Place, scenes
 from envdoctor.diagnose.pairing import misfits
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.model.binary import Binary
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.binary import Binary
 
 
 def find(examination: Examination) -> Iterator[Finding]:

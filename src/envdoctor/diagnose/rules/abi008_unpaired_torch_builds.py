@@ -23,8 +23,8 @@ Install all of them with one command from one index.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import PackageView, Place, scenes
 from envdoctor.diagnose.pairing import COMPANIONS, builds_apart
 from envdoctor.diagnose.rule import Rule
@@ -32,9 +32,6 @@ from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.build_label import read_label
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 
 def find(examination: Examination) -> Iterator[Finding]:

@@ -20,23 +20,18 @@ known to be harmless, record it as an override with the reason.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.accepted_demands import waiver_for
 from envdoctor.diagnose.demand import Demand, Demands
-from envdoctor.diagnose.families import stand_ins
-from envdoctor.diagnose.installed_demands import demands_of
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.installed_demands import demands_of, waiver_for
+from envdoctor.diagnose.module_owners import stand_ins
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import ProblemKind, of_the_system
+from envdoctor.model.environment import InstalledDistribution, ProblemKind, of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledDistribution
 
 
 def find(examination: Examination) -> Iterator[Finding]:

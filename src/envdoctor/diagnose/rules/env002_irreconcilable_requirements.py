@@ -20,18 +20,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.diagnose.accepted_demands import waiver_for
 from envdoctor.diagnose.demand import Demand, Demands
-from envdoctor.diagnose.installed_demands import demands_of
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.installed_demands import demands_of, waiver_for
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 
 def find(examination: Examination) -> Iterator[Finding]:

@@ -19,15 +19,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import ProblemKind
+from envdoctor.model.environment import InstalledEnvironment, ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledEnvironment
 
 
 def find(examination: Examination) -> Iterator[Finding]:

@@ -21,17 +21,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.families import SAME_PACKAGE, family_of, one_to_keep, rivals, what_to_keep
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.module_owners import SAME_PACKAGE, family_of, one_to_keep, rivals, what_to_keep
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _CODE = (".py", ".pyi", ".so", ".pyd", ".dll", ".dylib")
 _HARMLESS = re.compile(

@@ -24,16 +24,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import ProblemKind, of_the_system
+from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment, ProblemKind, of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment
 
 _CODE = re.compile(r"\.(?:py|so(?:\.\d+)*|pyd|dll|dylib|exe)$")
 

@@ -17,19 +17,16 @@ Bring the environment back to the lock (`envdoctor fix`), or lock again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import marker_environment
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.requirement import holds
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledDistribution
 
 # What every environment may hold beside its lock: the tools that fill it.
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "distribute", "envdoctor"})

@@ -19,18 +19,15 @@ Delete the folder and install the distribution again; newer releases have mended
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 
 @dataclass(frozen=True, slots=True)

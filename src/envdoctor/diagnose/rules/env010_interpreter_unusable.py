@@ -18,16 +18,12 @@ Run the interpreter by hand and read its message; make the environment anew wher
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import ProblemKind
+from envdoctor.model.environment import EnvironmentProblem, ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import EnvironmentProblem
 
 _SAYINGS = {
     ProblemKind.INTERPRETER_FAILED: (Severity.ERROR, "`{0}` does not start as it should: {1}"),

@@ -17,16 +17,12 @@ on its own machine.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-
 
 _NOT_TOLD = (ProblemKind.REQUIREMENTS_NOT_TOLD, ProblemKind.NOT_TOLD)
 

@@ -19,21 +19,18 @@ Install what is missing, or let `envdoctor fix` bring the environment to what th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.families import stand_ins
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of, marker_environment
+from envdoctor.diagnose.module_owners import stand_ins
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, Waiver
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import PROJECT
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledDistribution
 
 
 def find(examination: Examination) -> Iterator[Finding]:

@@ -26,12 +26,11 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import of_the_system
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment, of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
     from envdoctor.model.profile import Exclusion, Profile
 
 

@@ -19,15 +19,12 @@ needs none: waive the finding then.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 
 def find(examination: Examination) -> Iterator[Finding]:

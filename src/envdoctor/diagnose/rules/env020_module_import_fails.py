@@ -20,14 +20,11 @@ folder. Install the module again, in the build for this machine.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import ImportOutcome, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _SAYINGS = {
     "missing": "`{0}` cannot be imported: there is no such module",

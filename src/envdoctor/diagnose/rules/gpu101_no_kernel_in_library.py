@@ -24,20 +24,16 @@ Take a build for the card, or build with `TORCH_CUDA_ARCH_LIST` naming it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisories.card_facts import card_architectures
 from envdoctor.diagnose.binary_links import owner, short_path
+from envdoctor.diagnose.examination import Examination, card_architectures
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.rules.res208_no_kernel_for_card import RULE as TORCH_BUILDS
 from envdoctor.diagnose.torch_choice import advice_for_card
 from envdoctor.diagnose.wheel_facts import code_of, shipped_wheel_facts
+from envdoctor.model.binary import Binary
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.binary import Binary
 
 _VENDORS_OWN = ("nvidia-", "cuda-", "rocm", "amd-")
 """Their libraries pick kernels at run time, and some carry a token one alone."""

@@ -27,11 +27,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisories.card_facts import card_architectures
 from envdoctor.diagnose.advisories.predicate import Situation
 from envdoctor.diagnose.advisories.selection import advisories_for
+from envdoctor.diagnose.examination import Examination, card_architectures
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import advice_for_card
@@ -41,9 +40,6 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import FactState
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend, TargetProperty
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _OTHER_WAYS = ("torch-directml", "torch-npu", "intel-extension-for-pytorch", "torch-xla")
 """Distributions that bring their own device to a CPU build."""

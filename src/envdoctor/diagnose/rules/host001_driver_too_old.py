@@ -20,19 +20,16 @@ Upgrade the driver, or take builds for the CUDA that it runs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from envdoctor.diagnose.binary_links import short_path, users_of
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.host_needs import speaks_of_target
 from envdoctor.diagnose.package_view import Place, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _FLOORS = {13: "580", 12: "525", 11: "450"}
 

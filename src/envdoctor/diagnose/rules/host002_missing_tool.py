@@ -19,17 +19,14 @@ Install it with the system's package manager.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.host_needs import is_below, is_missing, speaks_of_target
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.profile import Profile, SystemNeed
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.profile import Profile, SystemNeed
 
 
 def find(examination: Examination) -> Iterator[Finding]:

@@ -19,15 +19,12 @@ Make room, or put the environment and the installer's cache (`PIP_CACHE_DIR`, `U
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.host_needs import speaks_of_target
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _UNPACKED = 2.5
 _LEAST_MEMORY = 2 << 30

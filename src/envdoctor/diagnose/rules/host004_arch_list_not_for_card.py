@@ -21,16 +21,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisories.card_facts import card_architectures
+from envdoctor.diagnose.examination import Examination, card_architectures
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import code_of
 from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _NAMES = {
     "kepler": ("3.5",), "maxwell": ("5.0", "5.2"), "pascal": ("6.0", "6.1"), "volta": ("7.0",), "turing": ("7.5",),

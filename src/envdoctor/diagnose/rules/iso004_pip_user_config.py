@@ -17,16 +17,13 @@ Remove the line (`pip config unset global.user`), or set `PIP_USER=0` for the en
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_here
 from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _EFFECTS = {
     "user": "installs into the user site, or fails in a venv",

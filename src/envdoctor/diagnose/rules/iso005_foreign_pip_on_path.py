@@ -19,17 +19,13 @@ Call `python -m pip` with the python of the environment; make an environment ane
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_active, is_inside, path
-from envdoctor.model.environment import EnvironmentKind, ProblemKind
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment, Isolation, ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledEnvironment, Isolation
 
 
 def find(examination: Examination) -> Iterator[Finding]:

@@ -18,16 +18,13 @@ the order in which they were activated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_active, is_here, of_conda, path
 from envdoctor.model.environment import EnvironmentKind, Isolation
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 
 def find(examination: Examination) -> Iterator[Finding]:

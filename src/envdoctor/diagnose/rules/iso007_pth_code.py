@@ -19,14 +19,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _KNOWN = re.compile(
     r"distutils-precedence|_distutils_hack|__editable__|-nspkg|_virtualenv|coverage|cov_core|pytest-cov|pywin32"

@@ -17,15 +17,12 @@ Set `PYTHONNOUSERSITE=1` and unset `PYTHONPATH`, or uninstall the one that is in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_inside
+from envdoctor.model.environment import InstalledDistribution
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledDistribution
 
 
 def find(examination: Examination) -> Iterator[Finding]:

@@ -25,23 +25,18 @@ Take one line away, or override it: the repairs of the report are the smallest s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
+from envdoctor.model.conflict import ClashSide, Conflict
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.conflict import ClashSide, Conflict
-    from envdoctor.model.override import Override
-    from envdoctor.model.repair import Repair
-    from envdoctor.model.target import Target
-
+from envdoctor.model.override import Override
+from envdoctor.model.repair import Repair
+from envdoctor.model.target import Target
 
 _APART = "change or remove one of these requirements, or use separate environments"
 

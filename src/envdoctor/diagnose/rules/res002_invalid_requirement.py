@@ -23,19 +23,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as ParsedRequirement
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.project import ReadingProblem
 
 _VERSION = re.compile(r"(?:===|[=!<>~]=|[<>])\s*([^\s,;)]+)")
 _SINGLE = re.compile(r"[\w\]]\s*=(?!=)\s*\w")

@@ -24,16 +24,12 @@ accelerate==0.25.0
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin, Origin
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement
 
 _METADATA = ("setup.py", "setup.cfg", "pyproject.toml")
 

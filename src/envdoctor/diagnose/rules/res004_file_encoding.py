@@ -21,17 +21,13 @@ A file saved by a Windows editor as "Unicode" is UTF-16 LE; `gradio==4.43.0` may
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.project import Project, ReadingProblemKind
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.project import Project
 
 
 def _read_all_the_same(project: Project, path: str) -> str:

@@ -22,17 +22,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _VALUES = {
     "platform_system": ("Linux", "Windows", "Darwin", "Java", "FreeBSD"),

@@ -23,16 +23,12 @@ What was not read was not checked either: the diagnosis speaks of less than what
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Severity
-from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.project import ReadingProblem
 
 _SEVERITY = {
     ReadingProblemKind.MISSING_FILE: Severity.ERROR,

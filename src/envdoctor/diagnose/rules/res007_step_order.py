@@ -27,19 +27,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as ParsedRequirement
 from packaging.utils import canonicalize_name
 
+from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination, Sources
-    from envdoctor.model.project import InstallCommand, Project
+from envdoctor.model.project import InstallCommand, Project
 
 _NAME = re.compile(r"^[ \t]*([A-Za-z0-9][\w.-]*)", re.MULTILINE)
 

@@ -25,15 +25,12 @@ In a batch file add `|| exit /b 1`; in a shell script `set -e`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.project import InstallCommand
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.project import InstallCommand
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

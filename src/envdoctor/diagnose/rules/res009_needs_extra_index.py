@@ -24,24 +24,15 @@ torch==2.0.1+cu118
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import mirror_variable
 from envdoctor.model.project import IndexOptionKind
-from envdoctor.model.requirement import may_hold
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement, may_hold
 
 _NAMING = (IndexOptionKind.INDEX_URL, IndexOptionKind.EXTRA_INDEX_URL, IndexOptionKind.FIND_LINKS)
-
-
-def _label(requirement: Requirement) -> str | None:
-    return next((item.version.partition("+")[2] for item in requirement.specifier if "+" in item.version), None)
 
 
 def _places(examination: Examination, requirement: Requirement) -> Iterator[str]:
@@ -77,7 +68,7 @@ def _remedy(examination: Examination, requirement: Requirement, label: str, *, k
 def _find(examination: Examination) -> Iterator[Finding]:
     environment = examination.target.marker_environment() if examination.target else None
     for requirement in examination.project.requirements if examination.project else ():
-        label = _label(requirement)
+        label = next((item.version.partition("+")[2] for item in requirement.specifier if "+" in item.version), None)
         if label is None or requirement.url or not may_hold(requirement.marker, environment):
             continue  # A direct reference says itself where it is.
         places = list(_places(examination, requirement))

@@ -21,16 +21,12 @@ a newer one, and every Python for which 1.23 has no wheel.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _CLOSE = frozenset({"numpy", "setuptools", "protobuf", "pydantic"})
 

@@ -24,21 +24,17 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.candidate import CoreMetadata
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.requirement import may_hold
+from envdoctor.model.requirement import Requirement, may_hold
+from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.candidate import CoreMetadata
-    from envdoctor.model.requirement import Requirement
-    from envdoctor.model.resolution import ResolvedPackage
 
 _IN_MARKER = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]|['"]([^'"]+)['"]\s*==\s*extra""")
 

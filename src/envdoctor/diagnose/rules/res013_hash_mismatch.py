@@ -22,18 +22,14 @@ edited and its hashes were not, or the index serves other files than those that 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import agreeing, comparable, malformed_hash
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.requirement import may_hold
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.requirement import Requirement
-    from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.model.requirement import Requirement, may_hold
+from envdoctor.model.resolution import ResolvedPackage
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

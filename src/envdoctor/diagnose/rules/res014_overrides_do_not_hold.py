@@ -23,17 +23,14 @@ override of torch needs its companions beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.file_reach import pythons_in_words, reach_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _TIED = "override what these lines are tied to as well: binaries that belong together move together"
 

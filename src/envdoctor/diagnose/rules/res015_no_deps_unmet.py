@@ -22,23 +22,18 @@ is known to work; where it does not, the package fails at its first import or ca
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.index_account import stated
+from envdoctor.diagnose.examination import Examination, stated
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.requirement import RequirementKind, may_hold
+from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
+from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.requirement import Requirement
-    from envdoctor.model.resolution import ResolvedPackage
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

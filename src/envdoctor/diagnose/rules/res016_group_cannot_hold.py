@@ -27,23 +27,16 @@ cli = ["click<8"]
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.chains import line_of
+from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.conflict import GroupOutcome
+from envdoctor.model.conflict import ClashSide, Conflict, GroupOutcome
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
-from envdoctor.model.requirement import GroupKind, GroupName
+from envdoctor.model.requirement import GroupKind, GroupName, Requirement
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.shell_line import shell_line
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.conflict import ClashSide, Conflict
-    from envdoctor.model.requirement import Requirement
-
 
 _MOST = 3
 """So many of one kind and cause are told one by one."""

@@ -21,16 +21,12 @@ Nothing in this report speaks of them. What is installed by one of them is not w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.project import LeftOut
+from envdoctor.model.project import FileLeftOut, LeftOut
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.project import FileLeftOut
 
 _MOST = 4
 

@@ -26,16 +26,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.requirement import RequirementKind, may_hold
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 
 _VCS = re.compile(r"^(?:git|hg|svn|bzr)\+")
 _HASH = re.compile(r"#(?:.*&)?(?:sha256|sha384|sha512)=", re.I)

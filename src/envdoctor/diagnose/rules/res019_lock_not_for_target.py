@@ -24,20 +24,16 @@ lock for the machine on which they run, and their lock looks the same as one for
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import agreeing, comparable
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.requirement import may_hold
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.project import Project
-    from envdoctor.model.requirement import Requirement
-    from envdoctor.model.resolution import Resolution
-    from envdoctor.model.target import Target
+from envdoctor.model.project import Project
+from envdoctor.model.requirement import Requirement, may_hold
+from envdoctor.model.resolution import Resolution
+from envdoctor.model.target import Target
 
 _MOST = 6
 

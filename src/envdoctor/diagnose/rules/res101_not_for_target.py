@@ -28,11 +28,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
-from envdoctor.diagnose.chains import line_of
-from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.families import family_of, one_to_keep
+from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.file_reach import Reach, in_words, pythons_in_words, reach_of, span_in_words
-from envdoctor.diagnose.module_owners import meant_by
+from envdoctor.diagnose.module_owners import family_of, meant_by, one_to_keep
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.compatibility import admits, can_use

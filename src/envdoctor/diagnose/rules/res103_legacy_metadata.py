@@ -23,15 +23,11 @@ omegaconf 2.0.6 says `PyYAML (>=5.1.*)`; fairseq 0.12.2 needs omegaconf below 2.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.examination import Examination, chain_to
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.origin import FileOrigin
+from envdoctor.model.origin import FileOrigin
 
 _REMEDY = "let uv install it, or pip below 24.1, or override the requirement to a version with valid metadata"
 # Versions with valid metadata that are known to work where older ones were asked for.

@@ -23,26 +23,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
 
-from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.examination import Examination, chain_to
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.candidate import BuildRisk, FileKind
+from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin, written_by_a_person
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
-
-if TYPE_CHECKING:
-    from packaging.utils import NormalizedName
-    from packaging.version import Version
-
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.candidate import DistributionFile
-    from envdoctor.model.requirement import Requirement
-    from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 
 _MOST = 3
 _LONG_AGO = 1.5

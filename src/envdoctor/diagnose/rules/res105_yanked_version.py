@@ -20,14 +20,10 @@ whisperx 3.1.1 to 3.1.6 are yanked: unofficial releases by a third party.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.examination import Examination, chain_to
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

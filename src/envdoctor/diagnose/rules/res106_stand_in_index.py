@@ -22,20 +22,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.index_account import silent
+from envdoctor.diagnose.examination import Examination, silent
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import index_name, mirror_variable
-from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.project import IndexOption
-    from envdoctor.model.resolution import ResolvedPackage
-    from envdoctor.model.unknown import Unknown
-
+from envdoctor.model.project import IndexOption
+from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.model.unknown import SubjectKind, Unknown
 
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 

@@ -23,15 +23,11 @@ The rest of the report may be right by luck alone: what was not read can hold an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule, name_rows
 from envdoctor.model.finding import Finding, Remedy, Severity
-from envdoctor.model.unknown import SubjectKind, UnknownKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.unknown import Unknown
+from envdoctor.model.unknown import SubjectKind, Unknown, UnknownKind
 
 _MOST_APART = 2
 _NAMELESS = {UnknownKind.SEARCH_GIVEN_UP: "the search gave up", UnknownKind.UNSOUND: "the resolution"}

@@ -23,14 +23,11 @@ A fresh machine commits a comment in requirements.txt: the hook has no cache yet
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule, name_rows
 from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

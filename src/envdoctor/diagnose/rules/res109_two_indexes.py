@@ -29,17 +29,13 @@ The extra index has `rich` 99.0, the default one 15.0.0: 99.0 is installed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.index_account import outbid
+from envdoctor.diagnose.examination import Examination, outbid
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import index_name
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 
 def _find(examination: Examination) -> Iterator[Finding]:

@@ -23,17 +23,13 @@ erases the exact pins of its companions too. torch from the cu118 index beside t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.examination import Examination, chain_to
+from envdoctor.diagnose.package_view import PackageView, Scene
 from envdoctor.diagnose.pairing import COMPANIONS, PAIR_TABLES, builds_apart, misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.repair import repair_in_use
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.package_view import PackageView, Scene
 
 
 def _overridden(examination: Examination, other: PackageView) -> bool:

@@ -30,10 +30,8 @@ from typing import TYPE_CHECKING
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.advisories.card_facts import card_architectures
-from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.index_account import silent
-from envdoctor.diagnose.package_view import Place, scenes
+from envdoctor.diagnose.examination import card_architectures, chain_to, silent
+from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import advice_for_card, way_through
 from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
@@ -50,7 +48,6 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.package_view import PackageView, Scene
     from envdoctor.model.resolution import ResolvedPackage
 
 _WORDS = {Backend.CUDA: "a CUDA build", Backend.ROCM: "a ROCm build", Backend.XPU: "an XPU build"}

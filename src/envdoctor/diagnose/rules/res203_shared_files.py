@@ -23,20 +23,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.chains import chain_to
-from envdoctor.diagnose.families import what_to_keep
+from envdoctor.diagnose.examination import Examination, chain_to
+from envdoctor.diagnose.module_owners import what_to_keep
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import Family, shipped_wheel_facts
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.resolution import Resolution, ResolvedPackage
-
 
 _MOST = 4
 

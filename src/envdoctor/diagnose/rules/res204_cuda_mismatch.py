@@ -23,20 +23,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.package_view import Scene
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend
 from envdoctor.model.version_table import contains
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.package_view import Scene
 
 # What a process loads. Others of NVIDIA's packages bring files for several CUDA releases side by side.
 _NVIDIA = re.compile(

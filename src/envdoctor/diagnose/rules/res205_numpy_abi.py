@@ -21,18 +21,14 @@ torch 2.1.1 beside numpy 2.1; `opencv-python==4.8.1.78`, whose metadata asks for
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.examination import Examination, chain_to
+from envdoctor.diagnose.package_view import PackageView, Scene
 from envdoctor.diagnose.pairing import built_for_numpy1, misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.package_view import PackageView, Scene
 
 _TABLES = ("torch-numpy", "onnxruntime-numpy", "onnxruntime-gpu-numpy")
 

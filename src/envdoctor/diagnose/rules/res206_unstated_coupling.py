@@ -23,26 +23,22 @@ lets a newer companion stand beside an older torch, and that pair does not load.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
-from envdoctor.diagnose.chains import chain_to
+from envdoctor.diagnose.examination import Examination, chain_to
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import repair_in_use
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.version_table import contains
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.requirement import Requirement
-    from envdoctor.model.resolution import Resolution, ResolvedPackage
 
 _COMPANIONS = frozenset({"torchaudio", "torchvision", "torchcodec"})
 # Releases whose metadata names no torch: the newest one that a resolver would take if nothing else spoke.

@@ -24,17 +24,13 @@ cannot is a note.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.advisories.card_facts import card_architectures
+from envdoctor.diagnose.examination import Examination, card_architectures
 from envdoctor.diagnose.package_view import PackageView, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import advice_for_card
 from envdoctor.diagnose.wheel_facts import KernelSet, code_of, shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 
 def runs_on(card: str, architectures: tuple[str, ...], ptx: str | None) -> bool | None:

@@ -26,17 +26,13 @@ A torch of AMD's index without the extra of a card is a warning: it installs and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import choose_torch
-from envdoctor.diagnose.torch_ways import BY_EXTRA
+from envdoctor.diagnose.torch_ways import BY_EXTRA, TorchWay
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend, OperatingSystem
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.torch_ways import TorchWay
 
 
 def find(examination: Examination) -> Iterator[Finding]:

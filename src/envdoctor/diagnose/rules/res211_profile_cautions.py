@@ -18,16 +18,13 @@ Read them. `envdoctor profiles show NAME` says all of them, whether they apply o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.target import Backend
 from envdoctor.model.unknown import SubjectKind
-from envdoctor.profile.caution_conditions import applying
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
+from envdoctor.profile.profile_target import applying
 
 
 def find(examination: Examination) -> Iterator[Finding]:

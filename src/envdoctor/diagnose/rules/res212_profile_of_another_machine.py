@@ -18,17 +18,14 @@ Take the profile for that system and card (`envdoctor profiles list`), or none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from envdoctor.diagnose.card_vendors import card_against
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.host_needs import card_against
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.profile import Profile
+from envdoctor.model.target import Target
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.profile import Profile
-    from envdoctor.model.target import Target
 
 
 def find(examination: Examination) -> Iterator[Finding]:

@@ -31,8 +31,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.module_owners import ModuleOwners
 from envdoctor.diagnose.reachable import (
     conditional_files,
@@ -45,12 +46,8 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import ImportSite, SourceScan, scan_of
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import ReadingProblemKind
+from envdoctor.model.project import Project, ReadingProblemKind
 from envdoctor.toml_tables import TomlError, read_toml
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.project import Project
 
 # Modules of the standard library that later versions dropped, with the first version without them.
 _DROPPED = {

@@ -24,8 +24,9 @@ have a name, removed or not yet there; where the version is known to have it, no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import PackageView, scenes
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
@@ -35,9 +36,6 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 
 def _finding(row: dict[str, Any], package: PackageView, hits: list[Hit], *, reached: bool) -> Finding:

@@ -22,17 +22,14 @@ import that failed (`except ImportError`), the finding is mild.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import called_in, scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _CALL = (
     r"(?:subprocess\.(?:run|call|check_call|check_output|Popen)|os\.system|os\.popen|run_cmd|run_pip)\s*\("

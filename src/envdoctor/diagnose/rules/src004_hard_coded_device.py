@@ -21,16 +21,13 @@ the name `cuda`; there it matters only where a component must run on the CPU.)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import Hit, findings_by_file, scan_of
 from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.target import Backend
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _DEVICE = r"""["']cuda:\d+["']|\.to\(\s*["']cuda["']\s*[,)]|\.cuda\(\s*\)|device\s*=\s*["']cuda["']"""
 _GUARDED = ("is_available", " if ", "argparse", "add_argument")

@@ -23,21 +23,17 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.source_scan import scan_of
+from envdoctor.diagnose.source_scan import ImportSite, SourceScan, scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin, FileOrigin
+from envdoctor.model.project import SourceFile
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.shipped import data_file
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.diagnose.source_scan import ImportSite, SourceScan
-    from envdoctor.model.project import SourceFile
 
 # Loaded before a script begins, so that no file can take their place.
 _LOADED = frozenset(sys.builtin_module_names) | {

@@ -35,8 +35,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.reachable import files_from
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_outline import parsed
@@ -46,9 +47,6 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.target import Backend
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.shipped import data_file
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _CONVERTS = re.compile(r"\b(?:ct|coremltools)\.(?:converters\.\w+\.)?convert\(")
 _NOT_CORE_ML = re.compile(r"\bnot \w*core_?ml", re.IGNORECASE)

@@ -26,16 +26,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import Hit, findings_by_file, scan_of
 from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.target import Backend
 from envdoctor.model.unknown import SubjectKind
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
 
 _CHOICE = (
     r"""["']cuda(?::0)?["']\)? if (?:torch\.)?cuda\.is_available\(\)"""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from envdoctor.model.conflict import Clash, Conflict
+from envdoctor.model.repair import Repair
+from envdoctor.model.report import Report
 from envdoctor.render.conflict_wording import (
     accepted_text,
     bystanders,
@@ -17,13 +18,8 @@ from envdoctor.render.conflict_wording import (
     source_text,
     truncation_text,
 )
+from envdoctor.render.human.console import Page
 from envdoctor.render.wording import count, joined, versions
-
-if TYPE_CHECKING:
-    from envdoctor.model.conflict import Clash, Conflict
-    from envdoctor.model.repair import Repair
-    from envdoctor.model.report import Report
-    from envdoctor.render.human.console import Page
 
 __all__ = ["write_conflicts", "write_repairs"]
 

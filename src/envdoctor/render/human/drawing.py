@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rich.console import RenderableType
-    from rich.table import Table
 
 __all__ = ["Drawing"]
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from envdoctor.render.human.console import Page
+from envdoctor.render import RenderOptions
+from envdoctor.render.human.console import Page, Span
 from envdoctor.render.untrusted import clean
-
-if TYPE_CHECKING:
-    from envdoctor.render import RenderOptions
-    from envdoctor.render.human.console import Span
 
 __all__ = ["document", "listing", "outline"]
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
 
-from envdoctor.adapters.apply.patches.anchor import AnchorMissing
-from envdoctor.model.profile import PatchKind
-
-if TYPE_CHECKING:
-    from envdoctor.model.profile import Patch
+from envdoctor.model.profile import Patch, PatchKind
 
 __all__ = ["AnchorMissing", "patched_text"]
+
+
+class AnchorMissing(Exception):
+    """The place that a patch changes is not in the file; the text says what was looked for."""
+
+    def __init__(self, looked_for: str) -> None:
+        super().__init__(looked_for)
+        self.looked_for = looked_for
 
 
 def patched_text(patch: Patch, text: str) -> str:

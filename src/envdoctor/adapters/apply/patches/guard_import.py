@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import libcst as cst
 
-from envdoctor.adapters.apply.patches.anchor import AnchorMissing
+from envdoctor.adapters.apply.patches import AnchorMissing
 from envdoctor.adapters.apply.patches.syntax import code_of, dotted, parse, parse_statements
 from envdoctor.model.profile import Patch
 

@@ -7,7 +7,7 @@ import re
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.apply.patches.anchor import AnchorMissing
+from envdoctor.adapters.apply.patches import AnchorMissing
 from envdoctor.model.profile import Patch
 
 __all__ = ["apply"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.adapters.apply.patches.anchor import AnchorMissing
+from envdoctor.adapters.apply.patches import AnchorMissing
 from envdoctor.model.profile import Patch
 
 __all__ = ["apply"]

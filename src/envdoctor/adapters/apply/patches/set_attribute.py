@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from envdoctor.adapters.apply.patches.anchor import AnchorMissing
+from envdoctor.adapters.apply.patches import AnchorMissing
 from envdoctor.adapters.apply.patches.syntax import ScopedTransformer, code_of, dotted, parse, parse_expression
 from envdoctor.model.profile import Patch
 

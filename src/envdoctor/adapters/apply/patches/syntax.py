@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from envdoctor.adapters.apply.patches.anchor import AnchorMissing
+from envdoctor.adapters.apply.patches import AnchorMissing
 
 __all__ = ["ScopedTransformer", "code_of", "dotted", "is_docstring", "parse", "parse_expression", "parse_statements"]
 
