@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from diagnose_fixtures import MemoryArchives, MemorySources, require, resolution_of, resolved, target_of
@@ -387,6 +387,7 @@ def test_codes_are_unique_and_documented() -> None:
     rules = all_rules()
     assert len({rule.code for rule in rules}) == len(rules)
     for rule in rules:
+        assert rule.needs <= {field.name for field in fields(Examination)}, rule.code
         text = documentation(rule.code) or ""
         assert text.startswith(f"# {rule.code} {rule.name}\n")
         assert text.count("\n## ") >= 2, rule.code

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.dataclass import dataclass
@@ -40,41 +41,39 @@ class Rule:
         module: str,
         documentation: str | None,
         severity: Severity,
-        find: Callable[[Examination], Iterable[Finding]],
+        find: Callable[..., Iterable[Finding]],
         *,
         summary: str = "",
         needs: Iterable[str] = (),
         about: SubjectKind = SubjectKind.PACKAGE,
         ranks: bool = False,
     ) -> Rule:
-        """Return the rule of a module `<code>_<name>`, whose docstring says in its first sentence what is wrong."""
+        """Return the rule of a module `<code>_<name>`, whose docstring says in its first sentence what is wrong.
+
+        What ``find`` looks at are its parameters: fields of an examination, which must be there, or ``examination``.
+        ``needs`` are further fields that must be there.
+        """
         code, _, name = module.rpartition(".")[2].partition("_")
         text = documentation or ""
+        looked_at = find.__code__.co_varnames[: find.__code__.co_argcount]
         return cls(
             code.upper(),
             name.replace("_", "-"),
             severity,
             summary or _summary(text),
-            find,
+            partial(_found, find, looked_at),
             text,
-            frozenset(needs),
+            frozenset((*needs, *looked_at)) - {"examination"},
             about,
             ranks,
         )
 
     @classmethod
-    def found_elsewhere(
-        cls,
-        code: str,
-        name: str,
-        severity: Severity,
-        documentation: str,
-        *,
-        summary: str = "",
-        about: SubjectKind = SubjectKind.PACKAGE,
-    ) -> Rule:
+    def of_row(cls, row: Mapping[str, str]) -> Rule:
         """Return a rule that finds nothing itself: what an examination does not hold is reported where it is found."""
-        return cls(code, name, severity, summary or _summary(documentation), _nothing, documentation, about=about)
+        text, about = row["text"], SubjectKind(row.get("about", SubjectKind.PACKAGE.value))
+        summary = row.get("summary") or _summary(text)
+        return cls(row["code"], row["name"], Severity(row["severity"]), summary, _nothing, text, about=about)
 
     def finding(
         self,
@@ -114,6 +113,13 @@ class Rule:
 def _summary(documentation: str) -> str:
     """Return the first sentence of a rule's text."""
     return " ".join(documentation.partition("\n\n")[0].split()).rstrip(".")
+
+
+def _found(
+    find: Callable[..., Iterable[Finding]], looked_at: Sequence[str], examination: Examination
+) -> Iterable[Finding]:
+    given = [examination if name == "examination" else getattr(examination, name) for name in looked_at]
+    return () if any(item is None for item in given) else find(*given)
 
 
 def _nothing(_: Examination) -> Iterable[Finding]:

@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from functools import lru_cache
 from itertools import chain
+from pathlib import Path
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
@@ -81,10 +82,12 @@ def documented() -> tuple[Rule, ...]:
     return tuple(sorted((*all_rules(), *_found_elsewhere()), key=lambda item: item.code))
 
 
+@lru_cache(maxsize=1)
 def _found_elsewhere() -> tuple[Rule, ...]:
-    from envdoctor.diagnose.found_elsewhere import FOUND_ELSEWHERE  # their texts alone, which a check never shows
+    from envdoctor.toml_tables import read_toml  # for their texts alone, which a check never shows
 
-    return FOUND_ELSEWHERE
+    text = Path(__file__).with_name("found_elsewhere.toml").read_text(encoding="utf-8")
+    return tuple(map(Rule.of_row, read_toml(text)["rule"]))
 
 
 def rule(code: str) -> Rule | None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from envdoctor.diagnose.undeclared_imports import Undeclared, undeclared_imports
+from envdoctor.diagnose.module_owners import Undeclared, undeclared_imports
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.lock.pylock_reader import LockedProject, planned_files
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind

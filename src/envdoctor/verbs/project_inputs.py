@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.diagnose.examination import Sources
 from envdoctor.diagnose.host_needs import card_against
+from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.fact import Facts
 from envdoctor.model.profile import ListedProfile, Profile, ProfileTarget
 from envdoctor.model.project import GroupChoice, Project
@@ -17,6 +18,7 @@ from envdoctor.model.target import Arch, Backend, Target, TargetArch
 from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import Document
 from envdoctor.verbs.index_choice import IndexChoice, index_settings, index_urls, open_ports
+from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.settings import Settings, further_profile, further_profiles, parse_settings
 from envdoctor.verbs.target_choice import (
     TargetChoice,
@@ -25,11 +27,6 @@ from envdoctor.verbs.target_choice import (
     pick_target,
     system_of,
 )
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Sources
-    from envdoctor.lock.pylock_reader import LockedProject
-    from envdoctor.verbs.patient import Patient
 
 __all__ = [
     "IndexChoice",

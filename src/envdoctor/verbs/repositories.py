@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from envdoctor.adapters.index.opening import AnyIndex
 from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url
@@ -15,9 +15,6 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, Project, ReadingProblem, ReadingProblemKind, Repository
 from envdoctor.model.requirement import GroupName, Requirement, RequirementKind, may_hold
 from envdoctor.model.target import Target
-
-if TYPE_CHECKING:
-    from envdoctor.adapters.index.opening import AnyIndex
 
 __all__ = ["with_repositories"]
 

@@ -28,9 +28,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 
 from envdoctor.diagnose.binary_links import Links, cuda_library, is_torch_library, links_of, owner, short_path
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.binary import Binary
+from envdoctor.model.binary import Binary, BinaryInventory
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 # Binaries that their packages do without, or of which they load the one that fits: nothing to say.
@@ -82,16 +81,13 @@ _OF_SYSTEM = (
 _WITH_WINDOWS = frozenset({"opencv-python", "opencv-contrib-python"})
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(binaries: BinaryInventory) -> Iterator[Finding]:
     """Yield one finding for each distribution and severity."""
-    inventory = examination.binaries
-    if inventory is None:
-        return
-    links = links_of(inventory)
+    links = links_of(binaries)
     importable = {item.path for item in links.importable()}
-    partly = {item.distribution for item in inventory if item.extension and links.loads(item)}
+    partly = {item.distribution for item in binaries if item.extension and links.loads(item)}
     groups: dict[tuple[str, Severity], list[tuple[Binary, list[str], str]]] = {}
-    for binary in inventory:
+    for binary in binaries:
         lacks = list(links.missing(binary))
         if not lacks or _one_of_variants(binary, links):
             continue
@@ -191,4 +187,4 @@ def _remedy(links: Links, subject: str, names: list[str]) -> str:
     return f"install what brings `{names[0]}` with the system's package manager, or {another}"
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find)

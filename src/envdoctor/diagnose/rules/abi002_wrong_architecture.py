@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from envdoctor.diagnose.binary_links import links_of, owner, short_path
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.binary import Binary, BinaryFormat
+from envdoctor.model.binary import Binary, BinaryFormat, BinaryInventory
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 _FORMATS = {"linux": BinaryFormat.ELF, "windows": BinaryFormat.PE, "macos": BinaryFormat.MACHO}
@@ -32,13 +32,13 @@ _NARROW = (("i386",), ("armv7l",))
 _SYSTEMS = {BinaryFormat.ELF: "Linux", BinaryFormat.PE: "Windows", BinaryFormat.MACHO: "macOS"}
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, binaries: BinaryInventory) -> Iterator[Finding]:
     """Yield one finding for each distribution; a single one where nothing at all fits."""
-    inventory, machine = examination.binaries, _machine(examination)
-    if inventory is None or machine is None:
+    machine = _machine(examination)
+    if machine is None:
         return
     system, architecture = machine
-    judged = links_of(inventory).importable()
+    judged = links_of(binaries).importable()
     wrong = [item for item in judged if not _fits(item, system, architecture)]
     if _narrow_interpreter(examination, wrong, judged):
         return
@@ -91,4 +91,4 @@ def _finding(subject: str, items: list[Binary], machine: tuple[str, str], start:
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find)

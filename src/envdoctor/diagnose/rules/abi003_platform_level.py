@@ -26,21 +26,18 @@ from collections.abc import Iterator
 from envdoctor.diagnose.binary_links import links_of, owner, short_path
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.binary import Binary
+from envdoctor.model.binary import Binary, BinaryInventory
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import OperatingSystem, dotted
 
 _Level = tuple[int, int]
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, binaries: BinaryInventory) -> Iterator[Finding]:
     """Yield one finding for each distribution with a binary above the level."""
-    inventory = examination.binaries
-    if inventory is None:
-        return
     for system, level, where in _levels(examination):
         groups: dict[str, list[tuple[_Level, Binary]]] = {}
-        for item in links_of(inventory).importable():
+        for item in links_of(binaries).importable():
             needed = item.glibc if system == "glibc" else item.macos
             if needed is not None and needed > level:
                 groups.setdefault(owner(item), []).append((needed, item))
@@ -75,4 +72,4 @@ def _level(text: object) -> _Level | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find)

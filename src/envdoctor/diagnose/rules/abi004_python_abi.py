@@ -27,23 +27,22 @@ from envdoctor.diagnose.binary_links import owner, short_path
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.binary import Binary
-from envdoctor.model.environment import of_the_system
+from envdoctor.model.binary import Binary, BinaryInventory
+from envdoctor.model.environment import InstalledEnvironment, of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, binaries: BinaryInventory, environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each distribution."""
-    inventory, environment = examination.binaries, examination.environment
-    python = environment.python if environment else None
-    if inventory is None or environment is None or python is None:
+    python = environment.python
+    if python is None:
         return
     suffix = "t" if environment.told.free_threaded else ""
     wanted = f"cp{python[0]}{python[1]}{suffix}"
-    seen = {(item.folder, item.module) for item in inventory if item.extension and item.python in (wanted, None)}
-    seen |= {(item.folder, item.module) for item in inventory if item.python == "abi3" and not suffix}
+    seen = {(item.folder, item.module) for item in binaries if item.extension and item.python in (wanted, None)}
+    seen |= {(item.folder, item.module) for item in binaries if item.python == "abi3" and not suffix}
     groups: dict[str, list[Binary]] = {}
-    for item in inventory:
+    for item in binaries:
         foreign = item.extension and item.python not in (wanted, None) and not (item.python == "abi3" and not suffix)
         if foreign and (item.folder, item.module) not in seen:
             groups.setdefault(owner(item), []).append(item)
@@ -68,4 +67,4 @@ def _remedy(examination: Examination, subject: str) -> Remedy:
     return Remedy(f"install `{subject}` again", Applicability.UNSAFE, commands)
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries", "environment"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find)

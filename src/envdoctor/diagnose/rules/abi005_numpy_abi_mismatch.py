@@ -29,18 +29,18 @@ from envdoctor.diagnose.package_view import Place, scenes
 from envdoctor.diagnose.pairing import misfits
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
-from envdoctor.model.binary import Binary
+from envdoctor.model.binary import Binary, BinaryInventory
+from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, binaries: BinaryInventory, environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each distribution that an advisory does not speak of already."""
-    inventory, environment = examination.binaries, examination.environment
-    numpy = environment.get("numpy") if environment else None
-    if inventory is None or numpy is None or not _is_two(numpy.version):
+    numpy = environment.get("numpy")
+    if numpy is None or not _is_two(numpy.version):
         return
     groups: dict[str, list[Binary]] = {}
-    for item in links_of(inventory).importable():
+    for item in links_of(binaries).importable():
         if item.numpy == "1" and item.distribution != "numpy":
             groups.setdefault(owner(item), []).append(item)
     for subject in _told(examination) if groups else ():
@@ -69,4 +69,4 @@ def _told(examination: Examination) -> set[str]:
     return {item.subject.name for item in misfits(scene, tables)} if scene else set()
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries", "environment"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find)

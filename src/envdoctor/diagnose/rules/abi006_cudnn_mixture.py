@@ -22,16 +22,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.binary_links import short_path, users_of
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.binary import BinaryInventory
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(binaries: BinaryInventory) -> Iterator[Finding]:
     """Yield one finding where two majors are in use."""
-    if examination.binaries is None:
-        return
-    users = users_of(examination.binaries, "cudnn")
+    users = users_of(binaries, "cudnn")
     if len(users) < 2:
         return
     sides = " and ".join(
@@ -49,4 +47,4 @@ def find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"binaries"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find)

@@ -24,15 +24,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.binary_links import short_path, users_of
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.binary import BinaryInventory
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(binaries: BinaryInventory) -> Iterator[Finding]:
     """Yield one finding where two majors are in use."""
-    for family in ("cudart", "cublas") if examination.binaries else ():
-        users = users_of(examination.binaries, family) if examination.binaries else {}
+    for family in ("cudart", "cublas"):
+        users = users_of(binaries, family)
         if len(users) < 2:
             continue
         torch_first = sorted(users.items(), key=lambda side: "torch" not in side[1])
@@ -53,4 +53,4 @@ def find(examination: Examination) -> Iterator[Finding]:
         return
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"binaries"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find)

@@ -20,18 +20,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each name that stands twice in a folder."""
-    environment = examination.environment
-    if environment is None:
-        return
     places: dict[tuple[str, str], list[InstalledDistribution]] = defaultdict(list)
     for distribution in environment.distributions:
         places[distribution.location, distribution.name].append(distribution)
@@ -65,5 +61,4 @@ RULE = Rule.of(
     Severity.ERROR,
     find,
     summary="Two versions of one distribution in the same folder",
-    needs={"environment"},
 )

@@ -20,17 +20,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledEnvironment, ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each name that left something."""
-    environment = examination.environment
-    if environment is None:
-        return
     groups: dict[str, list[str]] = defaultdict(list)
     for problem in environment.problems:
         if problem.kind is ProblemKind.LEFTOVER:
@@ -67,4 +63,4 @@ def _likely(environment: InstalledEnvironment, stem: str) -> str | None:
     return names[0] if names else None
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find)

@@ -55,11 +55,8 @@ class _Overlap:
         return Severity.INFO if self.different else None
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each set of distributions that share files."""
-    environment = examination.environment
-    if environment is None:
-        return
     told: set[str] = set()
     for group, overlaps in _groups(_overlaps(environment.distributions)):
         told.update(item.name for item in group)
@@ -166,6 +163,4 @@ def _remedy(examination: Examination, environment: InstalledEnvironment, group: 
     )
 
 
-RULE = Rule.of(
-    __name__, __doc__, Severity.ERROR, find, summary="Two distributions own the same files", needs={"environment"}
-)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, summary="Two distributions own the same files")

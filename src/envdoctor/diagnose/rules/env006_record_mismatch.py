@@ -25,7 +25,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment, ProblemKind, of_the_system
@@ -34,11 +33,8 @@ from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Se
 _CODE = re.compile(r"\.(?:py|so(?:\.\d+)*|pyd|dll|dylib|exe)$")
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each distribution whose files are not as recorded."""
-    environment = examination.environment
-    if environment is None:
-        return
     missing: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     changed: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     damaged: dict[str, list[EnvironmentProblem]] = defaultdict(list)
@@ -127,6 +123,4 @@ def _severity(
     return Severity.WARNING if code_changed else Severity.INFO
 
 
-RULE = Rule.of(
-    __name__, __doc__, Severity.WARNING, find, summary="Recorded files are missing or changed", needs={"environment"}
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, summary="Recorded files are missing or changed")

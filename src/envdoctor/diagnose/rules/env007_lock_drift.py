@@ -23,7 +23,7 @@ from packaging.version import Version
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import marker_environment
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.requirement import holds
 from envdoctor.model.unknown import SubjectKind
@@ -32,11 +32,10 @@ from envdoctor.model.unknown import SubjectKind
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "distribute", "envdoctor"})
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield a finding for each package that is missing or of another version, and one for all that are not locked."""
-    environment = examination.environment
-    lock = environment.lock if environment is not None else None
-    if environment is None or lock is None:
+    lock = environment.lock
+    if lock is None:
         return
     where = lock.path
     markers = marker_environment(environment, examination.target)
@@ -86,4 +85,4 @@ def _finding(name: str, message: str, where: str, have: InstalledDistribution | 
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find)

@@ -26,7 +26,7 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.environment import ProblemKind
+from envdoctor.model.environment import InstalledEnvironment, ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
@@ -76,11 +76,8 @@ _TROUBLES = {
 }
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each broken piece of metadata."""
-    environment = examination.environment
-    if environment is None:
-        return
     for problem in environment.problems:
         trouble = _TROUBLES.get(problem.kind)
         if trouble is not None:
@@ -122,4 +119,4 @@ def _finding(severity: Severity, subject: str, message: str, evidence: Evidence,
     return RULE.finding(subject, message, (evidence,), Remedy(advice), severity=severity)
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find)

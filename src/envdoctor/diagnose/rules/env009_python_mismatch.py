@@ -23,14 +23,12 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each distribution that rules this Python out."""
-    environment = examination.environment
-    if environment is None:
-        return
     python = environment.python or (examination.target.python if examination.target is not None else None)
     if python is None:
         return
@@ -59,4 +57,4 @@ def _accepts(wanted: str, version: str) -> bool:
         return True
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find)

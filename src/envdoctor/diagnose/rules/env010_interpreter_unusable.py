@@ -19,9 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import EnvironmentProblem, ProblemKind
+from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment, ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
@@ -38,11 +37,8 @@ _REMEDIES = {
 }
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each way in which the interpreter failed."""
-    environment = examination.environment
-    if environment is None:
-        return
     gone = any(problem.kind is ProblemKind.BASE_GONE for problem in environment.problems)
     for problem in environment.problems:
         # That the base is gone explains all of it, and has a rule of its own.
@@ -68,6 +64,5 @@ RULE = Rule.of(
     Severity.ERROR,
     find,
     summary="The environment's interpreter does not start, hangs, or is too old",
-    needs={"environment"},
     about=SubjectKind.INTERPRETER,
 )

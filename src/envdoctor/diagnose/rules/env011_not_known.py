@@ -18,20 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import ProblemKind
+from envdoctor.model.environment import InstalledEnvironment, ProblemKind
 from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 _NOT_TOLD = (ProblemKind.REQUIREMENTS_NOT_TOLD, ProblemKind.NOT_TOLD)
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for everything that stays open."""
-    environment = examination.environment
-    if environment is None:
-        return
     open_questions = [problem for problem in environment.problems if problem.kind in _NOT_TOLD]
     if open_questions:
         yield RULE.finding(
@@ -45,4 +41,4 @@ def _joined(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-RULE = Rule.of(__name__, __doc__, Severity.INFO, find, needs={"environment"}, about=SubjectKind.ENVIRONMENT)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, find, about=SubjectKind.ENVIRONMENT)

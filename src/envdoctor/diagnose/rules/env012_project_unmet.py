@@ -26,17 +26,16 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of, marker_environment
 from envdoctor.diagnose.module_owners import stand_ins
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, Waiver
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import PROJECT
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each line that is not met."""
-    environment = examination.environment
-    if environment is None or (examination.project is None and examination.profile is None):
+    if examination.project is None and examination.profile is None:
         return
     demands = demands_of(examination)
     markers = marker_environment(environment, examination.target)
@@ -120,4 +119,4 @@ def _finding(requirement: Requirement, have: InstalledDistribution | None) -> Fi
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"environment"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find)

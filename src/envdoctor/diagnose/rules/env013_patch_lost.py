@@ -19,16 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield a finding for each file that has lost its patches, or has other text by now."""
-    environment = examination.environment
-    for file in environment.patched if environment is not None else ():
+    for file in environment.patched:
         path, distribution, patches, state = file.path, file.distribution, file.patches, file.state
         whose = f" of `{distribution}`" if distribution else ""
         listed = ", ".join(f"`{name}`" for name in patches)
@@ -53,4 +52,4 @@ def _finding(path: str, message: str, severity: Severity, seen: str, remedy: Rem
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"}, about=SubjectKind.FILE)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, about=SubjectKind.FILE)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -28,17 +27,11 @@ from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment, of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
-
-if TYPE_CHECKING:
-    from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.profile import Exclusion, Profile
+from envdoctor.model.profile import Exclusion, Profile
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment, profile: Profile) -> Iterator[Finding]:
     """Yield one finding for each excluded distribution that is there."""
-    environment, profile = examination.environment, examination.profile
-    if environment is None or profile is None:
-        return
     for exclusion in profile.excludes:
         found = environment.get(exclusion.name)
         if found is not None:
@@ -90,4 +83,4 @@ def _asked(item: InstalledDistribution) -> set[str]:
     return names
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"environment", "profile"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find)

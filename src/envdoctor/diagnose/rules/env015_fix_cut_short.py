@@ -19,18 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import ProblemKind
+from envdoctor.model.environment import InstalledEnvironment, ProblemKind
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for all of them."""
-    environment = examination.environment
-    cut = [item for item in (environment.problems if environment else ()) if item.kind is ProblemKind.CUT_SHORT]
-    if environment is None or not cut:
+    cut = [item for item in environment.problems if item.kind is ProblemKind.CUT_SHORT]
+    if not cut:
         return
     yield RULE.finding(
         subject=environment.root,
@@ -46,6 +44,5 @@ RULE = Rule.of(
     Severity.ERROR,
     find,
     summary="A fix of the environment was cut short and not taken back",
-    needs={"environment"},
     about=SubjectKind.ENVIRONMENT,
 )

@@ -22,15 +22,14 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import EnvironmentKind
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding where settings are missing; nothing without torch, or of a listing."""
-    environment = examination.environment
-    if environment is None or environment.kind is EnvironmentKind.LISTING or environment.get("torch") is None:
+    if environment.kind is EnvironmentKind.LISTING or environment.get("torch") is None:
         return
     profile = examination.profile
     named = profile.smoke.settings if profile is not None else ()
@@ -52,4 +51,4 @@ def find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"}, about=SubjectKind.ENVIRONMENT)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, about=SubjectKind.ENVIRONMENT)

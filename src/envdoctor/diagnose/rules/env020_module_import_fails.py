@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import ImportOutcome, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -40,11 +39,8 @@ _REMEDIES = {
 }
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each module that was not imported."""
-    environment = examination.environment
-    if environment is None:
-        return
     for outcome in environment.imports.values():
         if outcome.status in _SAYINGS:
             yield _finding(environment, outcome)
@@ -62,4 +58,4 @@ def _finding(environment: InstalledEnvironment, outcome: ImportOutcome) -> Findi
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"environment"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find)

@@ -29,18 +29,19 @@ from envdoctor.diagnose.host_needs import speaks_of_target
 from envdoctor.diagnose.package_view import Place, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.model.binary import BinaryInventory
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 _FLOORS = {13: "580", 12: "525", 11: "450"}
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, binaries: BinaryInventory) -> Iterator[Finding]:
     """Yield one finding for each distribution that needs a newer driver."""
     driver = _version(examination.facts.value("driver.version"))
-    if examination.binaries is None or driver is None or not speaks_of_target(examination):
+    if driver is None or not speaks_of_target(examination):
         return
     told = _label_of_torch(examination)
-    for number, users in users_of(examination.binaries, "cudart").items():
+    for number, users in users_of(binaries, "cudart").items():
         floor = _FLOORS.get(number)
         if floor is None or driver >= Version(floor):
             continue
@@ -71,4 +72,4 @@ def _label_of_torch(examination: Examination) -> bool:
     return torch is not None and torch.label is not None
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"binaries"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find)

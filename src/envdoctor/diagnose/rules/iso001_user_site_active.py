@@ -18,18 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import EnvironmentKind
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield a finding where the user site is in use; in an installed Python it is where `pip --user` belongs."""
-    environment = examination.environment
-    user_site = environment.told.user_site if environment is not None else ""
-    if environment is None or not user_site or user_site not in environment.search_path:
+    user_site = environment.told.user_site
+    if not user_site or user_site not in environment.search_path:
         return
     there = [item for item in environment.distributions if item.location == user_site]
     if there:
@@ -49,6 +47,5 @@ RULE = Rule.of(
     Severity.WARNING,
     find,
     summary="The user site is on the search path, with distributions in it",
-    needs={"environment"},
     about=SubjectKind.ENVIRONMENT,
 )

@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_inside
 from envdoctor.model.environment import InstalledEnvironment
@@ -30,12 +29,11 @@ from envdoctor.model.unknown import SubjectKind
 _VERSION = re.compile(r"python(\d)\.(\d+)")
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding where the variable is set."""
-    environment = examination.environment
-    around = environment.isolation if environment is not None else None
+    around = environment.isolation
     value = around.variables.get("PYTHONPATH", "") if around is not None else ""
-    if environment is None or not value:
+    if not value:
         return
     separator = ";" if environment.told.platform == "win32" else ":"
     folders = [folder for folder in value.split(separator) if folder]
@@ -80,6 +78,5 @@ RULE = Rule.of(
     Severity.WARNING,
     find,
     summary="PYTHONPATH puts folders before the environment",
-    needs={"environment"},
     about=SubjectKind.VARIABLE,
 )

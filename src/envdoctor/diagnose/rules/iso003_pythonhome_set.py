@@ -18,19 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import ProblemKind
+from envdoctor.model.environment import InstalledEnvironment, ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield a finding where the variable is set to another folder than the interpreter's own."""
-    environment = examination.environment
-    around = environment.isolation if environment is not None else None
+    around = environment.isolation
     value = around.variables.get("PYTHONHOME", "") if around is not None else ""
-    if environment is None or not value:
+    if not value:
         return
     broken = any(problem.kind is ProblemKind.INTERPRETER_FAILED for problem in environment.problems)
     yield RULE.finding(
@@ -48,6 +46,5 @@ RULE = Rule.of(
     Severity.WARNING,
     find,
     summary="PYTHONHOME tells every Python where its standard library is",
-    needs={"environment"},
     about=SubjectKind.VARIABLE,
 )

@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_here
-from envdoctor.model.environment import EnvironmentKind
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
@@ -34,10 +33,9 @@ _EFFECTS = {
 }
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each such setting in force."""
-    environment = examination.environment
-    if environment is None or environment.isolation is None:
+    if environment.isolation is None:
         return
     for where, key, value in environment.isolation.pip_config:
         if key not in _EFFECTS or (key in ("target", "prefix") and is_here(environment, value)):
@@ -53,4 +51,4 @@ def find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"}, about=SubjectKind.PROGRAM)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, about=SubjectKind.PROGRAM)

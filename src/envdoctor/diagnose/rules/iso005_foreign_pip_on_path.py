@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_active, is_inside, path
 from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment, Isolation, ProblemKind
@@ -28,11 +27,8 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each program that belongs elsewhere."""
-    environment = examination.environment
-    if environment is None:
-        return
     for problem in environment.problems:
         if problem.kind is ProblemKind.FOREIGN_SCRIPT:
             yield RULE.finding(
@@ -84,6 +80,5 @@ RULE = Rule.of(
     Severity.WARNING,
     find,
     summary="pip or python belongs to another environment",
-    needs={"environment"},
     about=SubjectKind.PROGRAM,
 )

@@ -19,19 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_active, is_here, of_conda, path
-from envdoctor.model.environment import EnvironmentKind, Isolation
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment, Isolation
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding: a warning where the other one gets in the way, else information."""
-    environment = examination.environment
-    if environment is None:
-        return
     around, active, made_by = environment.isolation or Isolation(), is_active(environment), environment.venv
     venv, conda = around.variables.get("VIRTUAL_ENV", ""), around.variables.get("CONDA_PREFIX", "")
     evidence = []
@@ -66,4 +62,4 @@ def _in_the_way(around: Isolation, other: str) -> list[Evidence]:
     return evidence
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"environment"}, about=SubjectKind.ENVIRONMENT)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, about=SubjectKind.ENVIRONMENT)

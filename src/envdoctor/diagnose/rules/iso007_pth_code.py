@@ -20,8 +20,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
@@ -32,11 +32,10 @@ _KNOWN = re.compile(
 )
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each file that runs code of its own."""
-    environment = examination.environment
     files: dict[str, list[tuple[int, str]]] = {}
-    for file, number, text in environment.pth if environment is not None else ():
+    for file, number, text in environment.pth:
         name = file.replace("\\", "/").rsplit("/", 1)[-1]
         if not _KNOWN.search(name):
             files.setdefault(file, []).append((number, text))
@@ -57,6 +56,5 @@ RULE = Rule.of(
     Severity.INFO,
     find,
     summary="A .pth file runs code whenever Python starts",
-    needs={"environment"},
     about=SubjectKind.FILE,
 )

@@ -18,17 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_inside
+from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding where the system's packages are let in."""
-    environment = examination.environment
-    if environment is None or environment.venv is None or not environment.venv.system_site:
+    if environment.venv is None or not environment.venv.system_site:
         return
     outside = [item for item in environment.distributions if not is_inside(environment, item.location)]
     yield RULE.finding(
@@ -43,4 +42,4 @@ def find(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.INFO, find, needs={"environment"}, about=SubjectKind.FILE)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, find, about=SubjectKind.FILE)

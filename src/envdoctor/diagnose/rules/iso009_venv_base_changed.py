@@ -18,18 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import ProblemKind
+from envdoctor.model.environment import InstalledEnvironment, ProblemKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for a base that is gone or changed."""
-    environment = examination.environment
-    if environment is None:
-        return
     for problem in environment.problems:
         if problem.kind not in (ProblemKind.BASE_GONE, ProblemKind.BASE_CHANGED):
             continue
@@ -43,4 +39,4 @@ def find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, needs={"environment"}, about=SubjectKind.ENVIRONMENT)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, find, about=SubjectKind.ENVIRONMENT)

@@ -18,17 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_inside
-from envdoctor.model.environment import InstalledDistribution
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each distribution of the environment that another folder hides."""
-    environment = examination.environment
-    if environment is None or not environment.search_path:
+    if not environment.search_path:
         return
     first: dict[str, InstalledDistribution] = {}
     for item in environment.distributions:
@@ -57,5 +55,4 @@ RULE = Rule.of(
     Severity.WARNING,
     find,
     summary="A package from outside is imported instead of the environment's own",
-    needs={"environment"},
 )

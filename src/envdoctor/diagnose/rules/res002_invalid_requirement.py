@@ -27,10 +27,9 @@ from collections.abc import Iterator
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as ParsedRequirement
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.project import ReadingProblem, ReadingProblemKind
+from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
 from envdoctor.model.unknown import SubjectKind
 
 _VERSION = re.compile(r"(?:===|[=!<>~]=|[<>])\s*([^\s,;)]+)")
@@ -69,8 +68,8 @@ def _parser_s_words(text: str) -> str | None:
     return None
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    for problem in examination.project.problems if examination.project else ():
+def _find(project: Project) -> Iterator[Finding]:
+    for problem in project.problems:
         if problem.kind is not ReadingProblemKind.INVALID_REQUIREMENT:
             continue
         meant = ", ".join(f"`{item}`" for item in problem.suggestions)
@@ -86,4 +85,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"project"}, about=SubjectKind.PROJECT)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, about=SubjectKind.PROJECT)

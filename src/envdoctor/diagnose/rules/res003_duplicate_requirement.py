@@ -29,6 +29,7 @@ from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin, Origin
+from envdoctor.model.project import Project
 from envdoctor.model.requirement import Requirement
 
 _METADATA = ("setup.py", "setup.cfg", "pyproject.toml")
@@ -63,8 +64,8 @@ def _including(origin: FileOrigin) -> set[str]:
     return paths
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    for first, second in examination.project.duplicates if examination.project else ():
+def _find(examination: Examination, project: Project) -> Iterator[Finding]:
+    for first, second in project.duplicates:
         if _of_other_files(first.origin, second.origin) or _in_other_hands(first, second):
             continue
         yield RULE.finding(
@@ -92,4 +93,4 @@ def _left_out(examination: Examination) -> Iterator[Finding]:
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
@@ -46,10 +45,9 @@ def _read_all_the_same(project: Project, path: str) -> str:
     )
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    project = examination.project
-    for problem in project.problems if project else ():
-        if project is None or problem.kind is not ReadingProblemKind.ENCODING:
+def _find(project: Project) -> Iterator[Finding]:
+    for problem in project.problems:
+        if problem.kind is not ReadingProblemKind.ENCODING:
             continue
         read = _read_all_the_same(project, problem.origin.path)
         yield RULE.finding(
@@ -61,4 +59,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"}, about=SubjectKind.FILE)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, about=SubjectKind.FILE)

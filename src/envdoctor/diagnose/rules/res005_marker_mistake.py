@@ -25,10 +25,11 @@ from collections.abc import Iterator
 
 from packaging.version import Version
 
-from envdoctor.diagnose.examination import Examination, line_of
+from envdoctor.diagnose.examination import line_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.project import Project
 
 _VALUES = {
     "platform_system": ("Linux", "Windows", "Darwin", "Java", "FreeBSD"),
@@ -100,8 +101,8 @@ def _mistakes(marker: str) -> Iterator[tuple[str, str]]:
             yield match.group(0), reason
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    for requirement in examination.project.requirements if examination.project else ():
+def _find(project: Project) -> Iterator[Finding]:
+    for requirement in project.requirements:
         if requirement.marker is None or isinstance(requirement.origin, DistributionOrigin):
             continue
         for comparison, reason in _mistakes(str(requirement.marker)):
@@ -115,4 +116,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
             )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

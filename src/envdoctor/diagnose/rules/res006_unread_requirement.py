@@ -24,10 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Severity
-from envdoctor.model.project import ReadingProblem, ReadingProblemKind
+from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
 from envdoctor.model.unknown import SubjectKind
 
 _SEVERITY = {
@@ -53,8 +52,8 @@ def _is_said(problem: ReadingProblem) -> bool:
     return not problem.text.strip() or problem.text.strip() in problem.message
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    problems = examination.project.problems if examination.project else ()
+def _find(project: Project) -> Iterator[Finding]:
+    problems = project.problems
     yield from _of_conda(problems)
     for problem in problems:
         severity = _SEVERITY.get(problem.kind)
@@ -91,4 +90,4 @@ def _of_conda(problems: Sequence[ReadingProblem]) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"project"}, about=SubjectKind.FILE)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, about=SubjectKind.FILE)

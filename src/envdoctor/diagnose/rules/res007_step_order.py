@@ -111,10 +111,7 @@ def _undone(first: InstallCommand, later: InstallCommand, examination: Examinati
     return mine & other
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    project = examination.project
-    if project is None:
-        return
+def _find(examination: Examination, project: Project) -> Iterator[Finding]:
     reported: set[tuple[str, str]] = set()
     for first, later in combinations(project.commands, 2):
         if first.origin.path != later.origin.path or first.verb != "install":
@@ -126,4 +123,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
             yield _finding(first, later, names)
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

@@ -26,16 +26,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.project import InstallCommand
+from envdoctor.model.project import InstallCommand, Project
 from envdoctor.model.unknown import SubjectKind
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
+def _find(project: Project) -> Iterator[Finding]:
     by_file: dict[str, list[InstallCommand]] = {}
-    for command in examination.project.commands if examination.project else ():
+    for command in project.commands:
         if command.verb == "install" and not command.checked:
             by_file.setdefault(command.origin.path, []).append(command)
     for path, commands in by_file.items():
@@ -56,4 +55,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"}, about=SubjectKind.FILE)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, about=SubjectKind.FILE)

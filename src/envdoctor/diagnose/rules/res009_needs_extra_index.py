@@ -29,7 +29,7 @@ from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import mirror_variable
-from envdoctor.model.project import IndexOptionKind
+from envdoctor.model.project import IndexOptionKind, Project
 from envdoctor.model.requirement import Requirement, may_hold
 
 _NAMING = (IndexOptionKind.INDEX_URL, IndexOptionKind.EXTRA_INDEX_URL, IndexOptionKind.FIND_LINKS)
@@ -65,9 +65,9 @@ def _remedy(examination: Examination, requirement: Requirement, label: str, *, k
     return Remedy(f"{bind}; `{variable}=URL` names a mirror of that index" if variable else bind)
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
+def _find(examination: Examination, project: Project) -> Iterator[Finding]:
     environment = examination.target.marker_environment() if examination.target else None
-    for requirement in examination.project.requirements if examination.project else ():
+    for requirement in project.requirements:
         label = next((item.version.partition("+")[2] for item in requirement.specifier if "+" in item.version), None)
         if label is None or requirement.url or not may_hold(requirement.marker, environment):
             continue  # A direct reference says itself where it is.
@@ -83,4 +83,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

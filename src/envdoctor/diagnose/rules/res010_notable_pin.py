@@ -24,9 +24,10 @@ from collections.abc import Iterator
 
 from packaging.version import Version
 
-from envdoctor.diagnose.examination import Examination, line_of
+from envdoctor.diagnose.examination import line_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.project import Project
 
 _CLOSE = frozenset({"numpy", "setuptools", "protobuf", "pydantic"})
 
@@ -39,8 +40,8 @@ def _meaning(name: str, version: str) -> str | None:
     return f"{name}>={version},<{upper}"
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    for requirement in examination.project.requirements if examination.project else ():
+def _find(project: Project) -> Iterator[Finding]:
+    for requirement in project.requirements:
         pins = [item.version for item in requirement.specifier if item.operator == "~="]
         meaning = _meaning(requirement.name, pins[0]) if pins and requirement.name in _CLOSE else None
         if meaning is None:
@@ -54,4 +55,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.INFO, _find, needs={"project"})
+RULE = Rule.of(__name__, __doc__, Severity.INFO, _find)

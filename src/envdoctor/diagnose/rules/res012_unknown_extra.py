@@ -33,16 +33,13 @@ from envdoctor.model.candidate import CoreMetadata
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.requirement import Requirement, may_hold
-from envdoctor.model.resolution import ResolvedPackage
-from envdoctor.ports import IndexUnavailable, MetadataUnavailable
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable
 
 _IN_MARKER = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]|['"]([^'"]+)['"]\s*==\s*extra""")
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    index, resolution = examination.index, examination.resolution
-    if index is None or resolution is None:
-        return
+def _find(examination: Examination, resolution: Resolution, index: Index) -> Iterator[Finding]:
     for requirement in _written(examination):
         package = resolution.get(requirement.name)
         # What stands in for an index that could not be reached may lack what that index has (AMD's kernels are extras).
@@ -84,4 +81,4 @@ def _finding(requirement: Requirement, package: ResolvedPackage, extra: str, kno
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution", "index"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

@@ -31,14 +31,15 @@ from envdoctor.diagnose.examination import Examination, stated
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import Project
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
-from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    resolution, project, target = examination.resolution, examination.project, examination.target
-    if resolution is None or project is None or target is None:
+def _find(examination: Examination, project: Project, resolution: Resolution) -> Iterator[Finding]:
+    target = examination.target
+    if target is None:
         return
     environment = target.marker_environment()
     seen: set[str] = set()
@@ -108,4 +109,4 @@ def _asked(other: Sequence[tuple[Pep508, ResolvedPackage]], missing: Sequence[Pe
     yield from (Evidence(f"asks for `{asked}`", "nothing brings it") for asked in missing)
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"project", "resolution", "index"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"index"})

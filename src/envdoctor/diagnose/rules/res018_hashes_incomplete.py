@@ -31,6 +31,7 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import Project
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 
 _VCS = re.compile(r"^(?:git|hg|svn|bzr)\+")
@@ -69,8 +70,8 @@ def _why(line: Requirement) -> str:
     return "it has no `--hash`"
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    options = examination.project.options if examination.project else ()
+def _find(examination: Examination, project: Project) -> Iterator[Finding]:
+    options = project.options
     groups = _lines(examination)
     for (path, step), lines in groups.items():
         demanded = any(item.name == "require-hashes" and _root(item.origin) == path for item in options)
@@ -111,4 +112,4 @@ def _finding(path: str, step: int | None, line: Requirement, names: list[str], e
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"project"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find)

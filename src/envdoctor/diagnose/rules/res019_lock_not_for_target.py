@@ -38,9 +38,9 @@ from envdoctor.model.target import Target
 _MOST = 6
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    project, resolution = examination.project, examination.resolution
-    if project is None or resolution is None or resolution.repair is not None:
+def _find(examination: Examination, project: Project) -> Iterator[Finding]:
+    resolution = examination.resolution
+    if resolution is None or resolution.repair is not None:
         return
     environment = examination.target.marker_environment() if examination.target else None
     for lock in project.locked:
@@ -96,4 +96,4 @@ def _told(lock: str, pins: list[Requirement], found: Iterator[tuple[str, Evidenc
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"project"})
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find)

@@ -128,11 +128,10 @@ def _remedy(item: WalkedBack) -> str:
     return f"pin `{pin}` if that version is right; a newer one needs another version of what pins it"
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    resolution = examination.resolution
-    for item in resolution.walked_back if resolution else ():
-        package = resolution.get(item.name) if resolution else None
-        if resolution is None or package is None:
+def _find(examination: Examination, resolution: Resolution) -> Iterator[Finding]:
+    for item in resolution.walked_back:
+        package = resolution.get(item.name)
+        if package is None:
             continue
         as_new = _newest_is_built(package.name, item.newest, examination)
         years = _years_behind(package, item.newest, examination.index)
@@ -152,4 +151,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

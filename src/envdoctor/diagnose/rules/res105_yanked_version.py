@@ -21,15 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination, chain_to
+from envdoctor.diagnose.examination import chain_to
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.resolution import Resolution
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    resolution = examination.resolution
-    for package in resolution.packages if resolution else ():
-        if package.file.yanked is None or resolution is None:
+def _find(resolution: Resolution) -> Iterator[Finding]:
+    for package in resolution.packages:
+        if package.file.yanked is None:
             continue
         reason = f": {package.file.yanked.strip().rstrip('.')}" if package.file.yanked.strip() else ""
         chain = chain_to(resolution, package.name)
@@ -42,4 +42,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

@@ -36,16 +36,13 @@ from envdoctor.diagnose.examination import Examination, outbid
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import index_name
+from envdoctor.model.resolution import Resolution
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
+def _find(examination: Examination, resolution: Resolution) -> Iterator[Finding]:
     for project, index, _, default_version in outbid(examination):
         package = next(
-            (
-                item
-                for item in (examination.resolution.packages if examination.resolution else ())
-                if item.name == project
-            ),
+            (item for item in (resolution.packages) if item.name == project),
             None,
         )
         if (
@@ -71,4 +68,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution", "index"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"index"})

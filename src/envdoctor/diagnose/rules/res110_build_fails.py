@@ -41,7 +41,8 @@ from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.resolution import ResolvedPackage
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.model.target import Target
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
 from envdoctor.toml_tables import TomlError, read_toml
 
@@ -215,9 +216,9 @@ def _troubles(package: ResolvedPackage, sdist: _Sdist, python: tuple[int, int]) 
             yield Severity.WARNING, words, way
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    resolution, archives, target = examination.resolution, examination.archives, examination.target
-    if resolution is None or archives is None or target is None:
+def _find(examination: Examination, resolution: Resolution, target: Target) -> Iterator[Finding]:
+    archives = examination.archives
+    if archives is None:
         return
     for package in resolution.packages:
         if package.file.kind is not FileKind.SDIST or package.file.stand_in:
@@ -238,4 +239,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
             )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"resolution", "target"}, ranks=True)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=True)

@@ -114,10 +114,7 @@ def _finding(
     )
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    resolution = examination.resolution
-    if resolution is None:
-        return
+def _find(examination: Examination, resolution: Resolution) -> Iterator[Finding]:
     packages = {item.name: item for item in resolution.packages}
     for family in shipped_wheel_facts().families:
         found = [packages[name] for name in sorted(packages.keys() & set(family.names))]
@@ -127,4 +124,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
                 yield finding
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"resolution"}, ranks=True)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=True)

@@ -29,6 +29,7 @@ from envdoctor.diagnose.package_view import PackageView, Scene
 from envdoctor.diagnose.pairing import built_for_numpy1, misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.resolution import Resolution
 
 _TABLES = ("torch-numpy", "onnxruntime-numpy", "onnxruntime-gpu-numpy")
 
@@ -46,10 +47,10 @@ def _wheels(scene: Scene) -> Iterator[tuple[PackageView, Evidence, str]]:
             yield view, Evidence(known, "extension modules of both"), f", or take `{name}` {builds.first} or later"
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    scene, resolution = plan_scene(examination), examination.resolution
+def _find(examination: Examination, resolution: Resolution) -> Iterator[Finding]:
+    scene = plan_scene(examination)
     numpy = scene.get("numpy") if scene else None
-    if scene is None or resolution is None or numpy is None or numpy.version < Version("2"):
+    if scene is None or numpy is None or numpy.version < Version("2"):
         return
     for view, evidence, besides in _wheels(scene):
         yield RULE.finding(
@@ -64,4 +65,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"resolution"}, ranks=True)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=True)

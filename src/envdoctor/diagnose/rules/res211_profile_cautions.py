@@ -22,15 +22,16 @@ from collections.abc import Iterator
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.profile import Profile
 from envdoctor.model.target import Backend
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.profile.profile_target import applying
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, profile: Profile) -> Iterator[Finding]:
     """Yield one finding with all cautions that apply."""
-    profile, sources = examination.profile, examination.sources
-    if profile is None or examination.accepted:
+    sources = examination.sources
+    if examination.accepted:
         return
     cards = len(examination.facts.of_cards("name"))
     said = tuple(
@@ -66,4 +67,4 @@ def _versions(examination: Examination) -> dict[str, str]:
     return found | ({"python": f"{examination.target.python_version}.0"} if examination.target else {})
 
 
-RULE = Rule.of(__name__, __doc__, Severity.INFO, find, needs={"profile"}, about=SubjectKind.PROJECT)
+RULE = Rule.of(__name__, __doc__, Severity.INFO, find, about=SubjectKind.PROJECT)

@@ -28,11 +28,8 @@ from envdoctor.model.target import Target
 from envdoctor.model.unknown import SubjectKind
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, profile: Profile, target: Target) -> Iterator[Finding]:
     """Yield one finding where system, processor or cards are not the profile's."""
-    profile, target = examination.profile, examination.target
-    if profile is None or target is None:
-        return
     wrong = [_system(profile, target)]
     if contrary := card_against(profile.target.backend, examination.facts):
         wrong.append(f"it is for {profile.target.backend.value}, {contrary}")
@@ -54,4 +51,4 @@ def _system(profile: Profile, target: Target) -> str:
     return f"it is for {own.os.value} {own.arch.value}, and the target is {target.os.value} {target.arch.value}"
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"profile", "target"}, about=SubjectKind.PROJECT)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, about=SubjectKind.PROJECT)

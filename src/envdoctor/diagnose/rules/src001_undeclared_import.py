@@ -33,7 +33,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.diagnose.module_owners import ModuleOwners
 from envdoctor.diagnose.reachable import (
     conditional_files,
@@ -159,12 +159,12 @@ def _excluded(examination: Examination, projects: tuple[str, ...]) -> bool:
     return bool(excluded & set(projects))
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    if examination.sources is None or (examination.resolution is None and examination.environment is None):
+def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
+    if examination.resolution is None and examination.environment is None:
         return
     if examination.unknowns or _unread(examination.project):
         return  # What could not be read may be what provides it.
-    scan, owners = scan_of(examination.sources), ModuleOwners(examination)
+    scan, owners = scan_of(sources), ModuleOwners(examination)
     paths = reachable_files(scan, examination.project.files if examination.project else ())
     guarded = {patch.module for patch in examination.profile.patches} if examination.profile else set()
     suspects = {
@@ -218,4 +218,4 @@ def _finding(module: str, project: str, sites: list[ImportSite], *, used: bool) 
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"sources"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.diagnose.package_view import PackageView, scenes
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
@@ -52,10 +52,8 @@ def _finding(row: dict[str, Any], package: PackageView, hits: list[Hit], *, reac
     )
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    if examination.sources is None:
-        return
-    scan = scan_of(examination.sources)
+def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
+    scan = scan_of(sources)
     reachable = frozenset(reachable_files(scan, examination.project.files if examination.project else ()))
     for scene in scenes(examination, shipped_wheel_facts()):
         for row in data_file("removed-calls")["removed"]:
@@ -68,4 +66,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
                     yield _finding(row, package, reached or hits, reached=bool(reached))
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"sources"})
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import called_in, scan_of
@@ -45,10 +45,8 @@ def _is_tooling(path: str) -> bool:
     return name == "setup.py" or path.startswith(("tests/", "test/", "docs/"))
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    if examination.sources is None:
-        return
-    scan = scan_of(examination.sources)
+def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
+    scan = scan_of(sources)
     reachable = frozenset(reachable_files(scan, examination.project.files if examination.project else ()))
     for hit in scan.search(_CALL, having=_CALLED):
         if _is_tooling(hit.path):
@@ -66,4 +64,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"sources"}, about=SubjectKind.FILE)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, about=SubjectKind.FILE)

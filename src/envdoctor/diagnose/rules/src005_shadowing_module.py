@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_scan import ImportSite, SourceScan, scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -43,10 +43,8 @@ _LOADED = frozenset(sys.builtin_module_names) | {
 _STARTED = re.compile(r"^if[ \t]+__name__[ \t]*==", re.MULTILINE)
 
 
-def _find(examination: Examination) -> Iterator[Finding]:
-    if examination.sources is None:
-        return
-    scan = scan_of(examination.sources)
+def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
+    scan = scan_of(sources)
     folders = _folders(scan)
     own = canonicalize_name(examination.project.name or "") if examination.project is not None else ""
     required = {module: project for module, project in _required(examination).items() if project != own}
@@ -132,6 +130,5 @@ RULE = Rule.of(
     Severity.WARNING,
     _find,
     summary="A file of the project takes the place of a module of Python or of a required package",
-    needs={"sources"},
     about=SubjectKind.FILE,
 )

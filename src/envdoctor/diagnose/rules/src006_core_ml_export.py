@@ -37,7 +37,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.diagnose.reachable import files_from
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_outline import parsed
@@ -55,11 +55,9 @@ _REPLACES = re.compile(r"\.forward\s*=|MethodType\(|setattr\([^)\n]*forward")
 _FLEXIBLE = re.compile(r"\b(?:EnumeratedShapes|RangeDim)\(")
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, sources: Sources) -> Iterator[Finding]:
     """Yield one finding for each file and kind of operation."""
-    if examination.sources is None:
-        return
-    scan = scan_of(examination.sources)
+    scan = scan_of(sources)
     exporters = [path for path in scan.by_path if _is_exporter(scan, path)]
     if not exporters and examination.target is not None and examination.target.backend is Backend.COREML:
         for path in dict.fromkeys(_models(scan)):
@@ -186,6 +184,5 @@ RULE = Rule.of(
     Severity.WARNING,
     find,
     summary="An operation of a Core ML exporter's model that does not convert",
-    needs={"sources"},
     about=SubjectKind.FILE,
 )

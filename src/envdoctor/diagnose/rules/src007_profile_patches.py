@@ -22,8 +22,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from envdoctor.diagnose.examination import Sources
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.profile import Profile
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
@@ -31,10 +33,10 @@ if TYPE_CHECKING:
     from envdoctor.model.plan import PatchState
 
 
-def find(examination: Examination) -> Iterator[Finding]:
+def find(examination: Examination, sources: Sources, profile: Profile) -> Iterator[Finding]:
     """Yield one finding: how the patches stand; nothing where the project has no sources."""
-    states, profile, sources = examination.patches, examination.profile, examination.sources
-    if not states or profile is None or sources is None or not any(True for _ in sources.python_files()):
+    states = examination.patches
+    if not states or not any(True for _ in sources.python_files()):
         return
     misfits = [state for state in states if state.state == "misfit"]
     absent = [state for state in states if state.state == "absent"]
@@ -78,6 +80,4 @@ def _said(state: PatchState) -> tuple[str, str]:
     return f"patch `{state.name}` {words[state.state]}" if state.state in words else state.detail, state.files[0]
 
 
-RULE = Rule.of(
-    __name__, __doc__, Severity.WARNING, find, needs={"sources", "profile", "patches"}, about=SubjectKind.PROJECT
-)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"patches"}, about=SubjectKind.PROJECT)
