@@ -55,6 +55,17 @@ def test_words_are_offered(shell: str, line: str, words: list[str]) -> None:
     assert found[: len(words)] == words
 
 
+@pytest.mark.parametrize("arguments", [[], ["check", "--help"]])
+def test_what_powershell_leaves_behind_once_it_has_completed_changes_nothing(arguments: list[str]) -> None:
+    # Its script ends with `$Env:_ENVDOCTOR_COMPLETE = ""`, which from PowerShell 7.5 on sets an empty value.
+    without = {name: value for name, value in os.environ.items() if name != "_ENVDOCTOR_COMPLETE"}
+    before, after = (
+        subprocess.run([PROGRAM, *arguments], env=each, capture_output=True, text=True, encoding="utf-8", check=True)
+        for each in (without, {**without, "_ENVDOCTOR_COMPLETE": ""})
+    )
+    assert after.stdout == before.stdout
+
+
 def test_every_option_takes_one_line_whatever_its_help_says() -> None:
     found = offered("fish", "envdoctor check --")
     assert all(word.startswith("--") for word in found)

@@ -127,7 +127,7 @@ def _fit(command: Any) -> None:
     While a shell completes, say of an option the least.
     """
     command.epilog = _wrapped(command.epilog or "")
-    if "_ENVDOCTOR_COMPLETE" in os.environ:
+    if os.environ.get("_ENVDOCTOR_COMPLETE"):
         for item in command.params:
             if getattr(item, "help", None):
                 item.help = in_short(item.help)

@@ -33,7 +33,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        if arguments in ([], ["--version"]) and "_ENVDOCTOR_COMPLETE" not in os.environ:
+        if arguments in ([], ["--version"]) and not os.environ.get("_ENVDOCTOR_COMPLETE"):
             # Without the parser of command lines: its import takes longer than all of this.
             return _first_contact(version=bool(arguments))
         return _run(arguments)
