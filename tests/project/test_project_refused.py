@@ -131,3 +131,10 @@ def test_an_unknown_group_lists_those_there_are(read_files):
     text = '[project]\nname = "a"\ndependencies = []\n[project.optional-dependencies]\ntts = []\n'
     with pytest.raises(ProjectFileError, match="no group or extra `gpu`; there are: `tts`"):
         read_files({"pyproject.toml": text}, groups=["gpu"])
+
+
+def test_a_path_that_the_system_refuses_is_named_once(tmp_path):
+    path = tmp_path / ("x" * 300)
+    with pytest.raises(ProjectFileError) as caught:
+        read_project(path)
+    assert str(caught.value).count(path.name) == 1

@@ -109,7 +109,7 @@ def _root(path: Path) -> tuple[Path, Path | None]:
         raise ProjectFileError(str(path), None, "a part of this path is a file, not a directory") from error
     except (OSError, RuntimeError, ValueError) as error:
         loop = "loop" in str(error).lower() or "symbolic" in str(error).lower()
-        reason = "its symbolic links form a loop" if loop else str(error)
+        reason = "its symbolic links form a loop" if loop else getattr(error, "strerror", None) or str(error)
         raise ProjectFileError(str(path), None, f"it cannot be read: {reason}") from error
 
 
