@@ -22,7 +22,7 @@ from envdoctor.model.repair import FileChange
 from envdoctor.model.report import Report
 from envdoctor.render import FORMATS, RenderOptions, UnknownFormat, render
 from envdoctor.render.entries import repository_path
-from envdoctor.render.untrusted import clean, one_line
+from envdoctor.render.untrusted import clean, one_line, shown
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -301,8 +301,8 @@ def test_html_names_project_and_date_and_nobodys_folders() -> None:
     options = RenderOptions(folder="/srv/me/webui", date="2026-11-28", private=(("/data/me", "~"),))
     text = render(Report("check", facts=facts), "html", options=options)
     assert "<dt>project</dt><dd>webui</dd><dt>date</dt><dd>2026-11-28</dd>" in text
-    for shown in ("./.venv", "~/x", "~\\y", "~", "~/.cache", "/opt/rocm", "~/z"):
-        assert f">{shown}<" in text
+    for place in ("./.venv", "~/x", "~\\y", "~", "~/.cache", "/opt/rocm", "~/z"):
+        assert f">{place}<" in text
     assert "ann" not in text.lower().partition("<main")[2].partition("</main>")[0].replace("cannot", "")
     assert "/srv" not in text
 
@@ -332,3 +332,16 @@ def test_a_format_loads_only_its_own_modules() -> None:
         "xml.etree.ElementTree",
         "html",
     }
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (f"`{'x' * 300}` is no name", f"`{'x' * 200}... (300 characters)` is no name"),
+        (f"`a` {'x' * 300} `b`", f"`a` {'x' * 300} `b`"),
+        (f"`envdoctor undo --env /{'x' * 300}` helps", f"`envdoctor undo --env /{'x' * 300}` helps"),
+        (f"`{'x' * 300}` `{'y' * 201}`", f"`{'x' * 200}... (300 characters)` `{'y' * 200}... (201 characters)`"),
+    ],
+)
+def test_of_what_is_quoted_all_that_is_long_is_cut_but_the_commands_to_type(said: str, expected: str) -> None:
+    assert shown(said) == expected

@@ -50,7 +50,8 @@ _MOST = 2000
 """Characters of one string that are shown whole: logs and explanations are shorter, a file on one line is not."""
 _QUOTED = 200
 _LONG_SIGN = 1000
-_LONG_QUOTE = re.compile(rf"`([^`]{{{_QUOTED},}})`")
+_QUOTE = re.compile("`([^`]*)`")
+_OUR_COMMAND = ("envdoctor ", 'cmd /c "')
 
 
 def clean(text: str) -> str:
@@ -93,11 +94,16 @@ def shortened(text: str, most: int = _QUOTED) -> str:
 
 
 def shown(text: str) -> str:
-    """Return a message as it may be shown: clean, without secrets, with long quotations cut, no longer than a page."""
+    """Return a message as it may be shown: clean, without secrets, long quotations cut, no longer than a page."""
     text = without_secrets(clean(text))
     if len(text) <= _QUOTED:
         return text
-    return shortened(_LONG_QUOTE.sub(lambda found: f"`{shortened(found[1])}`", text), _MOST)
+    return shortened(_QUOTE.sub(_quotation, text), _MOST)
+
+
+def _quotation(found: re.Match[str]) -> str:
+    # A command that is to be typed is of no use when it is cut, and paths in it may be long.
+    return found[0] if found[1].startswith(_OUR_COMMAND) else f"`{shortened(found[1])}`"
 
 
 def one_line(text: str) -> str:
