@@ -7,10 +7,13 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
-__all__ = ["shell_line"]
+__all__ = ["shell_line", "with_upgrades"]
 
 # Everything else means something to one of the two: blanks, `&|<>^%!` to cmd, `$;,@(){}'#` and backticks to PowerShell.
 _PLAIN = re.compile(r"[\w\\/:.=+\[\]*?-][\w\\/:.=+~\[\]*?-]*\Z")
+
+_NAME = re.compile(r"[A-Za-z0-9][\w-]*")
+_UPGRADE_ALL = "--upgrade=*"
 
 
 def shell_line(
@@ -36,3 +39,18 @@ def _quoted(word: str) -> str:
     # A program counts the backslashes before a quotation mark: doubled, they are themselves.
     backslashes = len(word) - len(word.rstrip("\\"))
     return f'"{word.replace(chr(34), chr(92) + chr(34))}{chr(92) * backslashes}"'
+
+
+def with_upgrades(words: Sequence[str]) -> list[str]:
+    """Return typed words with a value for each bare ``--upgrade``, which the parser cannot take without one.
+
+    A name behind it that is no file or folder here is its package; else it is for all of them.
+    """
+    found: list[str] = []
+    for word in words:
+        named = _NAME.fullmatch(word) is not None and not os.path.exists(word)
+        if named and found and found[-1] == _UPGRADE_ALL:
+            found[-1] = f"--upgrade={word}"
+        else:
+            found.append(_UPGRADE_ALL if word == "--upgrade" else word)
+    return found

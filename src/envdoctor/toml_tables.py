@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -222,6 +224,9 @@ class Table:
                 key, "is not a regular expression that can be used: it is nested too deeply, or a number is too large"
             )
             return ""
+        if _may_not_end(value):
+            self.fault(key, f"`{value}` may take for ever: one repetition without an end stands in another; bound one")
+            return ""
         return value
 
     def done(self) -> None:
@@ -230,3 +235,28 @@ class Table:
             if key not in self._taken:
                 known = f"; known keys: {', '.join(self._taken)}"
                 self.fault(key, f"unknown key{did_you_mean(key, self._taken) or known}")
+
+
+def _may_not_end(pattern: str) -> bool:
+    """Return whether a repetition without an end stands in another: some texts take such a one years to refuse."""
+    parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
+
+    def nested(parsed: Any, repeated: bool) -> bool:
+        for operation, value in parsed:
+            endless = str(operation) in ("MAX_REPEAT", "MIN_REPEAT") and value[1] is parser.MAXREPEAT
+            if endless and repeated:
+                return True
+            if any(nested(part, repeated or endless) for part in _parts(value, parser.SubPattern)):
+                return True
+        return False
+
+    return nested(parser.parse(pattern), repeated=False)
+
+
+def _parts(value: Any, kind: type) -> Iterator[Any]:
+    """Yield the patterns inside of what an operation of a pattern holds."""
+    if isinstance(value, kind):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _parts(each, kind)

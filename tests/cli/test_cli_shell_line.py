@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 
-from envdoctor.shell_line import shell_line
+from envdoctor.shell_line import shell_line, with_upgrades
 
 WORDS = ["envdoctor", "undo", "--env", "/it's here/env", "", "a\\b", "größe/中"]
 
 
 def test_a_posix_shell_takes_a_line_apart_again() -> None:
     assert shlex.split(shell_line(WORDS, windows=False)) == WORDS
+
+
+@pytest.mark.parametrize(
+    ("typed", "taken"),
+    [
+        ("lock --upgrade", "lock --upgrade=*"),
+        ("lock --upgrade six", "lock --upgrade=six"),
+        ("lock . --upgrade six --upgrade urllib3 -q", "lock . --upgrade=six --upgrade=urllib3 -q"),
+        ("lock --upgrade .", "lock --upgrade=* ."),
+        ("lock --upgrade project", "lock --upgrade=* project"),
+        ("lock --upgrade other.txt", "lock --upgrade=* other.txt"),
+        ("lock --upgrade --check six", "lock --upgrade=* --check six"),
+        ("lock --upgrade=six project", "lock --upgrade=six project"),
+        ("lock --upgrade six seven", "lock --upgrade=six seven"),
+    ],
+)
+def test_a_name_behind_upgrade_is_a_package_where_it_is_no_place(
+    typed: str, taken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert with_upgrades(typed.split()) == taken.split()
 
 
 @pytest.mark.parametrize(

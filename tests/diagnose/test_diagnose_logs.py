@@ -150,6 +150,36 @@ silent = [{ log = "" }]
 """
 
 
+@pytest.mark.parametrize(
+    ("pattern", "refused"),
+    [
+        (r"some text (a+)+$", True),
+        (r"some text (?:\w+\s?)*!", True),
+        (r"some text (?:x(?:y|z+)){2,}", True),
+        (r"some text (?:(?=.*b)\w+?)+", True),
+        (r"some text \w+ and \w+", False),
+        (r"some text (?:\w{1,60}, ){0,20}av", False),
+        (r"some text [+*]+(?:a|b)+\(\w+\)", False),
+    ],
+)
+def test_a_pattern_that_may_take_for_ever_is_a_fault_of_others_advisories(
+    tmp_path: Path, pattern: str, refused: bool
+) -> None:
+    text = WIDE.replace('symptom = ["(?:one|two)", "(?i)whatever", "[unclosed"]', f"symptom = ['{pattern}']")
+    text = text.replace('"(unclosed"', "").replace(
+        'instead_of = ["ADV901"]', f"when.all = [{{ source = '{pattern}' }}]"
+    )
+    (tmp_path / "wide.toml").write_text(text, encoding="utf-8")
+    try:
+        read_advisories(tmp_path)
+    except InvalidAdvisories as error:
+        faults = "\n".join(error.faults)
+        assert ("`advisory[0].symptom`" in faults) is ("source`" in faults) is refused, faults
+        assert faults.count("may take for ever") == 2 * refused
+    else:
+        assert not refused
+
+
 def test_a_symptom_without_a_fixed_text_and_an_unknown_code_are_faults(tmp_path: Path) -> None:
     (tmp_path / "wide.toml").write_text(WIDE, encoding="utf-8")
     with pytest.raises(InvalidAdvisories) as caught:

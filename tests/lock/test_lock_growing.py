@@ -151,6 +151,10 @@ def test_the_cases_beside_a_profile_say_what_differs(
     document = json.loads(capsys.readouterr().out)
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
     assert [case["wrong"] == [] for case in document["cases"]] == [True, False]
+    odd = '[[case]]\nname = "\\u202ex\\u0007"\nrequirements = ["--pre", "alpha"]\nsilent = ["ADV999"]\n'
+    cases.write_text(odd, encoding="utf-8")
+    assert main(["profiles", "test", str(profile)]) == 0
+    assert capsys.readouterr().out == "x: as written\n"
     cases.write_text('[[case]]\nname = "x"\nversion = 3\n', encoding="utf-8")
     assert main(["profiles", "test", str(profile)]) == 2
     assert "ours.cases.toml:3: `case[0].version`" in capsys.readouterr().err
@@ -169,6 +173,18 @@ def test_the_cases_beside_a_profile_say_what_differs(
         (
             '[[case]]\nname = "x"\nrequirements = ["gone"]\n[[case]]\nname = "x"\nrequirements = ["alpha"]\n',
             "ours.cases.toml:5: `case[1].name`: another case is called `x`",
+        ),
+        (
+            '[[case]]\nname = "x"\nrequirements = ["alpha\\n--index-url http://elsewhere.example/"]\n',
+            "ours.cases.toml:3: `case[0].requirements`: an entry must be one line",
+        ),
+        (
+            '[[case]]\nname = "x"\nrequirements = ["alpha", "--extra-index-url=http://elsewhere.example/"]\n',
+            "`case[0].requirements`: `--extra-index-url=http://elsewhere.example/` names an index",
+        ),
+        (
+            '[[case]]\nname = "x"\nrequirements = ["alpha"]\nsilent = ["RES1O1"]\n',
+            "`case[0].silent`: no rule or advisory has the code `RES1O1`",
         ),
     ],
 )
@@ -233,6 +249,14 @@ def test_a_file_behind_an_address_is_fetched_once_and_held_to_its_digest(
     assert "ADV900" in {item["rule"] for item in findings(capsys, str(project))}
     del index.files["ours.toml"]
     assert "ADV900" in {item["rule"] for item in findings(capsys, str(project))}
-    name("http://elsewhere.example/ours.toml")
-    assert main(["check", str(project)]) == 2
-    assert "is not of the form https://" in capsys.readouterr().err
+    for address in (
+        "http://elsewhere.example/ours.toml",
+        f"http://127.0.0.1:80@elsewhere.example/ours.toml#sha256={digest}",
+        f"http://localhost.elsewhere.example/ours.toml#sha256={digest}",
+        f"http://127.0.0.1:/ours.toml#sha256={digest}",
+        f"https://ours.toml#sha256={digest}",
+        f"https://elsewhere.example/..%2fours.toml#sha256={digest}",
+    ):
+        name(address)
+        assert main(["check", str(project)]) == 2
+        assert "is not of the form https://" in capsys.readouterr().err, address

@@ -26,6 +26,10 @@ def project(tmp_path: Path) -> Path:
             "note: `--upgrade urlib3`: neither the requirements nor the lock have `urlib3`; did you mean `urllib3`?\n",
         ),
         (("--upgrade", "--quiet"), ""),
+        (
+            ("--upgrade", "urlib3"),
+            "note: `--upgrade urlib3`: neither the requirements nor the lock have `urlib3`; did you",
+        ),
         (("--upgrade=urlib3", "--quiet"), ""),
         (("--substitute", "webrtcvad"), "note: `--substitute webrtcvad`: neither the requirements nor the lock have "),
     ],

@@ -78,19 +78,15 @@ def _own_fault(error: Exception) -> int:
 
 
 def _arguments(argv: list[str]) -> list[str]:
-    """Return the arguments as the parser takes them. Raises UsageError for an empty one.
-
-    A bare ``--upgrade`` of ``lock`` gets its value: it takes an optional one, which the parser cannot express.
-    """
+    """Return the arguments as the parser takes them. Raises UsageError for an empty one."""
     from envdoctor.cli.verb_list import VERBS
+    from envdoctor.shell_line import with_upgrades
 
     verb = argv[0] if argv else ""
     end = argv.index("--") if "--" in argv else len(argv)
     if verb in VERBS and verb != "run":
         _refuse_empty(argv[:end])
-    if verb != "lock":
-        return argv
-    return ["--upgrade=*" if item == "--upgrade" else item for item in argv[:end]] + argv[end:]
+    return with_upgrades(argv[:end]) + argv[end:] if verb == "lock" else argv
 
 
 def _refuse_empty(argv: list[str]) -> None:

@@ -85,6 +85,7 @@ def test_profile(
     format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
 ) -> None:
     """Check each case beside a profile: what resolves, versions, what is told; exit 1: one differs, 3: not known."""
+    from envdoctor.cli.messages import printable
     from envdoctor.render.reasons import unknown_text
     from envdoctor.verbs.profile_cases import exit_code, run_cases
 
@@ -93,7 +94,7 @@ def test_profile(
     if format is opt.PageFormat.JSON:
         write_document("cases", cases=[dict(zip(("name", "wrong", "unknown"), row, strict=True)) for row in rows])
     for name, wrong, unknown in () if format is opt.PageFormat.JSON else rows:
-        typer.echo(f"{name}: {'; '.join(['unknown', *unknown] if unknown else wrong) or 'as written'}")
+        typer.echo(printable(f"{name}: {'; '.join(['unknown', *unknown] if unknown else wrong) or 'as written'}"))
     raise typer.Exit(exit_code(results.values()))
 
 

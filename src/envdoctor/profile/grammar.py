@@ -119,7 +119,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PACKAGE = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
 # Relative, forward slashes, no drive letter, no `..` component: the same rule as the check below, for editors.
 _PATH = r"^(?!/)(?!~)(?![A-Za-z]:)(?!(.*/)?\.\.(/|$))[^\\\u0000-\u001f]+$"
-_URL = r"^(https://|file://|http://(localhost|127\.|\[::1\]))"
+_URL = r"^(https://|file://|http://(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?(/|$))"
 
 
 def control_characters(value: str) -> str | None:

@@ -5,6 +5,7 @@ They stand in ``my-stack.cases.toml`` beside ``my-stack.toml``. Nothing is insta
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -26,6 +27,8 @@ __all__ = ["Case", "exit_code", "read_cases", "run_cases"]
 
 
 _OF_AN_INDEX = frozenset({UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER})
+_OF_INDEX = re.compile(r"\s*(?:-[if]|--(?:index-url|extra-index-url|find-links|no-index|trusted-host))(?![\w-])")
+_OF_OTHERS = re.compile(r"ADV9\d\d")
 _UNREAD = ("RES002", "RES006")
 """Told of lines that say nothing of what was meant: without them a case shows nothing."""
 
@@ -134,15 +137,40 @@ def read_cases(path: Path) -> tuple[Case, ...]:
 def _case(row: Table) -> Case:
     case = Case(
         row.text("name", required=True),
-        row.texts("requirements", required=True),
+        _requirements(row),
         _option(row, "python", read_python),
         _option(row, "gpu", card_facts),
         _versions(row.take("versions"), row.path, row.faults),
-        row.texts("findings"),
-        row.texts("silent"),
+        _codes(row, "findings"),
+        _codes(row, "silent"),
     )
     row.done()
     return case
+
+
+def _requirements(row: Table) -> tuple[str, ...]:
+    """Return lines as a requirements file has them; which index is asked is the business of the profile."""
+    found = row.texts("requirements", required=True)
+    for text in found:
+        if len(text.splitlines()) != 1:
+            row.fault("requirements", "an entry must be one line")
+        elif _OF_INDEX.match(text):
+            row.fault("requirements", f"`{text.split()[0]}` names an index, which the profile's `[[index]]` does")
+    return found
+
+
+def _codes(row: Table, key: str) -> tuple[str, ...]:
+    """Return codes of findings; one that nothing is called would never be told, and never be missed."""
+    found = row.texts(key)
+    if not found:
+        return found
+    from envdoctor.diagnose.documentation import catalogue
+
+    known = [entry[0] for entry in catalogue()]
+    for code in found:
+        if code not in known and not _OF_OTHERS.fullmatch(code):
+            row.fault(key, f"no rule or advisory has the code `{code}`")
+    return found
 
 
 def _option(row: Table, key: str, read: Callable[[str | None], object]) -> str | None:

@@ -20,7 +20,8 @@ from envdoctor.ports import DownloadFailed, UsageError
 __all__ = ["IndexFetch", "named_file"]
 
 _ADDRESS = re.compile(
-    r"(?P<url>(?:https://|http://(?:localhost|127\.0\.0\.1)[:/])[^#\s]*/(?P<name>[\w.-]{1,80}\.toml))"
+    r"(?P<url>(?:https://[^#\s/]+/|http://(?:localhost|127\.0\.0\.1)(?::\d{1,5})?/)"
+    r"(?:[^#\s]*/)?(?P<name>[\w.-]{1,80}\.toml))"
     r"#sha256=(?P<digest>[0-9a-f]{64})"
 )
 _LIMIT = 4 * 1024 * 1024
