@@ -170,13 +170,13 @@ SEEN_BY_SCHEMA = [
     pytest.param(
         with_sections('[[index]]\nname = "i"\nurl = "http://127.0.0.1:80@index.example/x"\npackages = ["torch"]\n'),
         "index[0].url",
-        "must be an https URL (file and loopback URLs are allowed too)",
+        "`http://127.0.0.1:80@index.example/x` must be an https URL (file and loopback URLs are allowed too)",
         id="url-whose-user-looks-like-this-machine",
     ),
     pytest.param(
         with_sections('[[index]]\nname = "i"\nurl = "http://localhost.index.example/x"\npackages = ["torch"]\n'),
         "index[0].url",
-        "must be an https URL (file and loopback URLs are allowed too)",
+        "`http://localhost.index.example/x` must be an https URL (file and loopback URLs are allowed too)",
         id="url-that-begins-like-this-machine",
     ),
     pytest.param(
