@@ -124,3 +124,11 @@ def test_the_typed_card_takes_the_place_of_those_that_were_measured() -> None:
 )
 def test_names_of_cards(name: str, architecture: str | None) -> None:
     assert architecture_of_card(name) == architecture
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture"),
+    [("rx6600", "gfx1032"), ("RTX4070", "sm_89"), ("RX 7900 XT", "gfx1100"), ("gfx90c", "gfx90c")],
+)
+def test_a_card_may_be_typed_without_the_space(name: str, architecture: str) -> None:
+    assert _picked(os=LINUX, gpu=name).gpu_architecture == architecture

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from envdoctor.adapters.index.project_indexes import indexes_of
 from envdoctor.adapters.project import read_project
+from envdoctor.model.index_url import mirror_variable
 from envdoctor.model.project import ReadingProblemKind
 
 _PROJECT = '[project]\nname = "x"\nversion = "1"\ndependencies = ["our-kit", "six"]\n'
@@ -80,3 +82,34 @@ def test_variables_in_a_pipfile(tmp_path: Path, known: bool) -> None:
     told = [problem for problem in project.problems if problem.kind is ReadingProblemKind.MISSING_VARIABLE]
     assert len(told) == (0 if known else 1)
     assert not told or ("SECRET" in told[0].message and told[0].text == "https://a.example/s")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        (
+            '[[tool.uv.index]]\nname = "ours"\nurl = "https://a.example/whl/cpu"\nexplicit = true\n'
+            '[tool.uv.sources]\nour-kit = {index = "ours"}\n'
+        ),
+        '[[tool.uv.index]]\nname = "ours"\nurl = "https://a.example/whl/cpu"\n',
+        '[[tool.pdm.source]]\nname = "ours"\nurl = "https://a.example/whl/cpu"\ninclude_packages = ["our-kit"]\n',
+        (
+            '[[tool.poetry.source]]\nname = "ours"\nurl = "https://a.example/whl/cpu"\npriority = "supplemental"\n'
+            "[tool.poetry.dependencies]\nsix = '*'\n"
+        ),
+    ],
+    ids=["uv, explicit", "uv", "pdm", "poetry"],
+)
+def test_an_index_is_called_what_the_file_calls_it(tmp_path: Path, table: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(_PROJECT + table, encoding="utf-8")
+    named = indexes_of(read_project(tmp_path))
+    (name,) = [index.name for index in (*named.bound, *named.extra)]
+    assert name.startswith("ours of pyproject.toml:")
+    assert mirror_variable(name) == "ENVDOCTOR_INDEX_OURS"
+
+
+def test_an_index_without_a_name_is_called_by_its_label(tmp_path: Path) -> None:
+    table = '[[tool.uv.index]]\nurl = "https://a.example/whl/cpu"\n'
+    (tmp_path / "pyproject.toml").write_text(_PROJECT + table, encoding="utf-8")
+    (index,) = indexes_of(read_project(tmp_path)).extra
+    assert index.name == "cpu of pyproject.toml:5"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
+from envdoctor.render.scope_text import holds, why
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import Group, Project
+from envdoctor.model.project import Group, GroupChoice, Project
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import GroupKind, GroupName, Requirement
 from envdoctor.verbs.check import check
@@ -144,3 +145,17 @@ def test_an_extra_of_a_member_of_a_workspace_is_judged_with_that_member_s_own_li
     assert cu.message.startswith("the extra `cu` of `part/core` cannot be installed here: ")
     assert cu.remedy is not None
     assert cu.remedy.summary == "`envdoctor check part/core --extra cu` judges it, with repairs"
+
+
+def test_of_an_extra_nothing_is_said_where_its_main_list_was_not_asked_for() -> None:
+    groups = (group(GroupKind.EXTRA, "old", "click<8"), group(GroupKind.GROUP, "docs", "torch"))
+    project = Project("", requirements=read("click>=8"), groups=groups)
+    request = CheckRequest(target=LINUX, today=date(2026, 11, 28), project=project, index=MemoryIndex(TABLE))
+    with_main = check(request)
+    assert [item.subject for item in said(with_main)] == ["old"]
+    alone = check(replace(request, groups=GroupChoice(only=("dev",))))
+    assert said(alone) == []
+    extra, docs = alone.scope.beside
+    assert holds(extra) is None
+    assert why(extra) == "an extra is judged with the main list, which was not asked for"
+    assert holds(docs)

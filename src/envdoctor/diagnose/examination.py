@@ -13,6 +13,7 @@ from packaging.version import Version
 from envdoctor.model.candidate import CoreMetadata, DistributionFile
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Fact, Facts, FactState
+from envdoctor.model.index_url import index_name
 from envdoctor.model.origin import DistributionOrigin, FileOrigin
 from envdoctor.model.unknown import Unknown
 from envdoctor.ports import ArchiveReader, Index
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.plan import PatchState
     from envdoctor.model.profile import Profile
-    from envdoctor.model.project import Project, SourceFile
+    from envdoctor.model.project import IndexOption, Project, SourceFile
     from envdoctor.model.repair import Repair
     from envdoctor.model.requirement import Requirement
     from envdoctor.model.resolution import Resolution
@@ -39,6 +40,7 @@ __all__ = [
     "chain_to",
     "facts_like",
     "line_of",
+    "option_of",
     "outbid",
     "silent",
     "stated",
@@ -156,6 +158,15 @@ class Outbid(NamedTuple):
 def silent(examination: Examination) -> tuple[Unknown, ...]:
     """Return the indexes that could not be asked."""
     return tuple(getattr(examination.index, "unreachable", ()))
+
+
+def option_of(examination: Examination, index: str) -> IndexOption | None:
+    """Return the option of the project's files that names an index, None where none does."""
+    project = examination.project
+    if project is None:
+        return None
+    named = ((item, index_name(item.url, str(item.origin), project.index_names)) for item in project.index_options)
+    return next((item for item, name in named if name == index), None)
 
 
 def outbid(examination: Examination) -> tuple[Outbid, ...]:

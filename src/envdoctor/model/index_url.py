@@ -140,10 +140,13 @@ def label_of(url: str) -> str | None:
     return last if _BUILD.match(last) else None
 
 
-def index_name(url: str, place: str) -> str:
-    """Return what an index of a project's file is called: its label, or host and path, and where it is named."""
+def index_name(url: str, place: str, names: Mapping[str, str] | None = None) -> str:
+    """Return what an index of a project's file is called, and where it is named.
+
+    It is what the file itself calls the index of that URL (``names``), else its label, or host and path.
+    """
     parts = urlsplit(bare_url(url))
-    text = label_of(url) or (f"{parts.netloc}{parts.path}" if parts.netloc else url)
+    text = (names or {}).get(url) or label_of(url) or (f"{parts.netloc}{parts.path}" if parts.netloc else url)
     return f"{text.rstrip('/') or url}{_OF}{place}"
 
 

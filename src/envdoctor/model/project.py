@@ -231,6 +231,8 @@ class Project:
     files: tuple[str, ...] = ()
     """Files that were read, in order."""
     index_options: tuple[IndexOption, ...] = ()
+    index_names: Mapping[str, str] = field(default_factory=dict)
+    """What the files call the index of a URL, where they give it a name (``[[tool.uv.index]]``, sources of Poetry)."""
     substitutes: tuple[Exclusion, ...] = ()
     """What another distribution stands in for, as a person has asked: typed, or kept by the lock."""
     commands: tuple[InstallCommand, ...] = ()

@@ -68,6 +68,8 @@ class UnknownKind(enum.Enum):
     """A text that is in none of the forms that are read."""
     OTHER_INDEX = "other-index"
     """Its packages come from an index that the main list does not name: the subject."""
+    MAIN_LIST = "main-list"
+    """It is judged with the main list, and nobody asked for that."""
     NOT_RUN = "not-run"
     """What it needs failed before: the subject is what is why."""
     SEARCH_GIVEN_UP = "search-given-up"
@@ -102,5 +104,11 @@ class Unknown:
 
 
 _SETTLED = frozenset(
-    {UnknownKind.ONLY_A_BUILD, UnknownKind.DIRECT_REFERENCE, UnknownKind.MARKER, UnknownKind.NO_REQUIREMENT}
+    {
+        UnknownKind.ONLY_A_BUILD,
+        UnknownKind.DIRECT_REFERENCE,
+        UnknownKind.MARKER,
+        UnknownKind.MAIN_LIST,
+        UnknownKind.NO_REQUIREMENT,
+    }
 )

@@ -86,6 +86,8 @@ def bare_reason(unknown: Unknown) -> str:
         return "its marker cannot be evaluated"
     if unknown.kind is UnknownKind.NO_REQUIREMENT:
         return "not a requirement"
+    if unknown.kind is UnknownKind.MAIN_LIST:
+        return "an extra is judged with the main list, which was not asked for"
     if unknown.kind is UnknownKind.OTHER_INDEX:
         return f"its packages come from another index ({unknown.url})"
     if unknown.kind is UnknownKind.UNSOUND:

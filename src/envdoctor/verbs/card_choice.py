@@ -11,6 +11,8 @@ from envdoctor.shipped import architecture_of_card, chips_of_card
 __all__ = ["card_facts", "with_card"]
 
 _ARCHITECTURE = re.compile(r"(?:sm_?(\d{2,3})[af]?|(\d{1,2}\.\d))|gfx[0-9a-f]{3,4}", re.IGNORECASE)
+_RUN_TOGETHER = re.compile(r"\b(RX|RTX|GTX|Arc|Vega|Radeon)(?=\d)", re.IGNORECASE)
+"""The family of a card that is typed without the space after it."""
 
 
 def card_facts(text: str | None) -> tuple[Fact, ...]:
@@ -18,6 +20,7 @@ def card_facts(text: str | None) -> tuple[Fact, ...]:
     if text is None:
         return ()
     told: dict[str, str] = {}
+    text = _RUN_TOGETHER.sub(r"\1 ", text)
     direct = _ARCHITECTURE.fullmatch(text.strip())
     architecture = architecture_of_card(text) if direct is None else text.strip().lower()
     if direct is not None and (direct[1] or direct[2]):
@@ -33,7 +36,9 @@ def card_facts(text: str | None) -> tuple[Fact, ...]:
     elif re.search(r"\bArc\b", text):
         told["vendor"] = "intel"
     elif chips := chips_of_card(text):
-        raise UsageError(f"--gpu: `{text[:60]}` is the name of several chips ({chips}); write which of them it is")
+        raise UsageError(
+            f"--gpu: `{text[:60]}` is the name of several chips ({chips}); write which of them it is in its place"
+        )
     else:
         raise UsageError(
             f"--gpu: `{text[:60]}` is no card that is known by its name; write its architecture: sm_120, gfx1201"

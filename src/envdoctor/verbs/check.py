@@ -157,7 +157,14 @@ def _groups(request: CheckRequest, manifest: Manifest, diagnosis: Diagnosis) -> 
     """Return what came out for the extras, groups and files that nobody asked for."""
     if request.project is None or request.index is None or not request.project.groups:
         return ()
-    return judge_groups(request.project, manifest, diagnosis.conflicts, diagnosis.resolution, request.index)
+    return judge_groups(
+        request.project,
+        manifest,
+        diagnosis.conflicts,
+        diagnosis.resolution,
+        request.index,
+        main=not request.groups.only,
+    )
 
 
 def _without_set_aside(request: CheckRequest) -> Project | None:

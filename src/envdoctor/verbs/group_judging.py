@@ -39,16 +39,26 @@ _PLACES = (
 
 
 def judge_groups(
-    project: Project, manifest: Manifest, conflicts: Sequence[Conflict], known: Resolution | None, index: Index
+    project: Project,
+    manifest: Manifest,
+    conflicts: Sequence[Conflict],
+    known: Resolution | None,
+    index: Index,
+    *,
+    main: bool = True,
 ) -> tuple[GroupOutcome, ...]:
     """Return what came out for each list that nobody asked for.
 
     ``manifest`` is that of the main list, ``conflicts`` and ``known`` what came out for it: lines in conflict already
-    are left out, so that each list shows its own faults alone.
+    are left out, so that each list shows its own faults alone. Where the main list itself was not asked for (no
+    ``main``), nothing is said of extras: nobody installs one without it.
     """
-    bench = _Bench(project, manifest, conflicts, known, index)
+    left = {group.name for group in project.groups if not main and group.name.kind is GroupKind.EXTRA}
+    judged = tuple(group for group in project.groups if group.name not in left)
+    bench = _Bench(replace(project, groups=judged), manifest, conflicts, known, index)
     found = {outcome.name: outcome for outcome in bench.outcomes()}
-    return tuple(found[group.name] for group in project.groups)
+    unknown = Unknown(UnknownKind.MAIN_LIST, Subject(SubjectKind.PROJECT, project.name or ""))
+    return tuple(found.get(group.name) or GroupOutcome(group.name, unknown=unknown) for group in project.groups)
 
 
 class _Bench:

@@ -171,7 +171,11 @@ def indexes_of(project: Project) -> ProjectIndexes:
         new = tuple(name for name in dict.fromkeys(names) if name not in taken)
         taken.update(new)
         if new:
-            bound.append(BoundIndex(index_name(url, origins[url]), _located(project, url, origins[url]), new))
+            bound.append(
+                BoundIndex(
+                    index_name(url, origins[url], project.index_names), _located(project, url, origins[url]), new
+                )
+            )
     return ProjectIndexes(
         everywhere.default,
         everywhere.no_index,
@@ -234,7 +238,7 @@ class _Everywhere:
         return _of_manager(option.origin.path) and (self.default is not None or label_of(option.url) is not None)
 
     def _default(self, option: IndexOption) -> None:
-        name = index_name(option.url, str(option.origin))
+        name = index_name(option.url, str(option.origin), self._project.index_names)
         if self.default is not None and self.default.url != option.url:
             self.notes.append(f"index {name} takes the place of {self.default.name}")
         for url in [url for url, path in self._origins.items() if path == option.origin.path]:
@@ -248,7 +252,9 @@ class _Everywhere:
             return
         place = str(option.origin)
         url = _located(self._project, option.url, place)
-        self.extra[option.url] = ExtraIndex(index_name(option.url, place), url, self._labels, flat)
+        self.extra[option.url] = ExtraIndex(
+            index_name(option.url, place, self._project.index_names), url, self._labels, flat
+        )
         if PurePosixPath(option.origin.path).suffix != ".toml":
             self._origins[option.url] = option.origin.path
 

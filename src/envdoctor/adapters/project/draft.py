@@ -104,6 +104,7 @@ class Draft:
     problems: list[ReadingProblem] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     index_options: list[IndexOption] = field(default_factory=list)
+    index_names: dict[str, str] = field(default_factory=dict)
     options: list[FileOption] = field(default_factory=list)
     commands: list[InstallCommand] = field(default_factory=list)
     removals: list[tuple[int, NormalizedName]] = field(default_factory=list)
@@ -236,6 +237,11 @@ class Draft:
             )
             return
         self.keep_index(IndexOption(kind, url, origin, step))
+
+    def name_index(self, url: str, name: object) -> None:
+        """Remember what a file calls the index of a URL; the first name counts."""
+        if isinstance(name, str) and name:
+            self.index_names.setdefault(url, name)
 
     def keep_index(self, option: IndexOption) -> None:
         """Keep an index option, of the project or of the group that is being read."""

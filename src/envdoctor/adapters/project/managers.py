@@ -163,6 +163,7 @@ def _sources(draft: Draft, document: TomlDocument) -> None:
             continue
         origin = document.origin(*_PDM, "source", at)
         url = expanded_url(draft, url, origin)
+        draft.name_index(url, entry.get("name"))
         included = entry.get("include_packages")
         patterns = [text for text in included if isinstance(text, str)] if isinstance(included, list) else []
         if patterns:

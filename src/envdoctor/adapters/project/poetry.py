@@ -82,6 +82,7 @@ def _sources(draft: Draft, document: TomlDocument) -> dict[str, str]:
             continue
         name = str(entry.get("name"))
         urls[name] = url = with_user(entry["url"], "POETRY_HTTP_BASIC_", name, draft.variables)
+        draft.name_index(url, entry.get("name"))
         priority = str(entry.get("priority", "primary")).lower()
         if priority != "explicit":
             first = priority in {"primary", "default"} and not entry.get("secondary")
@@ -254,5 +255,6 @@ def _pipfile_sources(draft: Draft, document: TomlDocument) -> dict[str, str]:
             kind = IndexOptionKind.INDEX_URL if not urls else IndexOptionKind.EXTRA_INDEX_URL
             origin = document.origin("source", at)
             urls[str(entry.get("name"))] = url = expanded_url(draft, entry["url"], origin)
+            draft.name_index(url, entry.get("name"))
             draft.add_index(kind, url, origin)
     return urls

@@ -246,6 +246,7 @@ def _finished(draft: Draft) -> Project:
         problems=bounded(problems),
         files=tuple(dict.fromkeys(draft.files)),
         index_options=tuple(dict.fromkeys(draft.index_options)),
+        index_names=draft.index_names,
         commands=tuple(draft.commands),
         requires_python=bound,
         requires_python_origin=bound_origin,

@@ -52,6 +52,7 @@ def _indexes(draft: Draft, document: TomlDocument, base: tuple[str, ...]) -> Non
         if url is not None and not entry.get("explicit"):
             kind = IndexOptionKind.INDEX_URL if entry.get("default") else IndexOptionKind.EXTRA_INDEX_URL
             kind = IndexOptionKind.FIND_LINKS if entry.get("format") == "flat" else kind
+            draft.name_index(url, entry.get("name"))
             draft.add_index(kind, url, document.origin(*base, "index", at))
     for table in (base, (*base, "pip")):
         url = document.get(*table, IndexOptionKind.INDEX_URL.value)

@@ -145,6 +145,7 @@ class _Sources:
                 url = index_url_of(entry, draft.variables)
                 if isinstance(entry.get("name"), str) and url is not None:
                     self._urls[entry["name"]] = url
+                    draft.name_index(url, entry["name"])
         for name in workspace.members if workspace is not None else ():
             self.known.setdefault(name, (documents[0], [{"workspace": True}]))
 

@@ -23,21 +23,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination, silent
+from envdoctor.diagnose.examination import Examination, option_of, silent
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.index_url import index_name, mirror_variable
+from envdoctor.model.index_url import mirror_variable
 from envdoctor.model.project import IndexOption
 from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.model.unknown import SubjectKind, Unknown
 
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
-
-
-def _named_by(examination: Examination, index: str) -> IndexOption | None:
-    """Return the option of the project's files that names the index, None where a profile does."""
-    options = examination.project.index_options if examination.project else ()
-    return next((item for item in options if index_name(item.url, str(item.origin)) == index), None)
 
 
 def _url(examination: Examination, index: str, option: IndexOption | None) -> str:
@@ -56,7 +50,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     for index, packages in by_index.items():
         names = ", ".join(f"`{item.name}` {item.version}" for item in packages)
         were = "was" if len(packages) == 1 else "were"
-        option = _named_by(examination, index)
+        option = option_of(examination, index)
         yield RULE.finding(
             subject=index,
             message=(
@@ -78,7 +72,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
 
 def _not_asked(examination: Examination, missed: Unknown) -> Finding:
     """Say that an index did not answer, and that nothing of the plan stands in for it."""
-    option = _named_by(examination, missed.index)
+    option = option_of(examination, missed.index)
     return RULE.finding(
         subject=missed.index,
         message=(

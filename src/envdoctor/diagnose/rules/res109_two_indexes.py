@@ -32,10 +32,9 @@ from collections.abc import Iterator
 
 from packaging.version import Version
 
-from envdoctor.diagnose.examination import Examination, outbid
+from envdoctor.diagnose.examination import Examination, option_of, outbid
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.index_url import index_name
 from envdoctor.model.resolution import Resolution
 
 
@@ -51,8 +50,7 @@ def _find(examination: Examination, resolution: Resolution) -> Iterator[Finding]
             or Version(package.version.public) <= Version(default_version.public)
         ):
             continue
-        options = examination.project.index_options if examination.project else ()
-        option = next((item for item in options if index_name(item.url, str(item.origin)) == index), None)
+        option = option_of(examination, index)
         yield RULE.finding(
             subject=project,
             message=(
