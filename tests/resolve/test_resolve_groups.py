@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from envdoctor.render.scope_text import holds, why
 from resolve_universe import LINUX, MemoryIndex, read
 
 from envdoctor.model.finding import Finding, Severity
@@ -13,6 +12,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, GroupChoice, Project
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import GroupKind, GroupName, Requirement
+from envdoctor.render.wording import holds, why
 from envdoctor.verbs.check import check
 from envdoctor.verbs.check_request import CheckRequest
 
