@@ -3,7 +3,8 @@
 # `bash scripts/aarch64.sh -c PROGRAM ...` runs a program of that environment instead: `-c envdoctor host`.
 # Without arguments it runs the tests of what asks the machine. All is made in .aarch64 (or $ENVDOCTOR_AARCH64).
 # Needs root on Debian or Ubuntu: the kernel is told of qemu (binfmt_misc), so that what the tests start runs, too.
-# Python comes out of the system's arm64 packages, which are unpacked there and not installed. No GPU is there.
+# Python comes out of the system's arm64 packages, which are unpacked there and not installed; ENVDOCTOR_AARCH64_PYTHON
+# may name another one for aarch64, cross-compiled for example, with .aarch64/venv still to be made. No GPU is there.
 set -euo pipefail
 there=$PWD
 cd "$(dirname "$0")/.."
@@ -33,7 +34,7 @@ unpack_python() {
     (
         cd "$base/packages"
         apt-get "${apt[@]}" download -qq "$python" "$python-minimal" "lib$python-minimal" "lib$python-stdlib" \
-            "$python-venv" libc6 libgcc-s1 libstdc++6 libexpat1 zlib1g libssl3 libffi8 libbz2-1.0 liblzma5 \
+            "$python-venv" libc6 libc-bin libgcc-s1 libstdc++6 libexpat1 zlib1g libssl3 libffi8 libbz2-1.0 liblzma5 \
             libsqlite3-0 libuuid1 libncursesw6 libtinfo6 libreadline8 libcrypt1 libdb5.3 libnsl2 libtirpc3 \
             libgssapi-krb5-2 \
             libkrb5-3 libk5crypto3 libcom-err2 libkrb5support0 libkeyutils1 libgomp1 python3-pip-whl \
@@ -42,12 +43,22 @@ unpack_python() {
     )
     mkdir -p "$root/etc/ssl"
     cp -r /etc/ssl/certs "$root/etc/ssl/"
+    # Without its own cache of libraries, the loader reads the one of this machine, which names none for aarch64.
+    printf '%s\n' /lib/aarch64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/local/lib >"$root/etc/ld.so.conf"
+    "$root/sbin/ldconfig" -r "$root"
+    # qemu before 8.1 shows the processors of this machine; onnxruntime looks for its own kind there, and crashes.
+    mkdir -p "$root/proc"
+    for number in $(seq 0 $(($(nproc) - 1))); do
+        printf 'processor\t: %s\nFeatures\t: fp asimd aes pmull sha1 sha2 crc32 atomics asimdrdm\n' "$number"
+        printf 'CPU %s\n' "implementer : 0x41" "architecture: 8" "variant : 0x3" "part : 0xd0c" "revision : 1"
+        echo
+    done >"$root/proc/cpuinfo"
     ln -sfn "$root/usr/bin/$python" "$base/python"
     rm -rf "$base/packages" "$base/lists"
 }
 
 [ -e "$base/python" ] || unpack_python
-[ -x "$venv/bin/pip" ] || "$(readlink "$base/python")" -m venv "$venv"
+[ -x "$venv/bin/pip" ] || "${ENVDOCTOR_AARCH64_PYTHON:-$(readlink "$base/python")}" -m venv "$venv"
 pip=("$venv/bin/python" -m pip install --quiet --disable-pip-version-check)
 [ -x "$venv/bin/pytest" ] || "${pip[@]}" --upgrade "pip>=25.1"
 "${pip[@]}" --editable . --group test

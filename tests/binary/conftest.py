@@ -63,9 +63,13 @@ def diagnose(site: Site) -> Callable[..., list[Finding]]:
         libraries: frozenset[str] | None = None,
         source: str = "folder",
         told: Interpreter | None = None,
+        executable: Path | None = None,
     ) -> list[Finding]:
-        environment = replace(site.environment(), source=source, told=told or Interpreter())
-        scanned: BinaryInventory = replace(scan_environment(environment, live=False), libraries=libraries)
+        program = str(executable) if executable else None
+        environment = replace(site.environment(), source=source, told=told or Interpreter(), executable=program)
+        scanned: BinaryInventory = replace(
+            scan_environment(environment, live=libraries is not None), libraries=libraries
+        )
         known = Facts(Fact(name, FactState.KNOWN, value) for name, value in (facts or {}).items())
         found = rule(code)
         assert found is not None

@@ -81,6 +81,45 @@ def test_abi001_on_this_machine_asks_the_loader(site, diagnose):
     assert finding.message == "`cv` needs `libGL.so.1`, which nothing provides"
 
 
+def test_abi001_what_each_variant_lacks_is_missing_whichever_fits(site, diagnose):
+    ffmpeg = {4: "libavutil.so.56", 5: "libavutil.so.57", 6: "libavutil.so.58"}
+    core = {
+        f"torchcodec/libtorchcodec_core{number}.so": elf(needed=("libnppicc.so.13", library, "libtorch_cpu.so"))
+        for number, library in ffmpeg.items()
+    }
+    image = {"torchcodec/libtorchcodec_image.so": elf(needed=("libother.so.1",))}
+    site.add_files("torchcodec", "0.11.1", {**core, **image})
+    (finding,) = diagnose("ABI001", libraries=frozenset({"libavutil.so.57", "libother.so.1"}))
+    assert told([finding]) == [("error", "torchcodec", "`torchcodec` needs `libnppicc.so.13`, which nothing provides")]
+    assert finding.remedy.summary.startswith("install NPP of the CUDA toolkit")
+    assert diagnose("ABI001", libraries=frozenset({"libnppicc.so.13", "libother.so.1"})) == []
+    assert diagnose("ABI001") == []
+
+
+def test_abi001_pythons_library_is_where_the_interpreter_or_the_loader_has_it(site, diagnose, tmp_path):
+    wants = {
+        f"torchcodec/libtorchcodec_custom_ops{number}.so": elf(needed=("libpython3.11.so.1.0",)) for number in (6, 7)
+    }
+    site.add_files("torchcodec", "0.11.1", wants)
+    (tmp_path / "base" / "bin").mkdir(parents=True)
+    program = tmp_path / "base" / "bin" / "python3.11"
+
+    def of(data: bytes, *libraries: str) -> list[str]:
+        program.write_bytes(data)
+        found = diagnose("ABI001", libraries=frozenset({"libz.so.1", *libraries}), executable=program)
+        return [item.remedy.summary for item in found]
+
+    (remedy,) = of(elf())
+    assert remedy.startswith("install `libpython3.11` with the system's package manager")
+    assert of(elf(needed=("$ORIGIN/../lib/libpython3.11.so.1.0",))) == []
+    assert of(elf(), "libpython3.11.so.1.0") == []
+    assert of(b"#!/bin/sh\n") == []
+    assert len(of(elf(runpath="$ORIGIN/../lib"))) == 1
+    (tmp_path / "base" / "lib").mkdir()
+    (tmp_path / "base" / "lib" / "libpython3.11.so.1.0").write_bytes(elf())
+    assert of(elf(runpath="$ORIGIN/../lib")) == of(elf(runpath="${ORIGIN}/../lib")) == []
+
+
 _DESKTOP = "install `libgl1` with the system's package manager (the name is Debian's and Ubuntu's), or "
 
 
@@ -241,6 +280,21 @@ def test_abi008_labels(site, diagnose):
     ]
 
 
+@pytest.mark.parametrize(
+    ("torch", "torchcodec", "told_of"),
+    [
+        ("cu130", "cpu", []),
+        ("cu132", "cu130", []),
+        ("cpu", "cu130", ["torchcodec"]),
+        ("cu126", "cu130", ["torchcodec"]),
+    ],
+)
+def test_abi008_a_torchcodec_for_the_cpu_loads_beside_each_torch(site, diagnose, torch, torchcodec, told_of):
+    site.add("torch", f"2.13.0+{torch}")
+    site.add("torchcodec", f"0.13.0+{torchcodec}")
+    assert [finding.subject for finding in diagnose("ABI008")] == told_of
+
+
 def test_gpu101_extension_for_another_card(site, diagnose):
     code = elf(sections={".nv_fatbin": fatbin((SASS, 110, 0))})
     site.add_files("thor", "1", {f"thor/{EXTENSION}": code})
@@ -320,3 +374,14 @@ def test_loader_cache_is_read():
     assert parse_ld_cache(data) == {"libGL.so.1", "libz.so.1"}
     assert parse_ld_cache(b"ld.so-1.7.0\0" + bytes(20) + data) == {"libGL.so.1", "libz.so.1"}
     assert parse_ld_cache(b"something else") == frozenset()
+
+
+def test_loader_cache_libraries_of_another_machine_do_not_count():
+    names = b"libGL.so.1\0libz.so.1\0liba.so.1\0"
+    start = 48 + 3 * 24
+    rows = ((0x303, 0), (0x3, 11), (0xA03, 21))
+    entries = b"".join(struct.pack("<iIIIQ", flags, start + at, 0, 0, 0) for flags, at in rows)
+    data = b"glibc-ld.so.cache1.1" + struct.pack("<II20x", 3, len(names)) + entries + names
+    assert parse_ld_cache(data, "x86_64") == {"libGL.so.1"}
+    assert parse_ld_cache(data, "aarch64") == {"liba.so.1"}
+    assert parse_ld_cache(data, "riscv64") == {"libGL.so.1", "libz.so.1", "liba.so.1"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 from diagnose_fixtures import MemorySources
 
@@ -98,3 +100,11 @@ def test_what_has_no_syntax_has_an_empty_outline(text: str) -> None:
 
 def test_a_plain_text_has_no_docstring_before_its_first_quote() -> None:
     assert not may_be_docstring("import os\nrun(x)\n", 10, "run(x)")
+
+
+def test_what_the_compiler_says_of_somebodys_escapes_is_kept_back() -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert parsed('NUMBER = "\\d"\n') is not None
+        assert parsed(b'NUMBER = "\\d"\n') is not None
+    assert told == []

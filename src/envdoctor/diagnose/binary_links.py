@@ -109,6 +109,8 @@ class Links:
             return True  # a path on the machine that it was built for; what is there is not known from here
         if self.inventory.libraries is None:
             return bool(_LINUX.fullmatch(base) or _LINUX_DESKTOP.fullmatch(base))
+        if base.startswith("libpython"):
+            return base in self.inventory.libraries  # of the system's Pythons, some have it in a package of its own
         return base in self.inventory.libraries or bool(_LINUX.fullmatch(base))
 
     def _extra(self) -> frozenset[str]:

@@ -22,6 +22,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.source_outline import parsed
 from envdoctor.diagnose.wheel_facts import Family, shipped_wheel_facts
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.dataclass import dataclass
@@ -120,12 +121,11 @@ def _imports(file: DistributionFile, archives: ArchiveReader) -> Iterator[tuple[
 
 def _reached(path: str, file: DistributionFile, archives: ArchiveReader) -> Iterator[tuple[str, int]]:
     try:
-        data = archives.read(file, path)
-        tree = ast.parse(data or b"")
-    except (IndexUnavailable, MetadataUnavailable, SyntaxError, ValueError, RecursionError):
+        tree = parsed(archives.read(file, path) or b"")
+    except (IndexUnavailable, MetadataUnavailable):
         return
     package = path.rpartition("/")[0].split("/")
-    for node in tree.body:
+    for node in tree.body if tree is not None else ():
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -99,8 +99,8 @@ def builds_apart(companion: PackageView, torch: PackageView) -> tuple[BuildLabel
     """Return the two builds where they cannot be loaded together; None where they can, or where it is not known.
 
     torchvision and torchaudio look at the CUDA release when they are imported: at its major number, torchaudio before
-    2.11.1 at the minor one too. ROCm builds belong together by the release alone: the hashes of AMD's labels differ by
-    design.
+    2.11.1 at the minor one too. A torchcodec for the CPU needs nothing that a CUDA torch lacks. ROCm builds belong
+    together by the release alone: the hashes of AMD's labels differ by design.
     """
     mine, its = read_label(companion.label), read_label(torch.label)
     if mine is None or its is None:
@@ -108,7 +108,8 @@ def builds_apart(companion: PackageView, torch: PackageView) -> tuple[BuildLabel
     stable = companion.name == "torchaudio" and contains(f">={_STABLE_ABI}", companion.version)
     if mine.backend is not its.backend:
         # A CPU torchaudio for the stable ABI loads beside any torch; it has no GPU code of its own.
-        return None if stable and mine.backend is Backend.CPU else (mine, its)
+        alone = stable or companion.name == "torchcodec"
+        return None if alone and mine.backend is Backend.CPU else (mine, its)
     exact = companion.name == "torchaudio" and contains("<2.11.1", companion.version)
     parts = 3 if mine.backend is Backend.ROCM else 2 if exact else 1
     return None if mine.same_release(its, parts) else (mine, its)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator
 
 from envdoctor.model.dataclass import dataclass
@@ -96,10 +97,15 @@ def may_be_docstring(text: str, start: int, line: str) -> bool:
     return _BEFORE_DOCSTRING.search(head) is not None
 
 
-def parsed(text: str) -> ast.Module | None:
-    """Return the syntax of a file's text, None where it has none. Never raises."""
+def parsed(text: str | bytes) -> ast.Module | None:
+    """Return the syntax of a file's text, None where it has none. Never raises, and keeps the compiler's warnings back.
+
+    From Python 3.12 on the compiler prints one for each escape that it does not know, and the code is not ours.
+    """
     try:
-        return ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -44,7 +44,7 @@ def scan_environment(
         binaries=tuple(item for item in read if isinstance(item, Binary)),
         libraries=loader_libraries() if here else None,
         unreadable=tuple(item for item in read if isinstance(item, tuple)),
-        extra_names=frozenset(_beside_interpreter(environment)),
+        extra_names=frozenset((*_beside_interpreter(environment), *(_of_interpreter(environment) if here else ()))),
     )
 
 
@@ -125,6 +125,25 @@ def _beside_interpreter(environment: InstalledEnvironment) -> Iterable[str]:
         with suppress(OSError):
             names += os.listdir(Path(environment.root, part))  # noqa: PTH208 - names alone
     return [name for name in names if _BINARY.search(name)]
+
+
+def _of_interpreter(environment: InstalledEnvironment) -> Iterator[str]:
+    """Yield what the interpreter's program has loaded itself, and Python's library where its own search finds it.
+
+    Where that cannot be read, Python's library is taken to be there.
+    """
+    program = os.path.realpath(environment.executable or "")
+    try:
+        found = read_binary(program, gpu=False)
+    except BinaryUnreadable:
+        number = ".".join(map(str, environment.python or ()))
+        yield from (f"libpython{number}{kind}.so.1.0" for kind in ("", "t"))
+        return
+    yield from map(posixpath.basename, found.needed)
+    for folder in found.search:
+        place = re.sub(r"\$(ORIGIN|\{ORIGIN\})", posixpath.dirname(program), folder)
+        with suppress(OSError):
+            yield from (name for name in os.listdir(place) if name.startswith("libpython"))  # noqa: PTH208 - names alone
 
 
 def _is_linker_script(path: str) -> bool:

@@ -6,6 +6,7 @@ Sources: ld.so(8), ldconfig(8); glibc's ``dl-cache.h`` for the layout of ``/etc/
 from __future__ import annotations
 
 import os
+import platform
 import re
 import struct
 import sys
@@ -22,19 +23,27 @@ _ENTRY = struct.Struct("<iIIIQ")
 _FOLDERS = ("/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib", "/usr/lib/wsl/lib")
 _SHARED = re.compile(r"\.so(\.\d+)*$")
 _CACHE_LIMIT = 16 << 20
+_MACHINE_BITS = 0xFF00
+_OF_MACHINE = {"x86_64": 0x0300, "aarch64": 0x0A00}
+"""What those bits of an entry say for a library of 64 bits."""
 
 
-def parse_ld_cache(data: bytes) -> frozenset[str]:
-    """Return the library names of ``/etc/ld.so.cache``, either of its two layouts; empty where it is neither."""
+def parse_ld_cache(data: bytes, machine: str = "") -> frozenset[str]:
+    """Return the library names of ``/etc/ld.so.cache``, either of its two layouts; empty where it is neither.
+
+    ``machine``: those for it alone, where its mark is known. A system may hold libraries for several.
+    """
     start = data.find(_MAGIC)
     if start < 0 or len(data) < start + len(_MAGIC) + _HEADER.size:
         return frozenset()
     count, _ = _HEADER.unpack_from(data, start + len(_MAGIC))
     at = start + len(_MAGIC) + _HEADER.size
     names: set[str] = set()
+    wanted = _OF_MACHINE.get(machine)
     for _ in range(min(count, (len(data) - at) // _ENTRY.size)):
-        key = start + _ENTRY.unpack_from(data, at)[1]
-        names.add(data[key : data.find(b"\0", key)].decode("utf-8", "replace"))
+        flags, key = _ENTRY.unpack_from(data, at)[:2]
+        if wanted is None or flags & _MACHINE_BITS == wanted:
+            names.add(data[start + key : data.find(b"\0", start + key)].decode("utf-8", "replace"))
         at += _ENTRY.size
     return frozenset(names)
 
@@ -50,7 +59,8 @@ def loader_libraries(environ: Mapping[str, str] | None = None) -> frozenset[str]
     variables = os.environ if environ is None else environ
     names: set[str] = set()
     with suppress(OSError), Path(_CACHE).open("rb") as file:
-        names |= parse_ld_cache(file.read(_CACHE_LIMIT))
+        # The kernel tells of itself: a Python of 32 bits on it is of another machine.
+        names |= parse_ld_cache(file.read(_CACHE_LIMIT), platform.machine() if sys.maxsize > 1 << 32 else "")
     folders = [item for item in variables.get("LD_LIBRARY_PATH", "").split(":") if item]
     for folder in (*folders, *_FOLDERS):
         with suppress(OSError):

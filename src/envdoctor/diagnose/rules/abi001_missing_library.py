@@ -24,6 +24,7 @@ Install builds that belong together, or the package that brings the library.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 
@@ -37,11 +38,13 @@ _SILENT = (
     ("numba", "*pool.*"),
     ("torchaudio", "*torio_ffmpeg*"),
     ("torchaudio", "*_sox*"),
-    ("torchcodec", "*"),
     ("bitsandbytes", "*"),
     ("pyqt*", "*/plugins/*"),
     ("pyside*", "*/plugins/*"),
 )
+# Binaries that a package has once for each release of something on the system, and loads the one that fits: what each
+# of them lacks is missing all the same. Builds for another torch are ABI008's.
+_VARIANTS = (("torchcodec", re.compile(r"(libtorchcodec\w*?)\d+\.so")),)
 # Binaries that are loaded when the user asks for what they give: worth a note.
 _ON_REQUEST = (
     ("onnxruntime*", "*onnxruntime_providers_*", "an execution provider that is loaded on request"),
@@ -89,13 +92,34 @@ def find(binaries: BinaryInventory) -> Iterator[Finding]:
     groups: dict[tuple[str, Severity], list[tuple[Binary, list[str], str]]] = {}
     for binary in binaries:
         lacks = list(links.missing(binary))
-        if not lacks or _one_of_variants(binary, links):
+        if not lacks or _shared_name(binary) or _one_of_variants(binary, links):
             continue
         judged = _severity(binary, lacks, binary.path in importable, others_load=binary.distribution in partly)
         if judged is not None:
             groups.setdefault((owner(binary), judged[0]), []).append((binary, lacks, judged[1]))
+    for binary, lacks in _lacked_by_all_variants(links):
+        groups.setdefault((owner(binary), Severity.ERROR), []).append((binary, lacks, ""))
     for (subject, severity), cases in groups.items():
         yield _finding(links, subject, severity, cases)
+
+
+def _shared_name(binary: Binary) -> str | None:
+    """Return what the variants of a library have in common in their names, None where it has none."""
+    found = (pattern.fullmatch(binary.name) for name, pattern in _VARIANTS if name == binary.distribution)
+    return next((match[1] for match in found if match), None)
+
+
+def _lacked_by_all_variants(links: Links) -> Iterator[tuple[Binary, list[str]]]:
+    """Yield one of a library's variants with what none of them would find, torch's own libraries left out."""
+    families: dict[str, list[Binary]] = {}
+    for binary in links.inventory:
+        if shared := _shared_name(binary):
+            families.setdefault(shared, []).append(binary)
+    for first, *others in families.values():
+        lacks = set(links.missing(first)).intersection(*(links.missing(other) for other in others))
+        common = [name for name in first.needed if name in lacks and not is_torch_library(name)]
+        if others and common:
+            yield first, common
 
 
 def _severity(binary: Binary, lacks: list[str], needed: bool, *, others_load: bool) -> tuple[Severity, str] | None:
@@ -179,7 +203,10 @@ def _remedy(links: Links, subject: str, names: list[str]) -> str:
         if any((cuda_library(item.name) or ("", 0))[0] == known[0] for item in links.inventory):
             return f"install the `{subject}` that was built for the CUDA libraries that are there"
         return f"install the package with {known[0]} {known[1]}, or a build of `{subject}` for this target"
+    if names[0].startswith("libnpp"):
+        return f"install NPP of the CUDA toolkit, in the major of the name, or another release of `{subject}`"
     brings = next((package for name in names for of, package in _OF_SYSTEM if fnmatch(name, of)), "")
+    brings = brings or next((name.partition(".so")[0] for name in names if name.startswith("libpython")), "")
     another = f"`{subject}-headless`, which does without it, in the place of `{subject}`"
     another = another if subject in _WITH_WINDOWS else f"another build of `{subject}`"
     if brings:

@@ -71,7 +71,7 @@ def _finding(examination: Examination, demands: Demands, name: str, sides: list[
     first = [side[0] for side in sides]
     said = " and ".join(f"`{demand.consumer.name}` {demand.consumer.version} (`{demand.text}`)" for demand in first)
     others = sum(len(side) - 1 for side in sides)
-    more = f", and {others} more like them," if others else ""
+    more = f", and {others} more like them" if others else ""
     state = f"{have.version} is installed" if have else "none is installed"
     waiver = _waiver(examination, demands, [demand for side in sides for demand in side])
     finding = RULE.finding(
