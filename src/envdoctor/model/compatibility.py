@@ -43,6 +43,10 @@ class Compatibility:
     """Why not, or why only an exact pin takes it."""
 
 
+_NO_BUILD = Compatibility(None, RejectionKind.SOURCE_ONLY)
+_NO_TAG = Compatibility(None, RejectionKind.TAG)
+
+
 class Compatibilities:
     """What one target says of many files; it is hashed once for all of them, which takes longer than an answer."""
 
@@ -59,7 +63,7 @@ class Compatibilities:
         built = _SDIST_RANK if builds else None
         rank = built if tags is None else self._rank(tags)
         if rank is None:
-            return Compatibility(None, RejectionKind.SOURCE_ONLY if tags is None else RejectionKind.TAG)
+            return _NO_BUILD if tags is None else _NO_TAG
         if self.admits_python(requires_python):
             return Compatibility(rank)
         pure = tags is not None and tags.endswith("-none-any")

@@ -80,7 +80,7 @@ class CandidateList:
                 every |= 1 << position
         stable = every
         if not (prereleases or any(self._opens_prereleases(specifier) for specifier in written)):
-            stable &= sum(1 << p for p, v in enumerate(self.versions) if not v.is_prerelease)
+            stable &= ~sum(1 << p for p, v in enumerate(self.versions) if v.is_prerelease)
         return stable or every, every
 
     def _opens_prereleases(self, specifier: SpecifierSet) -> bool:
@@ -163,13 +163,12 @@ class Selector:
         capped = {number for number, kind in enumerate(found) if kind.rejection is RejectionKind.REQUIRES_PYTHON}
         groups: dict[int, list[tuple[int, int]]] = {}
         refused = bool(refused_builds().get(page.name))
-        for row, (version, number) in enumerate(zip(table.version_of, table.kind_of, strict=True)):
-            rank = ranks[number]
-            if rank is None:
-                continue
+        # Of thousands of rows the target can use a few: the others are left out at the least cost.
+        for row in [row for row, number in enumerate(table.kind_of) if ranks[number] is not None]:
+            version, number = table.version_of[row], table.kind_of[row]
             if refused and table.kinds[number][0] is None and self._build_fails(page.name, table.versions[version]):
                 continue
-            groups.setdefault(version, []).append((rank, row))
+            groups.setdefault(version, []).append((ranks[number] or 0, row))
         numbers = sorted(groups)
         yanked = capped_bits = 0
         rows: list[list[tuple[int, int]]] = []
@@ -224,18 +223,19 @@ class Selector:
         if wheels:
             return [self._compatibility(name, tags, python) for tags, python in kinds]
         known, allowed = self._known, not builds or not _banned(name, builds, wheels)
-        return [known.get((*kind, allowed)) or self._compatibility(name, *kind) for kind in kinds]
+        return [known.get((*kind, allowed)) or self._judged(*kind, allowed) for kind in kinds]
 
     def _compatibility(self, name: NormalizedName, tags: str | None, python: str | None) -> Compatibility:
         builds, wheels = self._policy.no_build, self._policy.no_wheel
         if tags is not None and wheels and _banned(name, wheels, builds):
             return Compatibility(None, RejectionKind.NO_BINARY)
         kind = tags, python, not builds or not _banned(name, builds, wheels)
-        found = self._known.get(kind)
-        if found is None:
-            caps = self._policy.trust_pins_over_python_caps
-            found = self._judge.of(tags, python, builds=kind[2], pins_outrank_python_caps=caps)
-            self._known[kind] = found
+        return self._known.get(kind) or self._judged(*kind)
+
+    def _judged(self, tags: str | None, python: str | None, builds: bool) -> Compatibility:
+        caps = self._policy.trust_pins_over_python_caps
+        found = self._judge.of(tags, python, builds=builds, pins_outrank_python_caps=caps)
+        self._known[tags, python, builds] = found
         return found
 
 

@@ -11,6 +11,7 @@ from envdoctor.model.fact import FactState
 from envdoctor.model.finding import Applicability, Finding, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.report import Report, Verdict
+from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.render import RenderOptions
 from envdoctor.render.human.console import Page, Span
@@ -36,7 +37,8 @@ _VERDICTS = {
 }
 
 _FEW_FACTS = 12
-_NO_PLACE_BELOW = (str, int, float, bool, type(None))
+_NO_PLACE_BELOW = (str, int, float, bool, type(None), ResolvedPackage)
+"""Of a package of a resolution nothing is left by ``cleaned`` that has one."""
 _TELLING = ("].name", "].architecture", "driver.version")
 
 
