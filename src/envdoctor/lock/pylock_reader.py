@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packaging.markers import Marker
 from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock, PylockValidationError
@@ -33,10 +33,12 @@ from envdoctor.model.origin import (
 )
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.requirement import Requirement, RequirementKind, endless_number, may_hold
-from envdoctor.model.step import PlannedFile
 from envdoctor.model.target import Backend, Target
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.toml_tables import TomlError, read_toml
+
+if TYPE_CHECKING:
+    from envdoctor.model.step import PlannedFile
 
 __all__ = [
     "LockError",
@@ -327,6 +329,8 @@ def planned_files(lock: Pylock, index_names: Mapping[str, str]) -> tuple[Planned
 
 
 def _planned(package: Package, index_names: Mapping[str, str]) -> PlannedFile:
+    from envdoctor.model.step import PlannedFile  # for fix; a check reads locks without steps
+
     file: PackageWheel | PackageSdist | None = package.wheels[0] if package.wheels else package.sdist
     index = package.index or ""
     return PlannedFile(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.model.fact import Fact, FactState
 from envdoctor.model.finding import Evidence, Finding, Severity, Waiver
-from envdoctor.model.kernel import KernelStatus
 from envdoctor.model.project import FileLeftOut, LeftOut
 from envdoctor.render.reasons import reason
 
@@ -175,6 +174,8 @@ def _facts_headline(facts: Sequence[Fact]) -> str:
 
 
 def _lacks_torch(result: KernelResult) -> bool:
+    from envdoctor.model.kernel import KernelStatus
+
     return result.kernel == "import-torch" and result.status is KernelStatus.UNSUPPORTED
 
 

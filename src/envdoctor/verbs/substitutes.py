@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from packaging.utils import NormalizedName, canonicalize_name
 
@@ -17,10 +18,12 @@ from envdoctor.model.override import OverrideSource
 from envdoctor.model.profile import Exclusion, Profile, ProfileRequirement
 from envdoctor.model.project import Project
 from envdoctor.model.requirement import Requirement, RequirementKind
-from envdoctor.model.step import PlannedFile
 from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound, UsageError
 from envdoctor.toml_tables import did_you_mean
+
+if TYPE_CHECKING:
+    from envdoctor.model.step import PlannedFile
 
 __all__ = ["offers_of_substitutes", "typed_substitutes", "with_substitutes"]
 

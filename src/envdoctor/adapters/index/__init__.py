@@ -5,15 +5,11 @@
 
 from envdoctor.adapters.index.index_settings import ExtraIndex, IndexSettings
 from envdoctor.adapters.index.opening import AnyIndex, default_index_url, open_index
-from envdoctor.adapters.index.recorded import RecordedIndex
-from envdoctor.adapters.index.recording import RecordingIndex
 
 __all__ = [
     "AnyIndex",
     "ExtraIndex",
     "IndexSettings",
-    "RecordedIndex",
-    "RecordingIndex",
     "default_index_url",
     "open_index",
 ]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from packaging.utils import NormalizedName
@@ -21,8 +22,6 @@ from envdoctor.adapters.index.index_settings import (
 )
 from envdoctor.adapters.index.live import LiveIndex, Sources
 from envdoctor.adapters.index.pip_settings import PipSettings, builtin_index_url, proxy_fault, read_pip_settings
-from envdoctor.adapters.index.recorded import RecordedIndex
-from envdoctor.adapters.index.recording import RecordingIndex
 from envdoctor.adapters.index.source import FlatSource, PageSource, Source
 from envdoctor.adapters.index.stand_ins import carries
 from envdoctor.adapters.index.transport import Transport
@@ -31,6 +30,10 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url, index_fault, label_of, mirror_variable
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, Progress
+
+if TYPE_CHECKING:
+    from envdoctor.adapters.index.recorded import RecordedIndex
+    from envdoctor.adapters.index.recording import RecordingIndex
 
 __all__ = ["AnyIndex", "checked", "default_index_place", "default_index_url", "open_index"]
 
@@ -74,7 +77,7 @@ def _place(text: str) -> Path:
 
 _LABELLED_ABSENCE = 86400.0
 """Seconds for which it is believed that a project is not there, where an index holds few projects (``.../cu121``)."""
-AnyIndex = LiveIndex | RecordedIndex | RecordingIndex
+AnyIndex: TypeAlias = "LiveIndex | RecordedIndex | RecordingIndex"
 """All implement ``Index``, ``ArchiveReader``, ``build_risk``, ``too_new``, ``unreachable``, ``confused``, ``notes``,
 ``seconds`` (wall-clock, waited for it so far) and ``close``."""
 
@@ -87,11 +90,15 @@ def open_index(settings: IndexSettings, progress: Progress | None = None) -> Any
     """
     recorded = settings.recorded or _directory("ENVDOCTOR_INDEX_RECORDED")
     if recorded is not None:
+        from envdoctor.adapters.index.recorded import RecordedIndex
+
         return RecordedIndex(recorded, settings)
     live = _live(settings, progress)
     record_to = settings.record_to or _directory("ENVDOCTOR_INDEX_RECORD")
     if record_to is None:
         return live
+    from envdoctor.adapters.index.recording import RecordingIndex
+
     try:
         record_to.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -168,6 +167,8 @@ def _delay(attempt: int, retry_after: str | None) -> float:
     asked = _seconds(retry_after) if retry_after else None
     if asked is not None:
         return asked
+    import random  # most requests are made once
+
     return float(0.3 * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, no secret
 
 

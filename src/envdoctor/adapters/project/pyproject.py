@@ -11,8 +11,6 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.project.decoding import DEEPEST_INCLUDES
 from envdoctor.adapters.project.draft import Circumstances, Draft
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
-from envdoctor.adapters.project.managers import read_hatch, read_pdm, read_pixi
-from envdoctor.adapters.project.poetry import read_poetry
 from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
@@ -148,15 +146,32 @@ def read_pyproject(
     read_optional_dependencies(draft, document, circumstances, wanted)
     read_dependency_groups(draft, document, circumstances, wanted)
     main = dependencies and wanted.main and not _has_main_list(document)
-    read_poetry(draft, document, circumstances, wanted, main=main)
-    read_pdm(draft, document, circumstances, wanted, settings=settings)
-    read_hatch(draft, document, circumstances, wanted)
-    read_pixi(draft, document, ("tool", "pixi"), circumstances, wanted if dependencies else replace(wanted, main=False))
+    _read_managers(draft, document, circumstances, wanted, main=main, settings=settings)
+    if document.get("tool", "pixi") is not None:
+        from envdoctor.adapters.project.managers import read_pixi
+
+        asked = wanted if dependencies else replace(wanted, main=False)
+        read_pixi(draft, document, ("tool", "pixi"), circumstances, asked)
     if settings:
         read_uv(draft, document)
         check_conflicts(draft, document)
     apply_sources(draft, document, before)
     return known
+
+
+def _read_managers(
+    draft: Draft, document: TomlDocument, circumstances: Circumstances, wanted: Wanted, *, main: bool, settings: bool
+) -> None:
+    """Read what Poetry, PDM and Hatch add; a run imports the readers of those that the file has a table of."""
+    if document.get("tool", "poetry") is not None:
+        from envdoctor.adapters.project.poetry import read_poetry
+
+        read_poetry(draft, document, circumstances, wanted, main=main)
+    if document.get("tool", "pdm") is not None or document.get("tool", "hatch") is not None:
+        from envdoctor.adapters.project.managers import read_hatch, read_pdm
+
+        read_pdm(draft, document, circumstances, wanted, settings=settings)
+        read_hatch(draft, document, circumstances, wanted)
 
 
 def _check_tables(draft: Draft, document: TomlDocument) -> None:

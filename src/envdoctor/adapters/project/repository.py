@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
@@ -34,6 +33,8 @@ def read_repository(files: Mapping[str, bytes], line: Requirement, place: str) -
     origin = line.origin
     assert isinstance(origin, FileOrigin)  # noqa: S101 - VCS URLs stand in files
     shown = tuple(f"{place}/{name}" for name in files)
+    from tempfile import TemporaryDirectory  # few projects are cloned
+
     with TemporaryDirectory(prefix="envdoctor-") as folder:
         root = Path(folder).resolve()
         for name, content in files.items():

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.binary_links import owner, short_path
 from envdoctor.diagnose.examination import Examination, card_architectures
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.rule import Rule
@@ -45,6 +44,8 @@ def find(examination: Examination) -> Iterator[Finding]:
     if not cards:
         return
     yield from _listed(examination, cards)
+    from envdoctor.diagnose.binary_links import owner  # where there may be libraries; a project has none
+
     groups: dict[str, list[Binary]] = {}
     for item in examination.binaries or ():
         if item.gpu and not owner(item).startswith(_VENDORS_OWN):
@@ -96,6 +97,8 @@ def _finding(subject: str, card: str, without: list[Binary], advice: str, *, who
     else:
         count = f"{len(without)} librar{'y' if len(without) == 1 else 'ies'}"
         message = f"{count} of `{subject}` ha{'s' if len(without) == 1 else 've'} no kernel for {card}, others have"
+    from envdoctor.diagnose.binary_links import short_path
+
     return RULE.finding(
         subject,
         message,

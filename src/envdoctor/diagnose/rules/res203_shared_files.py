@@ -21,7 +21,6 @@ uninstall `onnxruntime` has no attribute `InferenceSession`.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination, chain_to
@@ -65,6 +64,8 @@ def _record(examination: Examination, package: ResolvedPackage) -> dict[str, str
         return None
     if data is None:
         return None
+    import csv
+
     rows = csv.reader(data.decode("utf-8", "replace").splitlines())
     try:
         return {row[0]: row[1] for row in rows if len(row) > 1 and row[1]}
