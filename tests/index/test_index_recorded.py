@@ -9,7 +9,8 @@ from index_samples import make_sdist, versions
 from index_server import make_wheel
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.index import AnyIndex, ExtraIndex, RecordedIndex
+from envdoctor.adapters.index import AnyIndex, ExtraIndex
+from envdoctor.adapters.index.recorded import RecordedIndex
 from envdoctor.adapters.index.recording_format import trim
 from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.unknown import UnknownKind

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +15,8 @@ __all__ = ["GONE", "ArchiveBytes", "HttpBytes", "LocalBytes", "NoBytes", "Refuse
 
 def matches(content: bytes, hashes: tuple[tuple[str, str], ...]) -> bool:
     """Return False where a listed hash differs; a file without hashes matches."""
+    import hashlib  # with its libraries; what is in the cache needs none
+
     for name, digest in hashes:
         if name not in hashlib.algorithms_guaranteed:
             continue

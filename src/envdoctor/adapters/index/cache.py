@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import sqlite3
 import threading
@@ -64,7 +63,8 @@ class PageFiles:
                     place.unlink()
 
     def _place(self, key: str, digest: bytes) -> Path:
-        return self._folder / hashlib.sha256(f"{key} {digest.hex()}".encode()).hexdigest()
+        # Of two keys with the same answer each has a file; more than that the key need not tell.
+        return self._folder / f"{zlib.crc32(key.encode()):08x}{digest.hex()}"
 
 
 _SCHEMA = 3

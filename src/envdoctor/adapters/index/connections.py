@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from envdoctor.adapters.index.exchange import TransportError
+
+if TYPE_CHECKING:
+    import socket
 
 __all__ = ["NO_ANSWER", "TICK", "Connections", "watched"]
 
@@ -62,6 +64,8 @@ class Connections:
         with self._lock:
             self._ended = True
             known = list(self._made)
+        if known:
+            import socket  # where there is none, nothing was asked
         for made in known:
             connected = made if isinstance(made, socket.socket) else made.get_extra_info("socket")
             if isinstance(connected, socket.socket):

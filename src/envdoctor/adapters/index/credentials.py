@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import netrc
 import os
 import re
 import shutil
 import subprocess
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from envdoctor.adapters.user_folders import home
+
+if TYPE_CHECKING:
+    import netrc
 
 __all__ = ["Credentials", "origin_of", "split_credentials", "without_credentials"]
 
@@ -92,6 +94,8 @@ class Credentials:
 
 
 def _basic(user: str, password: str) -> str:
+    import base64
+
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
 
 
@@ -111,6 +115,8 @@ def _password(place: str, user: str) -> str | None:
 
 
 def _read_netrc() -> netrc.netrc | None:
+    import netrc
+
     named = os.environ.get("NETRC")
     candidates = [Path(named)] if named else [Path(home(), ".netrc"), Path(home(), "_netrc")]
     path = next((candidate for candidate in candidates if os.path.isfile(candidate)), None)

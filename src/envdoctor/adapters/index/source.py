@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 import time
@@ -104,6 +103,8 @@ class PageSource:
         if reply.status in (404, 410):
             self.cache.put_page(self.key(name), CachedPage(time.time(), 404, None, None, None, b""), cached)
             raise ProjectNotFound(name, self.name)
+        import hashlib  # with its libraries; what is in the cache needs none
+
         digest = hashlib.sha256(reply.content).digest()
         if cached is not None and (reply.status == 304 or (reply.status == 200 and digest == cached.digest)):
             page = self._decoded(name, cached)

@@ -121,6 +121,8 @@ class _Folders:
 
     def __init__(self) -> None:
         self._below: dict[bytes, dict[bytes, frozenset[bytes]]] = defaultdict(dict)
+        self._packages: set[bytes] = set()
+        """Folders with an ``__init__.py``."""
 
     def plain(self, root: bytes, lines: list[bytes]) -> Iterator[bytes]:
         """Yield those lines of a RECORD that want a closer look: libraries, and what is not there.
@@ -133,18 +135,25 @@ class _Folders:
             if path.endswith(BYTE_CODE):
                 continue
             folder, _, name = path.rpartition(b"/")
-            names = known.get(folder)
-            if names is None:
-                names = known[folder] = _names_in(root + folder)
-            if name not in names or _may_be_library(name) or (name == _MARKS and _is_zeroed(root + path)):
-                yield line
+            usual = known.get(folder)
+            if usual is None:
+                usual = known[folder] = self._usual_in(root + folder)
+            if name in usual or (name == _MARKS and root + folder in self._packages and not _is_zeroed(root + path)):
+                continue
+            yield line
 
-
-def _names_in(folder: bytes) -> frozenset[bytes]:
-    try:
-        return frozenset(os.listdir(folder))  # noqa: PTH208 - bytes in, bytes out, and no objects between
-    except (OSError, ValueError):
-        return frozenset()
+    def _usual_in(self, folder: bytes) -> frozenset[bytes]:
+        """Return the names in a folder that say all of a file: of neither a library nor what makes a package."""
+        try:
+            names = frozenset(os.listdir(folder))  # noqa: PTH208 - bytes in, bytes out, and no objects between
+        except (OSError, ValueError):
+            return frozenset()
+        if _MARKS in names:
+            self._packages.add(folder)
+        together = b"\n".join(names)  # to look once for what most folders have none of
+        if any(mark in together for mark in (b".so", b".pyd", b".dll", b".dylib")):
+            names = frozenset(name for name in names if not _may_be_library(name))
+        return names - {_MARKS}
 
 
 def _may_be_library(name: bytes) -> bool:
