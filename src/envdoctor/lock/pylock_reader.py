@@ -14,7 +14,6 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from packaging.markers import Marker
-from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock, PylockValidationError
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
@@ -38,6 +37,8 @@ from envdoctor.resolve.manifest import Manifest
 from envdoctor.toml_tables import TomlError, read_toml
 
 if TYPE_CHECKING:
+    from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
+
     from envdoctor.model.step import PlannedFile
 
 __all__ = [
@@ -181,6 +182,8 @@ def read_pylock(text: str, path: str) -> Pylock:
     except TomlError as error:
         reason = "it is nested too deeply for a lock" if error.too_deep else f"not TOML: {error}"
         raise LockError(f"{path}: {reason}") from error
+    from packaging.pylock import Pylock, PylockValidationError  # takes long, and many a project has no lock
+
     try:
         return Pylock.from_dict(data)
     except PylockValidationError as error:
@@ -329,6 +332,8 @@ def planned_files(lock: Pylock, index_names: Mapping[str, str]) -> tuple[Planned
 
 
 def _planned(package: Package, index_names: Mapping[str, str]) -> PlannedFile:
+    from packaging.pylock import PackageSdist
+
     from envdoctor.model.step import PlannedFile  # for fix; a check reads locks without steps
 
     file: PackageWheel | PackageSdist | None = package.wheels[0] if package.wheels else package.sdist
