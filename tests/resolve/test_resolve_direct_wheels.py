@@ -23,7 +23,7 @@ TABLE = {
     "numpy": {"1.26": {}, "2.0": {}},
     "mute": {"1.0": {"no_metadata": True}},
 }
-URL = "https://files.example/releases/model-3.8-py3-none-any.whl#sha256=00"
+URL = "https://files.example/releases/model-3.8-py3-none-any.whl#sha256=" + "0" * 64
 
 
 def request(*lines: tuple[str, str | None]) -> CheckRequest:

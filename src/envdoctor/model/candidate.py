@@ -30,6 +30,7 @@ __all__ = [
     "RejectionKind",
     "agreeing",
     "comparable",
+    "hashes_in",
     "malformed_hash",
     "unknown_file",
 ]
@@ -48,6 +49,12 @@ def malformed_hash(text: str) -> str | None:
     if len(digest) != _LENGTHS[algorithm] or not _HEXADECIMAL.fullmatch(digest):
         return f"a {algorithm} digest is {_LENGTHS[algorithm]} hexadecimal digits"
     return None
+
+
+def hashes_in(url: str) -> tuple[tuple[str, str], ...]:
+    """Return the hashes behind the ``#`` of an address: ``#sha256=...``, with other words or without."""
+    pairs = (part.partition("=")[::2] for part in url.partition("#")[2].split("&"))
+    return tuple((name, digest) for name, digest in pairs if name in _LENGTHS)
 
 
 _SAFE = ("sha256", "sha384", "sha512")

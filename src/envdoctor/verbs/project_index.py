@@ -46,11 +46,12 @@ def _local_wheels(project: Project) -> dict[str, str]:
     for line in lines:
         if line.url is None or "://" in line.url.removeprefix("file://") or not isinstance(line.origin, FileOrigin):
             continue
-        path = unquote(line.url.removeprefix("file://").partition("#")[0])
+        address, mark, fragment = line.url.removeprefix("file://").partition("#")
+        path = unquote(address)
         with suppress(OSError, ValueError):
             whole = (Path(project.root, line.origin.path).parent / path.replace("\\", "/")).resolve()
             if whole.suffix == ".whl" and whole.is_file():
-                found[line.url] = whole.as_uri()
+                found[line.url] = f"{whole.as_uri()}{mark}{fragment}"
     return found
 
 

@@ -33,7 +33,7 @@ from envdoctor.adapters.index.metadata_text import (
 from envdoctor.adapters.index.refusals import Refusals, unreached, unread
 from envdoctor.adapters.index.transport import AGAIN, ATTEMPTS, Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
-from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource
+from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource, hashes_in
 from envdoctor.model.index_url import bare_url
 from envdoctor.model.unknown import UnknownKind
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
@@ -51,6 +51,7 @@ _NO_SIDECARS_FOR_S = 86400.0
 """Seconds for which a server that had no sidecar is not asked for another."""
 _STRONG = ("sha256", "sha512", "sha384", "blake2b", "sha3_256")
 _NOTHING = Window(0, b"")
+_OTHER_THAN_NAMED = "its hash is not the one that its address names"
 
 
 def file_key(file: DistributionFile) -> str:
@@ -60,7 +61,8 @@ def file_key(file: DistributionFile) -> str:
         if name in hashes:
             return f"{name}:{hashes[name]}"
     # What follows the path may be a signature, which has no place on a disk; with the name it is still one file.
-    return f"{bare_url(file.url)}#{file.filename}"
+    named = "".join(f"#{name}={digest}" for name, digest in hashes_in(file.url))
+    return f"{bare_url(file.url)}#{file.filename}{named}"
 
 
 class _Sidecars:
@@ -90,7 +92,7 @@ class _Sidecars:
 
     def fetch(self, file: DistributionFile, *, patient: bool) -> bytes | None:
         """Return a file's sidecar, None where it has none. Raises TransportError."""
-        reply = self._transport.get(file.url + ".metadata", None, _METADATA_LIMIT, patient)
+        reply = self._transport.get(file.url.partition("#")[0] + ".metadata", None, _METADATA_LIMIT, patient)
         found = reply.status == 200 and not reply.cut
         if not file.sidecar:
             self._remember(file, found=found)
@@ -266,6 +268,10 @@ class FileReader:
 
     def _directory(self, file: DistributionFile) -> tuple[ZipDirectory, Window, ArchiveBytes]:
         source = self._source(file)
+        if isinstance(source, LocalBytes):
+            with self._told(file):
+                if not source.matches(hashes_in(file.url)):
+                    raise unread(file, _OTHER_THAN_NAMED)
         key = file_key(file)
         stored = self._cache.parts((key,), "directory").get(key)
         if stored is not None:
@@ -279,6 +285,8 @@ class FileReader:
         whole = source.whole if isinstance(source, HttpBytes) else None
         if whole is not None and not matches(whole, file.hashes):
             raise unread(file, "its hash is not the one that the index lists")
+        if whole is not None and not matches(whole, hashes_in(file.url)):
+            raise unread(file, _OTHER_THAN_NAMED)
         self._cache.put_part(key, "directory", directory.encode())
         return directory, window, source
 
