@@ -18,7 +18,7 @@ from envdoctor.toml_lines import Lines
 
 __all__ = ["Document", "Fault", "Faults", "Table", "TomlError", "did_you_mean", "read_toml"]
 
-_POSITION = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
+_POSITION = re.compile(r"(?<!\s)\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 class TomlError(ValueError):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from envdoctor.adapters.project import ProjectFileError
+from envdoctor.adapters.project import ProjectFileError, conda_environment
 from envdoctor.model.project import ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
 
@@ -168,6 +170,69 @@ def test_conda_files_that_cannot_be_read_say_where(read_files, text, line, words
     with pytest.raises(ProjectFileError, match=words) as raised:
         read_files({"environment.yml": text}, at="environment.yml")
     assert raised.value.line == line
+
+
+SHAPES = ("~", "x", "''", "1", "1.5", "true", "2024-01-01", "[]", "{}", "[x]", "{x: y}", "[[x]]", "[{x: y}]", "{x: [y]}",
+          "[~]", "{? [x] : y}", "!mine x", "!!binary eA==", "&a [*a]", "|\n   x", "{<<: {x: y}}")  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "place",
+    [
+        "%s",
+        "dependencies: %s",
+        "dependencies: [numpy]\nname: %s",
+        "dependencies: [numpy]\nchannels: %s",
+        "dependencies: [numpy]\nchannels:\n  - %s",
+        "dependencies:\n  - numpy\n  - %s",
+        "dependencies:\n  - numpy\n  - pip: %s",
+        "dependencies:\n  - numpy\n  - pip:\n    - %s",
+        "dependencies: [numpy]\n<<: %s",
+        "dependencies: [numpy]\n? %s\n: x",
+    ],
+)
+def test_conda_values_of_any_shape_are_read_or_refused_in_words(read_files, place, shape):
+    text = place % shape + "\n"
+    try:
+        project = read_files({"environment.yml": text}, at="environment.yml")
+    except ProjectFileError as error:
+        assert re.search(r"no `dependencies`|invalid YAML|without an end|a JSON document", str(error)), error
+        return
+    if "numpy" in text:
+        assert found(project)[0][0] == "numpy"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("m: &m {%s}\ndependencies: [%s]\n", "more than 10,000 packages"),
+        ("m: &m {pip: , %s}\ndependencies: [%s]\n", ""),
+        ("m: &m [%s]\n<<: [%s]\ndependencies: [six]\n", "without an end"),
+        ("m: &m {%s}\n<<: [%s]\ndependencies: [six]\n", "without an end"),
+        ("m: &m '%s'\ndependencies: [pip: [%s]]\n", "more than 10,000 packages"),
+    ],
+)
+def test_what_conda_aliases_say_again_and_again_is_not_read_again(read_files, monkeypatch, text, words):
+    """A small file can say the same a thousand million times; nodes are looked at no oftener than the limit."""
+    looked = 0
+    pairs = conda_environment._pairs
+
+    def counted(file, node):
+        nonlocal looked
+        looked += 1
+        return pairs(file, node)
+
+    monkeypatch.setattr(conda_environment, "_pairs", counted)
+    files = {"environment.yml": text % (", ".join(f"k{n}: " for n in range(4_000)), ", ".join(["*m"] * 9_000))}
+    if not words:
+        read_files(files, at="environment.yml")
+    elif words == "more than 10,000 packages" and "'" not in text:
+        files["environment.yml"] = files["environment.yml"].replace("*m]", "*m" + ", *m" * 2_000 + "]")
+    if words:
+        with pytest.raises(ProjectFileError, match=words):
+            read_files(files, at="environment.yml")
+    assert looked <= 3
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ _SIMPLE = (
     ast.Continue, ast.Global, ast.Nonlocal,
 )  # fmt: skip
 """Statements that hold no others."""
-_CONFUSING = re.compile(r"""'''|\\\"|[#'][^\n]*\"{3}""")
+_CONFUSING = re.compile(r"""'''|\\\"|[#'][^\n#']*\"{3}""")
 """Where one of these stands beside triple quotes, counting the quotes does not tell where a string ends."""
 _BEFORE_DOCSTRING = re.compile(r"(?:\A|[:;])[\s(]*[rRbBuUfF]{0,2}\Z")
 

@@ -262,7 +262,7 @@ def _has(text: str, having: tuple[str, ...]) -> bool:
     return not having or any(item in text for item in having)
 
 
-_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_CALL = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*\(")
 
 
 def called_in(hits: Iterable[Hit]) -> tuple[str, ...]:

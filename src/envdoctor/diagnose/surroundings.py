@@ -9,7 +9,7 @@ from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 
 __all__ = ["is_active", "is_here", "is_inside", "of_conda", "path"]
 
-_CONDA = re.compile(r"(^|[/\\])[\w.-]*(conda|miniforge|mambaforge|micromamba)[\w.-]*([/\\]|$)", re.IGNORECASE)
+_CONDA = re.compile(r"(?:^|[/\\])(?=[\w.-]*(?:[/\\]|$))[\w.-]*(?:conda|miniforge|mambaforge|micromamba)", re.IGNORECASE)
 
 
 def is_here(environment: InstalledEnvironment, folder: str) -> bool:

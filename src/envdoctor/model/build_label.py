@@ -16,7 +16,7 @@ from envdoctor.model.target import Backend
 
 __all__ = ["BuildLabel", "LabelLife", "label_in_source", "read_label"]
 
-_OWN_VERSION = re.compile(r"__version__\s*=\s*['\"][^'\"+]*\+?([\w.]*)['\"]")
+_OWN_VERSION = re.compile(r"__version__\s*=\s*['\"][^'\"+]*(?:\+([\w.]*))?['\"]")
 _OWN_CUDA = re.compile(r"^cuda\s*(?::[^=]*)?=\s*(?:['\"]([\d.]+)['\"]|None)", re.MULTILINE)
 _OWN_OTHER = re.compile(r"^(hip|xpu)\s*(?::[^=]*)?=\s*['\"]([\d.]+)", re.MULTILINE)
 

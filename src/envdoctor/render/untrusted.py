@@ -41,7 +41,9 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<rest>[^\s'\"`<>]+)")
-_BARE_USERINFO = re.compile(r"(?:(?<![\w/@.+-])|(?<=//))(?!mailto:|file:)[\w.%+~-]+:[^\s:/@'\"`<>]+@(?=[\w.-])")
+_BARE_USERINFO = re.compile(
+    r"(?:(?<![\w/@.%+~-])|(?<=//)|(?<=[/@][%~]))(?!mailto:|file:)[\w.%+~-]+:[^\s:/@'\"`<>]+@(?=[\w.-])"
+)
 # Names of version control users that are no secret and without which an address does not work.
 _PUBLIC_USERS = ("git@", "hg@", "svn@")
 _QUERY_VALUE = re.compile(r"=[^&;]*")

@@ -51,7 +51,7 @@ _COMPILING_BACKEND = re.compile(
 _PURE_BACKEND = re.compile(
     r"build-backend\s*=\s*[\"'](?:flit_core|hatchling|poetry\.core|poetry_core|pdm\.backend|uv_build)"
 )
-_HOOKS = re.compile(r"^\s*(?:script\s*=|build\s*=\s*[\"'{]|\[tool\.hatch\.build\..*hooks)", re.MULTILINE)
+_HOOKS = re.compile(r"^[^\S\n]*(?:script\s*=|build\s*=\s*[\"'{]|\[tool\.hatch\.build\..*hooks)", re.MULTILINE)
 
 
 def grade(names: Iterable[str], texts: Mapping[str, str]) -> BuildRisk:

@@ -23,16 +23,21 @@ Said = tuple[str, object]
 
 MIB = 1024 * 1024
 _SMI = re.compile(
-    r"NVIDIA-SMI\s+([\d.]+).*?(?:Driver|KMD) Version:\s*([\d.]+)(?:.*?CUDA (?:UMD )?Version:\s*([\d.]+))?"
+    r"NVIDIA-SMI\s{1,40}([\d.]{1,40}) .{0,200}?(?:Driver|KMD) Version:\s{0,40}([\d.]{1,40})"
+    r"(?:.{0,200}?CUDA (?:UMD )?Version:\s{0,40}([\d.]{1,40}))?"
 )
 _SMI_CARD = re.compile(
-    r"^\|\s+(\d+)\s+(\S.*?)\s+(On|Off|WDDM|TCC|MCDM|N/A|Enabled|Disabled)\s*\|\s*[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:",
+    r"^\| {1,40}(\d{1,4}) {1,40}(\S.{0,200}?) {1,40}(On|Off|WDDM|TCC|MCDM|N/A|Enabled|Disabled)"
+    r" {0,40}\| {0,40}[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:",
     re.MULTILINE,
 )
 _SMI_MEMORY = re.compile(r"^\|.*?\|\s*(\d{1,9})MiB\s*/\s*(\d{1,9})MiB\s*\|", re.MULTILINE)
-_SMI_LIST = re.compile(r"^\s*GPU \d+: (.+?) \(UUID: ", re.MULTILINE)
-_SMI_QUERY = re.compile(r"^\s*Product Name\s+: (\S.*)$", re.MULTILINE)
-_FIELD = re.compile(r"^\s*([A-Za-z][\w #()./'-]*?)\s*(?::|\s{3,})\s*(\S.*?)\s*$")
+_SMI_LIST = re.compile(r"^[^\S\n]*GPU \d+: (.+?) \(UUID: ", re.MULTILINE)
+_SMI_QUERY = re.compile(r"^[^\S\n]*Product Name\s+: (\S.*)$", re.MULTILINE)
+_NAMES_ALONE = re.compile(
+    r"^[^\S\n]*Name:[^\S\n]+(gfx\w+)[^\S\n]*(?:\n[^\S\n]*Marketing Name:[^\S\n]+(\S.*))?$", re.MULTILINE
+)
+_FIELD = re.compile(r"([A-Za-z][\w#()./'-]*(?: {1,2}[\w#()./'-]+)*)(?:\s*:\s*|\s{3,})(\S.*)")
 
 
 def read_nvidia_smi(text: str) -> Iterator[Said]:
@@ -103,9 +108,9 @@ def read_rocminfo(text: str) -> Iterator[Said]:
 
 def _rocminfo_rows(text: str) -> Iterator[Said]:
     """Read the names alone, as ``grep`` leaves them."""
-    for name, sold in re.findall(r"^\s*Name:\s+(gfx\w+)\s*(?:\n\s*Marketing Name:\s+(\S.*?)\s*)?$", text, re.MULTILINE):
+    for name, sold in _NAMES_ALONE.findall(text):
         yield "os", "linux"
-        yield from card_of(sold or name, "amd")
+        yield from card_of(sold.strip() or name, "amd")
         yield "architecture", name
 
 
@@ -125,10 +130,10 @@ def read_hipinfo(text: str) -> Iterator[Said]:
 
 def read_rocm_smi(text: str) -> Iterator[Said]:
     """Read the lines of products."""
-    names = re.findall(r"^GPU\[\d+\]\s*: Card [Ss]eries:\s*(\S.*?)\s*$", text, re.MULTILINE)
+    names = re.findall(r"^GPU\[\d+\]\s*: Card [Ss]eries:\s*(\S.*)$", text, re.MULTILINE)
     kinds = re.findall(r"^GPU\[\d+\]\s*: GFX Version:\s*(gfx\w+)", text, re.MULTILINE)
     for number in range(max(len(names), len(kinds))):
-        yield from card_of(names[number] if number < len(names) else kinds[number], "amd")
+        yield from card_of(names[number].strip() if number < len(names) else kinds[number], "amd")
         if number < len(kinds):
             yield "architecture", kinds[number]
 
@@ -154,6 +159,6 @@ def fields_of(text: str) -> dict[str, str]:
     """Return the first value of each heading."""
     found: dict[str, str] = {}
     for line in text.splitlines():
-        if match := _FIELD.match(line):
+        if match := _FIELD.match(line.strip()):
             found.setdefault(match[1], match[2])
     return found

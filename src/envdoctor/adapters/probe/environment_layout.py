@@ -59,7 +59,7 @@ def _target(link: Path) -> str:
 
 
 _PYTHON_DIRECTORY = re.compile(r"(?:python|pypy)(\d)\.(\d+)t?$")
-_VERSION = re.compile(r"(\d+)\.(\d+)")
+_VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})")
 _INTERPRETER = re.compile(r"(?:python|pypy|graalpy)[\d.]*(?:[a-z]*)(?:-\w+)*(?:\.exe)?$")
 _MARKS = (".dist-info", ".egg-info", ".egg-link")
 _EXECUTABLES = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe", "bin/pypy3")

@@ -19,7 +19,7 @@ from envdoctor.model.environment import CondaPackage, EnvironmentProblem, Instal
 
 __all__ = ["Scan", "platform_of_tags", "python_of_tags", "read_conda_packages", "scan_folder"]
 
-_PLATFORM = re.compile(r"(manylinux|musllinux|linux|win|macosx)(?:_?\d+)*(?:_(\w+))?$")
+_PLATFORM = re.compile(r"(manylinux|musllinux|linux|win|macosx)\d*(?:_\d+){0,4}(?:_(\w+))?$")
 _SYSTEMS = {"manylinux": "linux", "musllinux": "linux", "linux": "linux", "win": "win32", "macosx": "darwin"}
 _MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "aarch64": "aarch64", "arm64": "arm64"}
 

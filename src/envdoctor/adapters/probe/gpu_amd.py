@@ -22,7 +22,7 @@ _LONGEST = 60
 _NO_VERSION = "the folder's name does not say its version"
 _NO_MODULE = "ROCk module is NOT loaded"
 _WSL_DEVICE, _WSL_NVIDIA = "/dev/dxg", "/usr/lib/wsl/lib/nvidia-smi"
-_AGENT = re.compile(r"^\s*Agent \d+\s*$", re.MULTILINE)
+_AGENT = re.compile(r"^[^\S\n]*Agent \d+\s*$", re.MULTILINE)
 
 
 def gfx_name(version: int) -> str:
@@ -40,7 +40,8 @@ def parse_rocminfo(text: str) -> list[dict[str, Any]]:
     """Return the GPU agents that ``rocminfo`` lists."""
     cards: list[dict[str, Any]] = []
     for part in _AGENT.split(text)[1:]:
-        fields = dict(re.findall(r"^  ([A-Z][\w ]+):\s+(.*?)\s*$", part, re.MULTILINE))
+        rows = re.findall(r"^  ([A-Z][\w ]+):[^\S\n]+(.*)$", part, re.MULTILINE)
+        fields = {key: value.strip() for key, value in rows}
         if fields.get("Device Type") == "GPU" and re.fullmatch(r"gfx[0-9a-f]+", fields.get("Name", "")):
             name = "".join(character for character in fields.get("Marketing Name", "") if character.isprintable())
             cards.append({"architecture": fields["Name"], "name": name[:120] or fields["Name"]})

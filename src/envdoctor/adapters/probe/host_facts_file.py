@@ -67,9 +67,9 @@ def _refuse_paste(text: str, name: str) -> None:
         # Some JSON, or nothing at all.
         return
     instead = ""
-    if re.search(r"^\s*(?:Package\s+Version\b|[A-Za-z0-9][\w.-]*==\d|# packages in)", text, re.MULTILINE):
+    if re.search(r"^[^\S\n]*(?:Package\s+Version\b|[A-Za-z0-9][\w.-]*==\d|# packages in)", text, re.MULTILINE):
         instead = "; a list of distributions is for `--installed`"
-    elif re.search(r"Traceback \(most recent|^\s*(?:\w+\.)*\w*(?:Error|Exception|ERROR)\b.*:", text, re.MULTILINE):
+    elif re.search(r"Traceback \(most recent|^[^\S\n]*(?:\w+\.)*\w*(?:Error|Exception|ERROR)\b.*:", text, re.MULTILINE):
         instead = "; a log is for `--log`"
     raise FactsFileError(
         name,

@@ -107,7 +107,7 @@ def _dxdiag(text: str) -> Iterator[Said]:
         arm = re.search(r"\bARM64\b|Snapdragon|Qualcomm", f"{system} {fields.get('Processor', '')}")
         yield "arch", "arm64" if arm else "x86_64"
     seen: set[str] = set()
-    for device in re.split(r"^\s*(?=Card name: )", text, flags=re.MULTILINE)[1:]:
+    for device in re.split(r"^[^\S\n]*(?=Card name: )", text, flags=re.MULTILINE)[1:]:
         fields = fields_of(device)
         name = fields.get("Card name", "")
         vendor = maker_in(f"{name} {fields.get('Manufacturer', '')}")
@@ -151,7 +151,7 @@ def _lspci(text: str) -> Iterator[Said]:
         vendor = maker_in(row)
         names = [
             item
-            for item in re.findall(r"\[([^\]]+)\]", row)
+            for item in re.findall(r"\[([^\[\]]+)\]", row)
             if not re.fullmatch(r"AMD/ATI|[0-9a-f]{4}(:[0-9a-f]{4})?", item)
         ]
         if vendor:
@@ -159,23 +159,23 @@ def _lspci(text: str) -> Iterator[Said]:
 
 
 def _inxi(text: str) -> Iterator[Said]:
-    for row in re.findall(r"^\s*Device-\d+: (.+?) driver: ", text, re.MULTILINE):
+    for row in re.findall(r"^[^\S\n]*Device-\d+: (.+?) driver: ", text, re.MULTILINE):
         if vendor := maker_in(row):
-            names = re.findall(r"\[([^\]]+)\]", row)
+            names = re.findall(r"\[([^\[\]]+)\]", row)
             yield "os", "linux"
             yield from card_of(names[-1] if names else row, vendor)
 
 
 def _macos(text: str) -> Iterator[Said]:
-    chip = re.search(r"^\s*(?:Chipset Model|Chip): (Apple \w+.*?)\s*$", text, re.MULTILINE)
-    version = re.search(r"^\s*(?:System Version: macOS|ProductVersion:)\s*([\d.]+)", text, re.MULTILINE)
+    chip = re.search(r"^[^\S\n]*(?:Chipset Model|Chip): (Apple \w.*)$", text, re.MULTILINE)
+    version = re.search(r"^[^\S\n]*(?:System Version: macOS|ProductVersion:)\s*([\d.]+)", text, re.MULTILINE)
     if chip or "ProductName:\t\tmacOS" in text or re.search(r"ProductName:\s+(?:macOS|Mac OS X)", text):
         yield "os", "macos"
         if version:
             yield "host.macos", version[1]
     if chip:
         yield "arch", "arm64"
-        yield from card_of(chip[1], "apple")
+        yield from card_of(chip[1].strip(), "apple")
 
 
 def _uname(text: str) -> Iterator[Said]:
@@ -190,12 +190,13 @@ def _uname(text: str) -> Iterator[Said]:
 def _of_transformers(text: str) -> Iterator[Said]:
     """Read what ``transformers env``, ``accelerate env`` and ``diffusers-cli env`` say of the machine."""
     if not re.search(
-        r"^\s*- `?(?:\N{HUGGING FACE} )?(?:transformers|Accelerate|diffusers|datasets)`? version: ",
+        r"^[^\S\n]*- `?(?:\N{HUGGING FACE} )?(?:transformers|Accelerate|diffusers|datasets)`? version: ",
         text,
         re.MULTILINE | re.IGNORECASE,
     ):
         return
-    rows = dict(re.findall(r"^\s*- ([^:\n]+): (.+?)\s*$", text, re.MULTILINE))
+    said = re.findall(r"^[^\S\n]*- ([^:\n]+): (.+)$", text, re.MULTILINE)
+    rows = {key: value.strip() for key, value in said}
     platform = rows.get("Platform", "")
     for word, system in (("Windows", "windows"), ("macOS", "macos"), ("Darwin", "macos"), ("Linux", "linux")):
         if platform.startswith(word):

@@ -86,7 +86,9 @@ def _belongs(text: str) -> str:
         return "; a lock file says what is to be installed: it is checked as the project"
     if machine := what_it_is(text):
         return f"; what {machine} says of a machine is for `--facts`"
-    if re.search(r"Traceback \(most recent|^\s*(?:[\w.]+)?(?:Error|Exception|ERROR|error)\b.*:", text, re.MULTILINE):
+    if re.search(
+        r"Traceback \(most recent|^(?=.*:)[^\S\n]*(?:[\w.]+)?(?:Error|Exception|ERROR|error)\b.*:", text, re.MULTILINE
+    ):
         return "; a log is for `--log`"
     return ""
 

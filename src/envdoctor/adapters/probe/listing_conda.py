@@ -23,13 +23,13 @@ __all__ = [
 ]
 
 _TEXT = re.compile(
-    r"^#\s*packages in environment at (?P<root>.+?):?\s*$|^\s*List of packages in environment: \"?(?P<mamba>[^\"\n]+)",
+    r"^#[^\S\n]*packages in environment at (?P<root>.+)$|^[^\S\n]*List of packages in environment: \"?(?P<mamba>[^\"\n]+)",
     re.MULTILINE,
 )
-_HEADER = re.compile(r"^#?\s*Name\s+Version\s+Build\b", re.MULTILINE)
+_HEADER = re.compile(r"^#?[^\S\n]*Name\s+Version\s+Build\b", re.MULTILINE)
 _EXPORT = re.compile(r"^[\w.-]+=[^=\s]+=[^=\s]+$", re.MULTILINE)
-_PLATFORM = re.compile(r"^#\s*platform:\s*(\S+)", re.MULTILINE)
-_ARCHIVE = re.compile(r"([\w.-]+?)-([^-/]+)-([^-/]+)\.(?:conda|tar\.bz2)(?:#\w+)?$")
+_PLATFORM = re.compile(r"^#[^\S\n]*platform:\s*(\S+)", re.MULTILINE)
+_ARCHIVE = re.compile(r"(?<![\w.-])([\w.-]+)-([^-/]+)-([^-/]+)\.(?:conda|tar\.bz2)(?:#\w+)?$")
 # A build of a Python package says which Python, or that it is `noarch: python`.
 _PYTHON_BUILD = re.compile(r"py\d|py_\d|pyh[0-9a-f]|python|pypi_")
 _PLATFORMS = {"linux": "linux", "win": "win32", "osx": "darwin"}
@@ -61,7 +61,7 @@ def read_conda_text(text: str, name: str) -> Listing:
     listing = Listing("conda list")
     header = _TEXT.search(text)
     if header:
-        listing.root = (header["root"] or header["mamba"] or "").strip()
+        listing.root = (header["root"] or header["mamba"] or "").strip().removesuffix(":").strip()
     platform = _PLATFORM.search(text)
     if platform:
         _set_platform(listing, platform[1])
@@ -162,8 +162,8 @@ def read_conda_export(text: str, name: str) -> Listing:
         raise ListingError(name, loose[0][0], message)
     for number, line in loose:
         listing.skip(name, number, line)
-    root = re.search(r"^prefix:\s*(\S.*?)\s*$", text, re.MULTILINE)
-    listing.root = root[1] if root else ""
+    root = re.search(r"^prefix:[^\S\n]*(\S.*)$", text, re.MULTILINE)
+    listing.root = root[1].strip() if root else ""
     return listing
 
 

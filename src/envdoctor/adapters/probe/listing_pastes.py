@@ -84,7 +84,7 @@ def read_tree(text: str, name: str) -> Listing:
     return listing
 
 
-_SHOWN = re.compile(r"^\s*Name: (\S+)\s*\n\s*Version: (\S+)", re.MULTILINE)
+_SHOWN = re.compile(r"^[^\S\n]*Name: (\S+)(?:[^\S\n]*\n){1,3}[^\S\n]*Version: (\S+)", re.MULTILINE)
 
 
 def is_show(text: str) -> bool:
@@ -95,17 +95,17 @@ def is_show(text: str) -> bool:
 def read_show(text: str, name: str) -> Listing:  # noqa: ARG001 - a reader's signature
     """Read the blocks of `pip show`: what it was asked for, and nothing else."""
     listing = Listing("pip show", partial=True)
-    for block in re.split(r"^\s*(?=Name: )", text, flags=re.MULTILINE):
+    for block in re.split(r"^[^\S\n]*(?=Name: )", text, flags=re.MULTILINE):
         found = _SHOWN.match(block)
         item = distribution(found[1], found[2]) if found else None
         if item is None:
             continue
-        location = re.search(r"^\s*Location: (\S.*?)\s*$", block, re.MULTILINE)
-        editable = re.search(r"^\s*Editable project location: (\S.*?)\s*$", block, re.MULTILINE)
-        place = location[1] if location else ""
+        location = re.search(r"^[^\S\n]*Location: (\S.*)$", block, re.MULTILINE)
+        editable = re.search(r"^[^\S\n]*Editable project location: (\S.*)$", block, re.MULTILINE)
+        place = location[1].strip() if location else ""
         if python := re.search(r"[/\\]python(\d\.\d+)[/\\]", place):
             listing.set_python(python[1])
-        url = editable[1] if editable else None
+        url = editable[1].strip() if editable else None
         listing.distributions.append(replace(item, location=place, editable=bool(editable), direct_url=url))
     return listing
 
@@ -147,10 +147,10 @@ def read_rows(text: str, name: str) -> Listing:
 
 
 _VERSION_ROW = re.compile(
-    r"^\s*- `?(?:\N{HUGGING FACE} )?([\w-]+)`?(?: version(?: \([^)]*\))?)?: (\d[^\s,]*)", re.MULTILINE
+    r"^[^\S\n]*- `?(?:\N{HUGGING FACE} )?([\w-]+)`?(?: version(?: \([^)]*\))?)?: (\d[^\s,]*)", re.MULTILINE
 )
 _LIBRARY = re.compile(
-    r"^\s*- `?(?:\N{HUGGING FACE} )?(?:transformers|Accelerate|diffusers|datasets)`? version: \d",
+    r"^[^\S\n]*- `?(?:\N{HUGGING FACE} )?(?:transformers|Accelerate|diffusers|datasets)`? version: \d",
     re.MULTILINE | re.IGNORECASE,
 )
 _SYSTEMS = {"Windows": "win32", "macOS": "darwin", "Darwin": "darwin", "Linux": "linux"}
@@ -171,7 +171,7 @@ def read_env_of_library(text: str, name: str) -> Listing:  # noqa: ARG001 - a re
         item = distribution({"pytorch": "torch"}.get(called.lower(), called), version)
         if item is not None and called.lower() not in _NOT_DISTRIBUTIONS:
             listing.distributions.append(item)
-    platform = re.search(r"^\s*- Platform: (\S+)", text, re.MULTILINE)
+    platform = re.search(r"^[^\S\n]*- Platform: (\S+)", text, re.MULTILINE)
     said = platform[1] if platform else ""
     machine = re.search(r"x86_64|AMD64|aarch64|arm64", said)
     word = re.match(r"Windows|macOS|Darwin|Linux", said)
@@ -179,13 +179,13 @@ def read_env_of_library(text: str, name: str) -> Listing:  # noqa: ARG001 - a re
     return listing
 
 
-_INSTALLED = re.compile(r"^\s*Successfully installed (\S.*)$", re.MULTILINE)
+_INSTALLED = re.compile(r"^[^\S\n]*Successfully installed (\S.*)$", re.MULTILINE)
 _INSTALLED_ITEM = re.compile(rf"({_NAME})-(\d[\w.+!]*)$")
 
 
 def is_finished_install(text: str) -> bool:
     """Return whether the text is the last line of `pip install`."""
-    return _INSTALLED.search(text) is not None and not re.search(r"^\s*Traceback \(|^ERROR: ", text, re.MULTILINE)
+    return _INSTALLED.search(text) is not None and not re.search(r"^[^\S\n]*Traceback \(|^ERROR: ", text, re.MULTILINE)
 
 
 def read_finished_install(text: str, name: str) -> Listing:  # noqa: ARG001 - a reader's signature

@@ -13,7 +13,7 @@ from envdoctor.model.environment import InstalledDistribution, Interpreter
 
 __all__ = ["is_columns", "read_columns", "read_freeze", "read_inspect", "read_pip_json"]
 
-_HEADER = re.compile(r"^\s*Package\s+Version\b(?P<editable>.*Editable project location)?", re.MULTILINE)
+_HEADER = re.compile(r"^[^\S\n]*Package[^\S\n]+Version\b(?P<editable>.*Editable project location)?", re.MULTILINE)
 _PINNED = re.compile(r"([A-Za-z0-9][\w.-]*)(?:\[[\w,. -]*\])?\s*={2,3}\s*([^\s;#,]+)\s*(?:;.*)?$")
 _DIRECT = re.compile(r"([A-Za-z0-9][\w.-]*)(?:\[[\w,. -]*\])?\s*@\s*(\S+)")
 _LEGACY = re.compile(r"([A-Za-z0-9][\w.-]*) \(([^\s,)]+)(?:,[^)]*)?\)$")

@@ -90,7 +90,7 @@ def _known(name: str, value: object) -> Fact:
     return Fact(name, FactState.KNOWN, value, "collect_env")
 
 
-_MARK = re.compile(r"^\s*(PyTorch version:|\[pip3?\] \S+==|\[conda\] \S+)", re.MULTILINE)
+_MARK = re.compile(r"^[^\S\n]*(PyTorch version:|\[pip3?\] \S+==|\[conda\] \S+)", re.MULTILINE)
 _LIBRARY = re.compile(r"\[(pip3?|conda)\]\s+(\S.*)")
 _CARD = re.compile(r"GPU \d+:")
 _FIELD = re.compile(r"([A-Z][\w /.()-]{1,60}?):\s*(.*)")

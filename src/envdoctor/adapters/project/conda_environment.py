@@ -41,7 +41,7 @@ _ONLY_CONDA = re.compile(
     r"vc|vc14_runtime|ucrt|m2w64-.*|rust|go|openjdk|perl|yaml|tzdata|opencv)$"
 )
 _SPECIFICATION = re.compile(
-    r"^(?:[^\s:\[\]]+::)?(?P<name>[A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(?P<version>[^\[]*?)\s*(?P<brackets>\[.*\])?$"
+    r"^(?:[^\s:\[\]]+::)?(?P<name>[A-Za-z0-9_][A-Za-z0-9_.-]*)(?![A-Za-z0-9_.-])(?P<version>[^\[]*)(?P<brackets>\[.*\])?$"
 )
 _LONGEST = 500
 _BRACKET_VERSION = re.compile(r"version\s*=\s*['\"]?([^'\"\]]+)['\"]?")
@@ -124,15 +124,20 @@ def read_conda_environment(draft: Draft, path: Path, circumstances: Circumstance
     if name is not None and isinstance(name.value, str) and name.value and draft.name is None:
         draft.name = name.value if draft.reading_apart is None else None
     _channels(draft, file, keys.get("channels"), circumstances)
+    said = 0
     for count, (node, pip) in enumerate(_entries(file, keys["dependencies"])):
-        if count >= _MOST_ENTRIES:
+        said += len(node.value)
+        # By aliases it can say more than it holds.
+        if count >= _MOST_ENTRIES or said > _LARGEST:
             raise ProjectFileError(file.shown, None, f"it names more than {_MOST_ENTRIES:,} packages")
         _entry(draft, file, node, circumstances, pip=pip)
 
 
 def _channels(draft: Draft, file: TextFile, channels: yaml.Node | None, circumstances: Circumstances) -> None:
     """Say which channels are not asked, where they have other builds than the usual ones: nightly ones, a lab's own."""
-    listed = channels.value if channels is not None and isinstance(channels.value, list) else []
+    import yaml
+
+    listed = channels.value if isinstance(channels, yaml.SequenceNode) else []
     own = [node for node in listed if isinstance(node.value, str) and node.value not in _USUAL_CHANNELS]
     if own:
         named = " and ".join(f"`{node.value}`" for node in own[:5])
@@ -173,7 +178,10 @@ def _pairs(file: TextFile, node: yaml.Node | None) -> dict[str, yaml.Node]:
     waiting, merged = [node], 0
     while waiting:
         mapping, own = waiting.pop(0), set[str]()
-        merged += 1
+        # What an alias names is counted each time: a small file can merge millions.
+        merged += 1 + (len(mapping.value) if merged and isinstance(mapping, yaml.CollectionNode) else 0)
+        if merged > _MOST_ENTRIES:
+            raise ProjectFileError(file.shown, None, "its `<<` merge one another without an end")
         if isinstance(mapping, yaml.SequenceNode) and merged > 1:
             waiting[:0] = mapping.value
         for key, value in mapping.value if isinstance(mapping, yaml.MappingNode) else ():
@@ -186,8 +194,6 @@ def _pairs(file: TextFile, node: yaml.Node | None) -> dict[str, yaml.Node]:
                 waiting.append(value)
             else:
                 pairs.setdefault(key.value, value)
-        if merged > _MOST_ENTRIES:
-            raise ProjectFileError(file.shown, None, "its `<<` merge one another without an end")
     return pairs
 
 
@@ -199,8 +205,12 @@ def _entries(file: TextFile, dependencies: yaml.Node) -> Iterator[tuple[yaml.Nod
         if dependencies.tag != _NULL:
             yield dependencies, False
         return
+    # By aliases one mapping can stand there a hundred thousand times; it is read once.
+    lists: dict[int, yaml.Node | None] = {}
     for node in dependencies.value:
-        pip = _pairs(file, node).get("pip") if isinstance(node, yaml.MappingNode) else None
+        if isinstance(node, yaml.MappingNode) and id(node) not in lists:
+            lists[id(node)] = _pairs(file, node).get("pip")
+        pip = lists.get(id(node))
         if pip is None:
             yield node, False
         elif isinstance(pip, yaml.SequenceNode):
@@ -213,7 +223,8 @@ def _entry(draft: Draft, file: TextFile, node: yaml.Node, circumstances: Circums
     text, line = node.value, node.start_mark.line + 1
     origin = FileOrigin(file.shown, line, circumstances.included_from)
     if not isinstance(text, str) or node.tag not in _TEXTS:
-        written = file.text[node.start_mark.index : node.end_mark.index].partition("\n")[0].strip()
+        start, end = node.start_mark.index, node.end_mark.index
+        written = file.text[start : min(end, start + _LONGEST)].partition("\n")[0].strip()
         message = f"`{written}` is not a package: conda takes a list of texts such as `numpy=1.26`"
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, written)
         return

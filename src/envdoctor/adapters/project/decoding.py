@@ -160,7 +160,7 @@ _MAGIC = (
 )
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _ANNEX = re.compile(rb"^[./]*(\.git)?/annex/objects/\S+\s*$")
-_MARKUP = re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body|\?xml|error)\b", re.I | re.S)
+_MARKUP = re.compile(rb"\s*(<!--(?:[^-]|-(?!->))*-->\s*)*<(!doctype\s+html|html|head|body|\?xml|error)\b", re.I | re.S)
 _ERROR_PAGE = re.compile(rb"\s*(404: Not Found|400: Invalid request|403: Forbidden|429: Too Many Requests)\s*$", re.I)
 _START = 2048
 

@@ -14,7 +14,7 @@ from envdoctor.adapters.project.decoding import beyond_limits
 __all__ = ["Alternatives", "poetry_specifier", "python_marker"]
 
 _MOST_LEFT_OUT = 50
-_CLAUSE = re.compile(r"\s*(?P<operator>\^|~=|~|===|==|!=|<=|>=|<|>|=)?\s*(?P<version>[^\s,<>=!~^]+)\s*,?")
+_CLAUSE = re.compile(r"\s*(?:(?P<operator>\^|~=|~|===|==|!=|<=|>=|<|>|=)\s*)?(?P<version>[^\s,<>=!~^]+)\s*,?")
 
 
 class Alternatives(ValueError):
@@ -118,7 +118,7 @@ def _text(release: tuple[int, ...]) -> str:
 
 
 def _clause(operator: str, version: str) -> list[str]:
-    wild = re.sub(r"(?:\.[*xX])+$", "", version)
+    wild = re.sub(r"(?<!\.[*xX])(?:\.[*xX])+$", "", version)
     if version == "*":
         return []
     if wild != version:

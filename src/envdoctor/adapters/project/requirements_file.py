@@ -33,7 +33,7 @@ __all__ = [
     "read_requirements_file",
 ]
 
-_CONDITION = re.compile(r"^;?\s*\(*\s*(?:sys_platform|platform_\w+|python_\w+|os_name|implementation_\w+|extra)\b")
+_CONDITION = re.compile(r"^;?[\s(]*(?:sys_platform|platform_\w+|python_\w+|os_name|implementation_\w+|extra)\b")
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 
 

@@ -26,7 +26,7 @@ from envdoctor.setup_markers import called
 __all__ = ["read_setup_cfg", "read_setup_py"]
 
 _SECTION = re.compile(r"^\[([^\]]+)\]")
-_OPTION = re.compile(r"^([^\s=:#;][^=:]*?)\s*[=:]\s*(.*)$")
+_OPTION = re.compile(r"^([^\s=:#;][^=:]*)[=:]\s*(.*)$")
 
 
 @dataclass(slots=True)

@@ -35,7 +35,7 @@ _SEPARATOR = {
 _OPENING, _CLOSING = ("(", "{"), (")", "}")
 _HEREDOC = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
 # A list that goes on in the next line: NAME=(a b, $names = @("a",
-_LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@)\([^)]*$")
+_LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@)\(")
 _KEYWORD = re.compile(
     r"\b(?:if|elseif|foreach|while|switch|catch|param)(?=\()|\b(?:else|try|finally)(?=\{)|\)(?=\{)", re.I
 )
@@ -44,7 +44,7 @@ _LONGEST_LIST = 200
 _REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
 _COMMENT = {
     Dialect.POSIX: re.compile(r"^\s*#"),
-    Dialect.CMD: re.compile(r"^\s*@?\s*(?:rem(?:\s|$)|::)", re.I),
+    Dialect.CMD: re.compile(r"^\s*(?:@\s*)?(?:rem(?:\s|$)|::)", re.I),
     Dialect.POWERSHELL: re.compile(r"^\s*#"),
 }
 
@@ -132,7 +132,7 @@ def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
         if stripped.endswith(_CONTINUATION[dialect]):
             current.append(stripped[:-1] + " ", number)
             continue
-        if _LIST_OPEN.search(current.text + line) and dialect is not Dialect.CMD and number - start < _LONGEST_LIST:
+        if dialect is not Dialect.CMD and number - start < _LONGEST_LIST and _opens_list(current.text + line):
             current.append(_TRAILING_COMMENT.sub("", line) + " ", number)
             continue
         current.append(line, number)
@@ -141,6 +141,10 @@ def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
         current = _Text()
     if current.text.strip():
         yield current
+
+
+def _opens_list(text: str) -> bool:
+    return _LIST_OPEN.search(text, text.rfind(")") + 1) is not None
 
 
 def _closes(line: str, terminator: str) -> bool:
@@ -162,13 +166,17 @@ class _Reader:
         self.text = source.text
         self.lines = source.lines
         self.dialect = dialect
+        # An enum's member is slow to look up, and these are asked at each character.
+        self._separator = _SEPARATOR[dialect]
+        self._quotes = _QUOTES[dialect]
+        self._escape = _CONTINUATION[dialect]
         self.at = 0
 
     def tokens(self) -> Iterator[tuple[str, Word | None]]:
         """Yield words, and separators with None."""
         while self.at < len(self.text):
             character = self.text[self.at]
-            separator = _SEPARATOR[self.dialect].match(self.text, self.at)
+            separator = self._separator.match(self.text, self.at)
             if character.isspace():
                 self.at += 1
             elif character == "#" and self.dialect is not Dialect.CMD:
@@ -188,7 +196,7 @@ class _Reader:
         operator_end = self.at
         while self.at < len(self.text) and self.text[self.at] in " \t":
             self.at += 1
-        if self.at < len(self.text) and not _SEPARATOR[self.dialect].match(self.text, self.at):
+        if self.at < len(self.text) and not self._separator.match(self.text, self.at):
             self._word()
         attached = self.at if self.text[operator_end : operator_end + 1].strip() else operator_end
         return self.text[start:attached]
@@ -200,9 +208,9 @@ class _Reader:
         depth = 0
         while self.at < len(self.text):
             character = self.text[self.at]
-            if character in _QUOTES[self.dialect]:
+            if character in self._quotes:
                 parts.append(self._quoted(character))
-            elif character == self._escape() and self.at + 1 < len(self.text):
+            elif character == self._escape and self.at + 1 < len(self.text):
                 parts.append(self.text[self.at + 1])
                 self.at += 2
             elif character in "({" or (character in ")}" and depth):
@@ -229,17 +237,14 @@ class _Reader:
         return Word("" if text.isdigit() else text, line, "" if text.isdigit() else redirected)
 
     def _separates(self) -> bool:
-        return _SEPARATOR[self.dialect].match(self.text, self.at) is not None
-
-    def _escape(self) -> str:
-        return _CONTINUATION[self.dialect]
+        return self._separator.match(self.text, self.at) is not None
 
     def _quoted(self, quote: str) -> str:
         self.at += 1
         parts: list[str] = []
         literal = quote == "'" or self.dialect is Dialect.CMD
         while self.at < len(self.text) and self.text[self.at] != quote:
-            if self.text[self.at] == self._escape() and not literal and self.at + 1 < len(self.text):
+            if self.text[self.at] == self._escape and not literal and self.at + 1 < len(self.text):
                 following = self.text[self.at + 1]
                 parts.append(following if following in '"\\$`' else self.text[self.at] + following)
                 self.at += 2

@@ -28,8 +28,8 @@ from envdoctor.model.requirement import Requirement
 __all__ = ["is_remote", "local_path", "looks_like_path", "names_itself", "parse_line", "parse_pep508", "split_extras"]
 
 _SHAPE = re.compile(
-    r"^(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?P<extras>\[[^\]]*\])?\s*"
-    r"(?P<operator>[<>=!~]{0,3})\s*(?P<version>v?[0-9][^\s,;=]*)(?P<rest>.*)$"
+    r"^(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:(?P<extras>\[[^\]]*\])\s*)?"
+    r"(?:(?P<operator>[<>=!~]{1,3})\s*)?(?P<version>v?[0-9][^\s,;=]*)(?P<rest>.*)$"
 )
 _LOOKALIKES = str.maketrans(
     {
@@ -64,7 +64,8 @@ def _from_shape(text: str) -> list[str]:
     match = _SHAPE.match(text)
     if match is None:
         return []
-    operator = _OPERATORS.get(match["operator"], match["operator"])
+    written = match["operator"] or ""
+    operator = _OPERATORS.get(written, written)
     version, rest = match["version"], match["rest"]
     if re.fullmatch(r"=[\w.]+", rest):
         rest = ""  # conda's build string
@@ -90,11 +91,11 @@ def _valid(text: str) -> bool:
 
 
 _URL = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]+://|file:)")
-_NAMED_URL = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[^\]]*\])?\s*@\s*\S")
+_NAMED_URL = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[^\]]*\]\s*)?@\s*\S")
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 _EXTRAS = re.compile(r"^(?P<body>.+?)\[(?P<extras>[^\[\]]*)\]$")
 _NAME = re.compile(r"^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$")
-_PORT = re.compile(r"(?:\w+\+)?https?://(?:[^/@\s]*@)?[^/:@\s\[]+:(?![\d${%]|/)([^/@\s]+)/")
+_PORT = re.compile(r"https?://(?:[^/@\s]*@)?[^/:@\s\[]+:(?![\d${%]|/)([^/@\s]+)/")
 """What stands where an address has its port, and is no number: `github.com:owner/` is ssh's way to write a path."""
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tbz", ".tar.xz", ".txz", ".tlz", ".tar.lz")
 _VCS = re.compile(r"^(?:git|hg|svn|bzr)\+|^git://")

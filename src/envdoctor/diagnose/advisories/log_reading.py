@@ -57,10 +57,10 @@ _CARD = re.compile(
 """A card's architecture, where a tool complains of it or names it with the card."""
 
 _INSTALLED = re.compile(r"\bSuccessfully installed (.{1,4000})")
-_NAMED = re.compile(r"([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)-(\d[\w.+!]*)(?:\s|$)")
+_NAMED = re.compile(r"(?<!\S)([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)-(\d[\w.+!]*)(?:\s|$)")
 _STATED = (
     re.compile(r"(?m)^ *(?:\+ )?([A-Za-z][\w.-]*)==(\d[\w.+!]*)$"),
-    re.compile(r"\bRequirement already satisfied: ([A-Za-z][\w.-]*)[^(\n]{0,300}\((\d[\w.+!]*)\)"),
+    re.compile(r"\bRequirement already satisfied: ([A-Za-z][\w.-]*)(?![\w.-])[^(\n]{0,300}\((\d[\w.+!]*)\)"),
     re.compile(r"(?i)\b(torch|pytorch) version:? \(?(\d[\w.+]*)"),
 )
 _CALLED = {"pytorch": "torch"}

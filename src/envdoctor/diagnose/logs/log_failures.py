@@ -139,7 +139,7 @@ _NOTHING = re.compile(
 _WENT_WELL = re.compile(
     r"Successfully (?:installed|loaded|imported|started|completed|converted|exported|saved)|Running on local URL"
     r"|Application startup complete|Uvicorn running on|To see the GUI go to|Build succeeded|BUILD SUCCESSFUL"
-    r"|=+ \d+ passed(?:, \d+ (?:warnings?|skipped|xfailed))* in|Installed \d+ packages? in|All checks passed"
+    r"|(?<!=)=+ \d+ passed(?:, \d+ (?:warnings?|skipped|xfailed))* in|Installed \d+ packages? in|All checks passed"
     r"|^(?:All )?[Dd]one[.!]?$|Executing transaction: (?:[-\\|/] )?done|Finished successfully|(?:Training"
     r"|Installation|Setup|Conversion) (?:is )?(?:complete|finished|done)"
     r"|No broken requirements found|Startup time: "
@@ -161,15 +161,18 @@ _BEGINS = re.compile(
 _OF_A_PROGRAM = re.compile(
     r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\b|\d%|\|.*\||[=~]=|\[[\w:. -]+\]|\w\.\w+:\d+"
     r"|\b(?:pip3?|uv|conda) install\b|\bpython3? -|^\s*[$>#] ?\S"
-    r"|[\w-]+[-_ ]v?\d+\.\d+|\w+=\S|^\s*[+|*-]{3,}|/\w+/\w+|\b[A-Z]:\\"
+    r"|[\w-][-_ ]v?\d+\.\d+|\w=\S|^\s*[+|*-]{3,}|/\w+/\w|\b[A-Z]:\\"
 )
 _OF_A_PERSON = re.compile(
-    r"\b(?:I'm|I've|[Mm]y|[Ww]e|[Oo]ur|[Hh]elp me|[Pp]lease help)\b|[a-z] [a-z]+ [a-z]+[^=&/]*\?$"
+    r"\b(?:I'm|I've|[Mm]y|[Ww]e|[Oo]ur|[Hh]elp me|[Pp]lease help)\b"
     r"|\bI (?:am|have|get|got|see|saw|try|tried|can|cannot|can't|do|don't|installed|want|need|run|ran|use|used)\b"
 )
-"""Words about a program, which are not its own."""
+"""Words about a program, which are not its own; and a question, behind what an address asks with."""
+_SENTENCE = re.compile(r"[a-z] [a-z]+ [a-z]+")
 _OF_A_FRAME = ('File "', "[Previous line repeated")
-_IN_CODE = re.compile(r"File \"|Traceback \(most recent|\^{2,}|~{2,}\^|raise \w|-->|\.\.\.$|at .+\(.+:\d+\)|Cell In")
+_IN_CODE = re.compile(
+    r"File \"|Traceback \(most recent|\^\^|~~\^|raise \w|-->|\.\.\.$|at [^()]{1,200}\([^()]{1,300}:\d+\)|Cell In"
+)
 _WORDS = re.compile(r"\b[a-z]{2,}\b")
 _OF_PROSE = re.compile(
     r"\b(?:if|when|may|might|can|could|should|usually|means?|ignore|harmless|known|fixed|fixes|instead|example|such as"
@@ -223,7 +226,12 @@ def tells_nothing(text: str) -> bool:
     if any(line.number > begun and _ENDED_WELL.match(line.text) for line in lines):
         return False
     said = [line.text for line in lines]
-    return bool(begun) or any(map(_OF_A_PERSON.search, said)) or not any(map(_OF_A_PROGRAM.search, said))
+    return bool(begun) or any(map(_is_of_a_person, said)) or not any(map(_OF_A_PROGRAM.search, said))
+
+
+def _is_of_a_person(text: str) -> bool:
+    asks = text.endswith("?") and _SENTENCE.search(text, 1 + max(map(text.rfind, "=&/")))
+    return bool(asks) or _OF_A_PERSON.search(text) is not None
 
 
 def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:

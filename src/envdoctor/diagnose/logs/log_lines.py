@@ -21,7 +21,7 @@ _GUILLEMETS = re.compile(r"\u00ab([^\u00ab\u00bb\n]{1,200})\u00bb")
 _ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt|amp|nbsp);")
 _ENTITIES = {"#39": "'", "#x27": "'", "apos": "'", "quot": '"', "lt": "<", "gt": ">", "amp": "&", "nbsp": " "}
 _WINDOWS = re.compile(r"[A-Za-z]:\\")
-_INSIDE = re.compile(r"^\s*[\[{\"'].*\\n", re.MULTILINE)
+_INSIDE = re.compile(r"^[^\S\n]*[\[{\"'].*\\n", re.MULTILINE)
 """A line that holds others: JSON, or Python's `repr`."""
 _LINE_END = re.compile(r"(?<!\\)\\n")
 SEAM = "\x1e"
@@ -38,7 +38,7 @@ _BEFORE = re.compile(
 """A container's name, a time, a logger's brackets; each may stand before the others."""
 _SAID = re.compile(rf"(?:\[({_LEVEL})\]:?\s*|((?i:{_LEVEL}))\s*[:|]|({_LEVEL})\s+(?=\S))")
 _LOGGED = re.compile(
-    rf"(?:[-|:]\s*)?(?:[\w.-]+\s*[-|:]\s*)?\b({_LEVEL})\b\s*(?:[-|:]\s*[\w.:<>-]*\s*[-|:]\s*|[-|:\]]\s*)?"
+    rf"(?:[-|:]\s*)?(?:[\w.-]+\s*[-|:]\s*)?\b({_LEVEL})\b\s*(?:[-|:]\s*(?:[\w.:<>-]+\s*)?[-|:]\s*|[-|:\]]\s*)?"
 )
 """What a logger writes between time and message: its name, the level, a place in the code."""
 _MILD = {"trace", "debug", "info", "notice", "warn", "warning"}

@@ -29,7 +29,7 @@ _SAYS = (
     re.compile(r"\b(?P<of>)No module named '?(?P<name>[\w.]+)"),
     re.compile(r"(?<!module )'(?P<of>\w+)' object has no attribute '?(?P<name>\w+)"),
     re.compile(r"type object '(?P<of>\w+)' has no attribute '?(?P<name>\w+)"),
-    re.compile(r"\b(?P<of>(?:\w+\.)*\w+\(\)) got an unexpected keyword argument '?(?P<name>\w+)"),
+    re.compile(r"(?<!\w)(?<!\w\.)(?P<of>(?:\w+\.)*\w+\(\)) got an unexpected keyword argument '?(?P<name>\w+)"),
 )
 _CALLER = re.compile(r"[\\/](?:site|dist)-packages[\\/]+(\w+)")
 _TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton"})

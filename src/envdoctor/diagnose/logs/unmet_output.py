@@ -21,10 +21,10 @@ _NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 _ROWS = (
     # pip check; pip after an install; Poetry's and conda's calls of it.
     re.compile(
-        rf"({_NAME}) (\d\S*) (?:has requirement|requires) (.+?), but you(?:"
+        rf"({_NAME}) (\d\S*) (?:has requirement|requires) (.{{1,400}}?), but you(?:"
         rf" will|'ll)? have ({_NAME}) (\d\S*?)(?: which is incompatible)?\.?$"
     ),
-    re.compile(rf"({_NAME}) (\d\S*) requires (.+?), which is not installed\.?$"),
+    re.compile(rf"({_NAME}) (\d\S*) requires (.{{1,400}}?), which is not installed\.?$"),
     re.compile(
         rf"The package `({_NAME})`()? requires `([^`]+)`, but (?:()`(\d[^`]*)` is installed|it's not installed)"
     ),

@@ -19,7 +19,7 @@ _CONCLUSION = re.compile(
     r",? we can conclude that .*?(?=\s(?:And )?[Bb]ecause |$)|we know from \(\d+\) that .*?(?=,|$)"
 )
 """What follows from the rest: only what it follows from was said by somebody."""
-_ASK = r"[A-Za-z0-9][\w.-]*(?:\[[\w, -]*\])?(?:(?:==|>=|<=|~=|!=|<|>)[\w.*+!]+(?:, ?(?:==|>=|<=|~=|!=|<|>)[\w.*+!]+)*)?"
+_ASK = r"(?<![\w.-])[A-Za-z0-9][\w.-]*(?:\[[\w, -]*\])?(?:(?:==|>=|<=|~=|!=|<|>)[\w.*+!]+(?:, ?(?:==|>=|<=|~=|!=|<|>)[\w.*+!]+)*)?"
 _ASKS = (
     rf"{_ASK}(?:(?:, and |, | and | or )(?!(?:all|you|your|we|only|there|the) ){_ASK}"
     r"(?![\w.*+!=<>~\[-])(?! depends?\b| has | was | needs | requires))*"
@@ -43,7 +43,7 @@ _HAVE = re.compile(
 )
 _LOCKED = re.compile(r"(?:error: )?Distribution [`']?([\w.-]+==[\w.+!]+)[^`']*[`']? can't be installed because ")
 _LOCKED_HINT = re.compile(
-    r"hint: You're (?:using|on) (.+?), but .* only has wheels "
+    r"hint: You're (?:using|on) (.{1,200}?), but .{0,400}? only has wheels "
     r"(?:with the following|for the following) ([\w ]+?): ((?:[`'][^`']+[`'](?:, )?)+)"
 )
 
@@ -57,7 +57,7 @@ def failures_of_uv(lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
         if _HEAD.match(lines[at].text):
             end = _end(lines, at)
             # `torch{sys_platform == 'win32'}`: of which environment it is said does not change what is asked.
-            words = re.sub(r"\{[^}]*\}", "", " ".join(_TREE.sub("", item.text) for item in lines[at:end]))
+            words = re.sub(r"\{[^{}]*\}", "", " ".join(_TREE.sub("", item.text) for item in lines[at:end]))
             if "we can conclude that" in words:
                 yield _read(words, lines[at].number, lines[end - 1].number)
             at = end

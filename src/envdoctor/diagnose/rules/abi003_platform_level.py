@@ -68,7 +68,7 @@ def _levels(examination: Examination) -> Iterator[tuple[str, _Level, str]]:
 
 def _level(text: object) -> _Level | None:
     """Return the level in ``glibc 2.36`` or ``14.2.1``."""
-    match = re.search(r"(\d+)\.(\d+)", str(text or ""))
+    match = re.search(r"(?<!\d)(\d{1,9})\.(\d{1,9})", str(text or ""))
     return (int(match[1]), int(match[2])) if match else None
 
 

@@ -53,7 +53,7 @@ _ALIASES = {
     "os_name": {"windows": "nt", "win32": "nt", "linux": "posix", "darwin": "posix", "macos": "posix"},
     "platform_machine": {"x64": "AMD64", "win_amd64": "AMD64"},
 }
-_COMPARISON = re.compile(r'(\w+)\s*(===|==|!=|<=|>=|~=|<|>|not in|in)\s*"([^"]*)"|"([^"]*)"\s*(==|!=)\s*(\w+)')
+_COMPARISON = re.compile(r'(?<!\w)(\w+)\s*(===|==|!=|<=|>=|~=|<|>|not in|in)\s*"([^"]*)"|"([^"]*)"\s*(==|!=)\s*(\w+)')
 
 
 def _meant(variable: str, value: str) -> str | None:

@@ -35,7 +35,7 @@ from envdoctor.model.project import Project
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 
 _VCS = re.compile(r"^(?:git|hg|svn|bzr)\+")
-_HASH = re.compile(r"#(?:.*&)?(?:sha256|sha384|sha512)=", re.I)
+_HASH = re.compile(r"#(?:[^#]*&)?(?:sha256|sha384|sha512)=", re.I)
 _MOST = 6
 
 
