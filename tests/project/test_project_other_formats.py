@@ -172,8 +172,10 @@ def test_conda_files_that_cannot_be_read_say_where(read_files, text, line, words
     assert raised.value.line == line
 
 
-SHAPES = ("~", "x", "''", "1", "1.5", "true", "2024-01-01", "[]", "{}", "[x]", "{x: y}", "[[x]]", "[{x: y}]", "{x: [y]}",
-          "[~]", "{? [x] : y}", "!mine x", "!!binary eA==", "&a [*a]", "|\n   x", "{<<: {x: y}}")  # fmt: skip
+SHAPES = (
+    "~", "x", "''", "1", "1.5", "true", "2024-01-01", "[]", "{}", "[x]", "{x: y}", "[[x]]", "[{x: y}]", "{x: [y]}",
+    "[~]", "{? [x] : y}", "!mine x", "!!binary eA==", "&a [*a]", "|\n   x", "{<<: {x: y}}",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -23,7 +23,8 @@ __all__ = [
 ]
 
 _TEXT = re.compile(
-    r"^#[^\S\n]*packages in environment at (?P<root>.+)$|^[^\S\n]*List of packages in environment: \"?(?P<mamba>[^\"\n]+)",
+    r"^#[^\S\n]*packages in environment at (?P<root>.+)$"
+    r"|^[^\S\n]*List of packages in environment: \"?(?P<mamba>[^\"\n]+)",
     re.MULTILINE,
 )
 _HEADER = re.compile(r"^#?[^\S\n]*Name\s+Version\s+Build\b", re.MULTILINE)

@@ -19,7 +19,10 @@ _CONCLUSION = re.compile(
     r",? we can conclude that .*?(?=\s(?:And )?[Bb]ecause |$)|we know from \(\d+\) that .*?(?=,|$)"
 )
 """What follows from the rest: only what it follows from was said by somebody."""
-_ASK = r"(?<![\w.-])[A-Za-z0-9][\w.-]*(?:\[[\w, -]*\])?(?:(?:==|>=|<=|~=|!=|<|>)[\w.*+!]+(?:, ?(?:==|>=|<=|~=|!=|<|>)[\w.*+!]+)*)?"
+_ASK = (
+    r"(?<![\w.-])[A-Za-z0-9][\w.-]*(?:\[[\w, -]*\])?"
+    r"(?:(?:==|>=|<=|~=|!=|<|>)[\w.*+!]+(?:, ?(?:==|>=|<=|~=|!=|<|>)[\w.*+!]+)*)?"
+)
 _ASKS = (
     rf"{_ASK}(?:(?:, and |, | and | or )(?!(?:all|you|your|we|only|there|the) ){_ASK}"
     r"(?![\w.*+!=<>~\[-])(?! depends?\b| has | was | needs | requires))*"
