@@ -67,6 +67,10 @@ def _record_of_nuls(_site: Path, info: Path) -> None:
     (info / "RECORD").write_bytes(b"\0" * 300)
 
 
+def _record_of_its_metadata_alone(_site: Path, info: Path) -> None:
+    (info / "RECORD").write_text(f"{info.name}/METADATA,,\n{info.name}/RECORD,,\n")
+
+
 def _checkout_gone(_site: Path, info: Path) -> None:
     (info / "direct_url.json").write_text(EDITABLE)
 
@@ -85,6 +89,7 @@ DAMAGES = {
     _library_gone: ("ENV006", Severity.ERROR, "1 missing"),
     _no_record: ("ENV008", Severity.WARNING, "there is no RECORD in it"),
     _record_of_nuls: ("ENV008", Severity.WARNING, "its RECORD names no file"),
+    _record_of_its_metadata_alone: ("ENV008", Severity.WARNING, "its RECORD does not name its own folder `foo`"),
     _checkout_gone: ("ENV008", Severity.ERROR, f"`{GONE}` is not there"),
     _path_line_gone: ("ENV008", Severity.ERROR, f"`{GONE}/src`, which `foo.pth` names, is not there"),
 }
@@ -154,3 +159,10 @@ def test_torch_says_itself_what_it_was_built_for(tmp_path: Path, own: str, backe
         remedies = [item.remedy.summary for item in errors if item.rule == "ABI008" and item.remedy]
         assert remedies == ["install `torch` 2.9.1 from the index with +rocm6.4 builds, as `torchvision` is"]
         assert any("a CUDA build (cu128)" in item.message for item in errors if item.rule == "RES202")
+
+
+def test_a_folder_beside_a_list_that_is_cut_is_not_to_be_deleted(tmp_path: Path) -> None:
+    _record_of_its_metadata_alone(tmp_path, distribution(tmp_path, "foo"))
+    (finding,) = findings(tmp_path)
+    assert finding.remedy is not None
+    assert "`pip install --ignore-installed --no-deps foo`" in finding.remedy.summary

@@ -21,6 +21,7 @@ MANY_FILES = 10_000
 
 # What `pip install --target` puts beside the packages: scripts and data that many distributions have.
 _NO_PACKAGES = frozenset({b"..", b"__pycache__", b"bin", b"share", b"etc", b"include", b"Scripts"})
+_NOT_NAMED = re.compile(r"[-_.]+")
 _FIRST_PART = re.compile(rb'"?([^/\\\r\n,"]+)')
 _LIBRARY = re.compile(rb"\.(?:so(?:\.\d+)*|pyd|dll|dylib)$")
 _READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -68,13 +69,22 @@ def look_over(distributions: Iterable[InstalledDistribution]) -> Overview:
             problems += verify_files([replace(item, files=parse_record(data))])
         else:
             problems += _verify_lines(item, lines, folders)
-    problems += _unowned(told - blind, owners)
+    owning = {path for paths in owners.values() for path in paths}
+    bare = {(item.location, str(item.name)): item for item, _, _ in read if item.metadata_path not in owning}
+    problems += _unowned(told - blind, owners, bare)
     sharing = frozenset(path for paths in owners.values() if len(paths) > 1 for path in paths)
     return Overview(sharing, tuple(problems))
 
 
-def _unowned(locations: Iterable[str], owners: Mapping[tuple[str, bytes], list[str]]) -> Iterator[EnvironmentProblem]:
-    """Yield the packages of folders that no list of files names: what is left of a distribution without metadata."""
+def _unowned(
+    locations: Iterable[str],
+    owners: Mapping[tuple[str, bytes], list[str]],
+    bare: Mapping[tuple[str, str], InstalledDistribution],
+) -> Iterator[EnvironmentProblem]:
+    """Yield the packages of folders that no list of files names: what is left of a distribution without metadata.
+
+    ``bare``: the distributions whose lists name no package; one of the same name as a folder has a list that is cut.
+    """
     for location in sorted(locations):
         try:
             with os.scandir(location) as entries:
@@ -85,7 +95,13 @@ def _unowned(locations: Iterable[str], owners: Mapping[tuple[str, bytes], list[s
             if (location, os.fsencode(name)) in owners:
                 continue
             begin = read_text(f"{location}/{name}/__init__.py", 256)
-            if begin is not None and not _is_ours(name, begin):
+            if begin is None or _is_ours(name, begin):
+                continue
+            whose = bare.get((location, _NOT_NAMED.sub("-", name).lower()))
+            if whose is not None:
+                detail = f"its RECORD does not name its own folder `{name}`"
+                yield EnvironmentProblem(ProblemKind.NO_RECORD, whose.name, detail)
+            else:
                 yield EnvironmentProblem(ProblemKind.NO_OWNER, name, f"{location}/{name}")
 
 
