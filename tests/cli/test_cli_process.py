@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -51,3 +52,14 @@ def test_being_told_to_end_is_answered_like_ctrl_c_and_not_in_the_middle_of_a_st
     finally:
         signal.signal(number, before)
     assert finished
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pipe whose writer is told that nobody reads")
+def test_the_exit_code_stays_where_nobody_reads_the_errors(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "envdoctor", "check", str(tmp_path / "nowhere")]
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        assert subprocess.run(command, stderr=writer, stdout=subprocess.DEVNULL).returncode == 2
+    finally:
+        os.close(writer)

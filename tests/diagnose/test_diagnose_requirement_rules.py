@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from diagnose_fixtures import MemoryIndex, MemorySources, require, target_of
 from packaging.specifiers import SpecifierSet
+from packaging.utils import NormalizedName
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.model.candidate import Rejection, RejectionKind
+from envdoctor.model.candidate import ProjectPage, Rejection, RejectionKind
 from envdoctor.model.conflict import Clash, ClashSide, Conflict
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import DistributionOrigin, FileOrigin, ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource
-from envdoctor.model.profile import Profile, ProfileTarget
+from envdoctor.model.profile import BoundIndex, Profile, ProfileTarget
 from envdoctor.model.project import (
     IndexOption,
     IndexOptionKind,
@@ -92,8 +95,12 @@ def test_a_core_of_one_says_what_the_target_could_have() -> None:
 @pytest.mark.parametrize(
     ("asked", "available", "said"),
     [
-        ("demo==7.0b5", ("9.0", "7.1", "7.0", "7.0b2"), "no index has `demo` 7.0b5; nearest to it are 7.0b2 and 7.0,"),
-        ("demo==11", ("9.0", "7.1"), "no index has `demo` 11; nearest to it is 9.0,"),
+        (
+            "demo==7.0b5",
+            ("9.0", "7.1", "7.0", "7.0b2"),
+            "its index has no `demo` 7.0b5; nearest to it are 7.0b2 and 7.0,",
+        ),
+        ("demo==11", ("9.0", "7.1"), "its index has no `demo` 11; nearest to it is 9.0,"),
         ("demo==7.*", ("9.0",), "choose a version"),
         ("demo>=11", ("9.0",), "choose a version"),
     ],
@@ -453,3 +460,27 @@ def test_an_override_without_a_file_for_the_target_is_told_with_the_python_that_
         assert finding.remedy
         assert finding.remedy.summary.startswith(said)
         assert ("Python 3.12" in finding.remedy.summary.partition(": make")[2]) is (python == "3.13")
+
+
+def test_whether_an_override_holds_is_not_known_where_its_index_gave_no_answer() -> None:
+    pinned = Override(require("torch==2.14.0+rocm10.1.0", ProfileOrigin("p", "override[0]")))
+    bound = BoundIndex("amd", "https://index.example/", (NormalizedName("torch"),))
+    own = ProfileTarget(OperatingSystem.LINUX, Arch.X86_64, SpecifierSet(">=3.10"), Backend.ROCM)
+
+    class StandIns(MemoryIndex):
+        def page(self, name: str) -> ProjectPage:
+            page = super().page(name)
+            return replace(page, files=tuple(replace(file, stand_in=stand_in) for file in page.files))
+
+    index = StandIns({"torch": ["torch-2.7.0-cp311-cp311-manylinux_2_28_x86_64.whl"]})
+    for stand_in, severity in ((True, Severity.WARNING), (False, Severity.ERROR)):
+        (finding,) = found(
+            "RES014",
+            project=Project("."),
+            override_failure=(line("torch==2.7"),),
+            profile=Profile("p", "", own, overrides=(pinned,), indexes=(bound,)),
+            target=target_of("linux/x86_64/3.11/rocm"),
+            index=index,
+        )
+        assert finding.severity is severity
+        assert ("is not known: index `amd` could not be reached, and no other has" in finding.message) is stand_in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from envdoctor.adapters.terminal import fitted
@@ -12,8 +13,12 @@ __all__ = ["error", "note", "printable", "say", "teller"]
 
 def say(text: str) -> None:
     """Write one line, on a terminal as many as it takes."""
-    sys.stderr.write(f"{fitted(printable(text), sys.stderr)}\n")
-    sys.stderr.flush()
+    try:
+        sys.stderr.write(f"{fitted(printable(text), sys.stderr)}\n")
+        sys.stderr.flush()
+    except BrokenPipeError:
+        # The reader of `2>&1 | head` has seen enough; the exit code still tells how it went.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives as long as the process
 
 
 def error(text: str) -> None:

@@ -308,7 +308,7 @@ def not_pinned(resolution: Resolution) -> Iterator[Refusal]:
     for package in resolution.packages:
         file = package.file
         if file.stand_in:
-            message = f"its index `{file.index}` could not be reached, so the hash of its file is not known"
+            message = f"index `{file.index}` could not be reached, so no hash of its files is known"
             yield Refusal(RefusalKind.UNKNOWN, package.name, message, index=file.index)
         elif not safe_hashes(file):
             message = f"`{file.filename}` has no hash on index `{file.index}`"

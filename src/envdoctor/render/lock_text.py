@@ -13,7 +13,7 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.model.unknown import Unknown, UnknownKind
 from envdoctor.render.conflict_wording import set_aside
 from envdoctor.render.plan_text import known_errors
-from envdoctor.render.reasons import refusal_text, unknown_text
+from envdoctor.render.reasons import refusal_text, unknown_refusals, unknown_text
 
 __all__ = ["lock_notes", "refusal_lines"]
 
@@ -118,6 +118,7 @@ def refusal_lines(refusals: Sequence[Refusal], check: str) -> list[str]:
     wrong = [refusal for refusal in refusals if refusal.wrong][:_MOST_WRONG]
     # What somebody wrote comes before pages that did not come: of those there may be hundreds, all for one reason.
     unknown = sorted((refusal for refusal in refusals if not refusal.wrong), key=lambda refusal: not refusal.place)
-    others = unknown[: 0 if wrong else _MOST_FAULTS]
-    more = len(refusals) - len(wrong) - len(others)
-    return [*map(refusal_text, (*wrong, *others)), *([f"and {more} more"] if more > 0 else [])]
+    told = [] if wrong else unknown_refusals(unknown)
+    others = told[:_MOST_FAULTS]
+    more = len(refusals) - len(wrong) if wrong else len(told) - len(others)
+    return [*map(refusal_text, wrong), *others, *([f"and {more} more"] if more > 0 else [])]

@@ -10,7 +10,7 @@ from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from envdoctor.model.candidate import Rejection
     from envdoctor.model.conflict import Conflict
@@ -24,6 +24,7 @@ __all__ = [
     "refusal_text",
     "refusals_text",
     "rejection_detail",
+    "unknown_refusals",
     "unknown_text",
     "why_no_repair",
     "worded",
@@ -152,22 +153,29 @@ def refusals_text(refusals: Sequence[Refusal]) -> str:
     What a person must correct comes first; what is not known for one and the same reason is said once.
     """
     wrong = [refusal_text(refusal) for refusal in refusals if refusal.wrong]
-    reasons: dict[str, list[Refusal]] = {}
-    for refusal in refusals:
-        if not refusal.wrong:
-            why = "" if refusal.unknown is None or not refusal.subject else _refusal(refusal, refusal.unknown)
-            reasons.setdefault(why or refusal_text(refusal), []).append(refusal)
-    texts = [*wrong, *(_together(why, group) for why, group in reasons.items())]
+    texts = [*wrong, *unknown_refusals([refusal for refusal in refusals if not refusal.wrong])]
     more = [f"and {len(texts) - _SHOWN} more, see `envdoctor check`"] if len(texts) > _SHOWN else []
     return "; ".join([*texts[:_SHOWN], *more])
 
 
-def _together(why: str, group: Sequence[Refusal]) -> str:
+def unknown_refusals(refusals: Iterable[Refusal]) -> list[str]:
+    """Return what of refusals is not known: packages of which one and the same is not are told together."""
+    reasons: dict[str, list[Refusal]] = {}
+    for refusal in refusals:
+        why = refusal.message if refusal.unknown is None else _refusal(refusal, refusal.unknown)
+        alone = not refusal.subject or bool(refusal.place) or refusal.kind in _OF_ALL_LINES
+        key = refusal_text(refusal) if alone else f"{why} {refusal.environment}"
+        reasons.setdefault(key, []).append(refusal)
+    return [_together(group) for group in reasons.values()]
+
+
+def _together(group: Sequence[Refusal]) -> str:
+    first = refusal_text(group[0])
     if len(group) == 1:
-        return refusal_text(group[0])
-    names = ", ".join(f"`{refusal.subject}`" for refusal in group[:_SHOWN])
-    more = f" and {len(group) - _SHOWN} more" if len(group) > _SHOWN else ""
-    return f"{names}{more} cannot be locked: {why}"
+        return first
+    names = [f"`{refusal.subject}`" for refusal in group[:_SHOWN]]
+    last = f"{len(group) - _SHOWN} more" if len(group) > _SHOWN else names.pop()
+    return f"{', '.join(names)} and {last}{first.removeprefix(f'`{group[0].subject}`')}"
 
 
 def _refusal(refusal: Refusal, unknown: Unknown) -> str:

@@ -72,7 +72,8 @@ def draft_profile(
         *_system(result.findings),
         *_missing(request, torch, overrides, unknown),
     ]
-    text = _base(name, request, torch) + "\n" + "\n".join(blocks)
+    found = [word for word, there in (("index", list(_index(torch))), ("overrides", overrides)) if there]
+    text = _base(name, request, torch, found) + "\n" + "\n".join(blocks)
     try:
         parse_profile(text, f"{name}.toml")
     except ProfileError as error:
@@ -80,7 +81,7 @@ def draft_profile(
     return text
 
 
-def _base(name: str, request: CheckRequest, torch: TorchChoice) -> str:
+def _base(name: str, request: CheckRequest, torch: TorchChoice, found: Sequence[str]) -> str:
     target = request.target
     backend = target.backend if target.backend is not Backend.UNKNOWN else Backend.CPU
     python = f">={target.python_version},<3.{target.python[1] + 1}"
@@ -93,7 +94,8 @@ def _base(name: str, request: CheckRequest, torch: TorchChoice) -> str:
     ):
         line = next(line for line in text.splitlines() if line.startswith(f"{key} = []"))
         text = text.replace(line, f"{key} = {json.dumps(list(values))}   # {how}")
-    head = f"# Drafted for {torch.card}. Found: index, overrides. Guessed: marks, Python. Missing: what stands below.\n"
+    told = f"Found: {', '.join(['files', *found])}. Guessed: marks, Python. Missing: what stands below."
+    head = f"# Drafted for {torch.card}. {told}\n"
     return text.replace("schema = 1\n", f"{head}schema = 1\n", 1)
 
 

@@ -220,7 +220,7 @@ def _another_version(conflict: Conflict) -> str:
     pin, there = Version(pins[0]), sorted(map(Version, clash.available))
     near = [str(item) for item in ([v for v in there if v < pin][-1:] + [v for v in there if v > pin][:1])]
     verb = "is" if len(near) == 1 else "are"
-    return f"no index has `{name}` {pin}; nearest to it {verb} {in_words(near)}, which this target can have"
+    return f"its index has no `{name}` {pin}; nearest to it {verb} {in_words(near)}, which this target can have"
 
 
 def _is_own(conflict: Conflict) -> bool:
