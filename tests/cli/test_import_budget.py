@@ -26,6 +26,7 @@ START_UP = {
     "libcst",
     "macholib",
     "nab_resolver",
+    "packaging.tags",
     "pefile",
     "pip_api",
     "pydantic",

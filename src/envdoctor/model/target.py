@@ -5,10 +5,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-
-from packaging import tags
+from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from packaging import tags  # with logging and more, which help and options do without
 
 __all__ = ["Arch", "Backend", "OperatingSystem", "Target", "TargetArch", "TargetBackend", "dotted"]
 
