@@ -49,6 +49,7 @@ def all_readers() -> Iterator[Reader]:
     yield from _own_files()
     yield from _texts_of_others()
     yield from _of_the_index()
+    yield from _answers()
     yield from _configuration()
     yield from _installed()
     yield from binary_readers()
@@ -142,6 +143,57 @@ def _texts_of_others() -> Iterator[Reader]:
     yield Reader("listings", listing, seeds("listings", "pastes"), (ListingError,))
     yield Reader("logs", as_file(log, "log.txt"), seeds("logs", "listings"), (UsageError,))
     yield Reader("machine texts", as_text(machine), seeds("machine texts", "pastes"))
+
+
+def _answers() -> Iterator[Reader]:
+    """Yield the reader of what a host sends: head and body, in pieces, packed."""
+    import gzip
+    import socket
+    import time
+
+    from envdoctor.adapters.index.connections import Connections
+    from envdoctor.adapters.index.direct import DirectClient
+    from envdoctor.adapters.index.exchange import Asked, Exchange, TransportError
+
+    class Client(DirectClient):
+        """Sends to a host that has said all that it will say."""
+
+        data = b""
+
+        def _connected(self, asked: Asked) -> socket.socket:  # noqa: ARG002 - always the same host
+            ours, self.theirs = socket.socketpair()
+            self.theirs.sendall(self.data[:100_000])
+            self.theirs.shutdown(socket.SHUT_WR)
+            return ours
+
+    def answer(data: bytes) -> None:
+        client = Client(lambda _url: None, 1, Connections())  # type: ignore[arg-type, return-value]
+        client.data = data
+        asked = Asked("http://index.example/simple/demo/", {}, 5.0, 5.0, time.monotonic() + 5.0)
+        try:
+            Exchange(client, asked, 1024 * 1024).perform()
+        finally:
+            client.theirs.close()
+            client.close()
+
+    body = b"<a href='demo-1.0.tar.gz'>demo</a>"
+    head = b"HTTP/1.1 200 OK\r\nServer: a\r\nContent-Type: text/html\r\n"
+    packed = gzip.compress(body)
+    written = (
+        head + b"Content-Length: %d\r\n\r\n" % len(body) + body,
+        head + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed,
+        head
+        + b"Transfer-Encoding: chunked\r\n\r\n5\r\n"
+        + body[:5]
+        + b"\r\n1d;x=y\r\n"
+        + body[5:]
+        + b"\r\n0\r\na: b\r\n\r\n",
+        b"HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n" + body,
+        b"HTTP/1.1 100 Continue\r\n\r\n" + head + b"Content-Encoding: x-gzip\r\n\r\n" + packed + packed,
+        b"HTTP/1.1 302 Found\r\nLocation: ftp://other.example/\r\nContent-Length: 0\r\n\r\n",
+        b'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n\r\n',
+    )
+    yield Reader("answer of a host", answer, written, (TransportError,))
 
 
 def _of_the_index() -> Iterator[Reader]:

@@ -6,7 +6,9 @@ import gzip
 import json
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -115,6 +117,46 @@ def test_bodies_come_in_every_usual_form(by_hand: Handed, transport: Transport, 
 def test_answers_that_are_none(by_hand: Handed, transport: Transport, answer: bytes, reason: str) -> None:
     with pytest.raises(TransportError, match=reason):
         transport.get(by_hand(Host(*[answer] * 8, close_after=True)))
+
+
+@pytest.mark.parametrize(
+    ("begin", "again", "wait", "reason"),
+    [
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n", b"a: b\r\n" * 5000, 0, "nothing without an end"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n", b"a", 0.2, "time limit"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"0", 0.2, "time limit"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 50, 0.01, "time limit"),
+        (OK + b"Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x08\0\0\0\0\0\xff", b"a" * 99, 0.1, "too slowly"),
+    ],
+    ids=["trailers", "a slow trailer", "a slow length", "continue", "a name within gzip"],
+)
+def test_a_host_that_says_nothing_without_an_end_is_left(
+    by_hand: Handed, transport: Transport, begin: bytes, again: bytes, wait: float, reason: str
+) -> None:
+    def serve(connection: socket.socket) -> None:
+        connection.recv(65536)
+        with suppress(OSError):
+            connection.sendall(begin)
+            for _ in range(1000):
+                time.sleep(wait)
+                connection.sendall(again)
+
+    transport.timeout, transport.patience = 1.0, 1.5
+    with pytest.raises(TransportError, match=reason):
+        transport.get(by_hand(serve))
+
+
+def test_packed_answers_of_several_parts_are_read_whole(by_hand: Handed, transport: Transport) -> None:
+    parts = gzip.compress(b"a" * 3_000_000) + gzip.compress(b"b")
+    host = Host(of_length(parts, b"Content-Encoding: gzip\r\n"))
+    assert transport.get(by_hand(host)).content == b"a" * 3_000_000 + b"b"
+
+
+def test_a_packed_answer_that_was_cut_is_none(by_hand: Handed, transport: Transport) -> None:
+    """Without a length nothing else tells that the rest is missing."""
+    cut = OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"abc" * 1000)[:-6]
+    with pytest.raises(TransportError, match="ended before the answer did"):
+        transport.get(by_hand(Host(*[cut] * 4, close_after=True)))
 
 
 def test_a_redirect_takes_no_password_to_another_host(by_hand: Handed, transport: Transport) -> None:

@@ -29,6 +29,11 @@ _USUAL = re.compile(
     re.ASCII,
 )
 _PIECE = 64 * 1024
+_MOST_BETWEEN = 16 * _PIECE
+"""Bytes between two pieces of a body: heads of chunks, and what follows the last one."""
+_CUT = "the connection broke (it ended before the answer did)"
+_UNPACKED = 1024 * 1024
+"""Bytes that are unpacked at once: a small piece can hold a thousand times its size."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _GZIP = zlib.MAX_WBITS | 16
 _LOST = (RemoteDisconnected, ConnectionResetError, BrokenPipeError, ConnectionAbortedError)
@@ -104,7 +109,7 @@ class DirectClient:
             connection.close()
             raise
         stream.answered = True
-        return _Answer(response, asked, connection, self.keep)
+        return _Answer(response, stream, asked, connection, self.keep)
 
     def _connected(self, asked: Asked) -> socket.socket:
         parts = urlsplit(asked.url)
@@ -142,6 +147,12 @@ class _Stream(io.RawIOBase):
         self._asked = asked
         self.answered = False
         """Whether the head of the answer is there, after which no moment is set for the rest."""
+        self._begun = 0.0
+        self._left = 0
+
+    def begin_piece(self) -> None:
+        """Give the next piece of a body its time and its bytes, with all that its host puts before it."""
+        self._begun, self._left = time.monotonic(), _MOST_BETWEEN
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         """Return what HTTPResponse reads from."""
@@ -152,19 +163,24 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read what comes next. Raises TimeoutError."""
+        """Read what comes next. Raises TimeoutError or OSError."""
         asked = self._asked
-        begun = now = time.monotonic()
+        now = time.monotonic()
+        left = self._begun + asked.timeout if self.answered else min(asked.stop, now + asked.timeout)
+        if self.answered and self._left <= 0:
+            raise OSError("it says nothing without an end")
         while True:
-            left = begun + asked.timeout if self.answered else min(asked.stop, begun + asked.timeout)
             if now >= left:
                 raise TimeoutError
             self._connection.settimeout(min(TICK, left - now))
             try:
-                return self._connection.recv_into(buffer)
+                count = self._connection.recv_into(buffer)
             except TimeoutError:
                 asked.waiting()
                 now = time.monotonic()
+            else:
+                self._left -= count
+                return count
 
 
 class _Answer:
@@ -173,11 +189,13 @@ class _Answer:
     def __init__(
         self,
         response: HTTPResponse,
+        stream: _Stream,
         asked: Asked,
         connection: socket.socket,
         keep: Callable[[str, socket.socket], None],
     ) -> None:
         self._response = response
+        self._stream = stream
         self._asked = asked
         self._connection = connection
         self._keep = keep
@@ -208,13 +226,16 @@ class _Answer:
         coding = self.headers.get("content-encoding", "").strip().lower()
         if coding not in ("", "identity", "gzip", "x-gzip"):
             raise TransportError(f"its answer cannot be unpacked (it is packed as `{coding}`)")
-        unpack = zlib.decompressobj(_GZIP).decompress if coding.endswith("gzip") else bytes
         with _named_errors():
-            while piece := self._response.read1(_PIECE):
-                yield unpack(piece)
+            pieces = iter(self._piece, b"")
+            yield from _unpacked(pieces) if coding.endswith("gzip") else pieces
         if self._response.length:
-            raise ConnectionBroke("the connection broke (it ended before the answer did)")
+            raise ConnectionBroke(_CUT)
         self._response.close()
+
+    def _piece(self) -> bytes:
+        self._stream.begin_piece()
+        return self._response.read1(_PIECE)
 
     def close(self) -> None:
         """Give the connection back, or close it where the body was not read to the end."""
@@ -225,6 +246,23 @@ class _Answer:
             self._keep(origin_of(self._asked.url), self._connection)
         else:
             self._connection.close()
+
+
+def _unpacked(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield what gzip packed, in one part or several. Raises zlib.error or ConnectionBroke."""
+    stream = zlib.decompressobj(_GZIP)
+    came = False
+    for piece in pieces:
+        left, came = piece, True
+        while left:
+            if stream.eof:
+                stream = zlib.decompressobj(_GZIP)
+            yield stream.decompress(left, _UNPACKED)
+            left = stream.unused_data if stream.eof else stream.unconsumed_tail
+    if came and not stream.eof:
+        yield stream.flush()
+        if not stream.eof:
+            raise ConnectionBroke(_CUT)
 
 
 @contextmanager
