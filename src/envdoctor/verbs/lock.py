@@ -294,6 +294,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     write_together({folder / name: text for name, text in files.items()})
 
 
+_LARGEST_LOCK = 64 * 1024 * 1024
 _JOINED = "pylock.all.toml"
 
 
@@ -315,6 +316,10 @@ def joined_files(paths: Sequence[Path]) -> Mapping[str, str]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_LARGEST_LOCK + 1)
     except ValueError as error:  # no UTF-8, or a name that no file has
         raise UsageError(f"`{path}` cannot be read: {error}") from error
+    if len(text) > _LARGEST_LOCK:  # perhaps a device, which has no end
+        raise UsageError(f"`{path}` is no lock: it is larger than {_LARGEST_LOCK >> 20} MB")
+    return text
