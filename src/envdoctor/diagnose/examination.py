@@ -20,6 +20,7 @@ from envdoctor.ports import ArchiveReader, Index
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.demand import Demands
+    from envdoctor.diagnose.package_view import Scene
     from envdoctor.diagnose.torch_choice import TorchChoice
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.candidate import Rejection
@@ -106,6 +107,8 @@ class Examination:
     """How the profile's patches of the project stand to its files."""
     accepted: bool = False
     """A lock was written with the profile: what is told before one takes it is not repeated."""
+    scenes: list[Scene] = field(default_factory=list, init=False, compare=False, repr=False)
+    """What ``package_view.scenes`` made of it."""
 
 
 def facts_like(examination: Examination, pattern: str) -> Iterator[Fact]:

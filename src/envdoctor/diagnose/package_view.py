@@ -206,11 +206,15 @@ def _asked(examination: Examination) -> dict[str, PackageView]:
 
 def scenes(examination: Examination, facts: WheelFacts) -> list[Scene]:
     """Return one scene per place that holds packages; a single empty one where there is no such place."""
-    found: list[Scene] = []
+    found = examination.scenes
+    if found:
+        return found  # Several rules look at the same.
     if examination.resolution is not None:
         found.append(Scene(examination, Place.PLAN, _planned(examination.resolution, examination, facts)))
     if examination.environment is not None:
         found.append(Scene(examination, Place.INSTALLED, _installed(examination.environment, examination, facts)))
     if not found and examination.project is not None:
         found.append(Scene(examination, Place.ASKED, _asked(examination)))
-    return found or [Scene(examination, None)]
+    if not found:
+        found.append(Scene(examination, None))
+    return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+from bisect import bisect_left
+from operator import attrgetter
 
 from packaging.utils import NormalizedName
 from packaging.version import Version
@@ -65,6 +67,9 @@ class WalkedBack:
     forced_by: tuple[Requirement, ...]
 
 
+_BY_NAME = attrgetter("name")
+
+
 @dataclass(frozen=True, slots=True)
 class Resolution:
     """A consistent set of packages for one target."""
@@ -77,10 +82,9 @@ class Resolution:
 
     def get(self, name: str) -> ResolvedPackage | None:
         """Return the package called ``name`` (normalised), or None."""
-        for package in self.packages:
-            if package.name == name:
-                return package
-        return None
+        place = bisect_left(self.packages, name, key=_BY_NAME)
+        found = self.packages[place] if place < len(self.packages) else None
+        return found if found is not None and found.name == name else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,8 @@ class DependencyGraph:
         """Those of them whose requirements stand among the lines, for their repository says them."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
         """Versions without metadata."""
+        self.made: dict[tuple[str, int], tuple[tuple[Requirement, bool], ...]] = {}
+        """What ``resolution_builder`` made of the edges of versions."""
         written = (*manifest.requirements, *manifest.constraints, *(o.requirement for o in manifest.overrides))
         self._written: dict[NormalizedName, list[Requirement]] = {}
         for requirement in written:

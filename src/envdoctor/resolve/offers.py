@@ -236,11 +236,11 @@ class Offers:
 
     def _unseen(self, resolution: Resolution) -> bool:
         """Return whether a part of a resolution could not be looked at: metadata, or a page, that cannot be read."""
-        graph = self._graph
+        graph, unreached = self._graph, self._graph.unreached
         asked = {requirement.name for package in resolution.packages for requirement in package.dependencies}
         asked.update(line.requirement.name for line in self._lines)
-        return not asked.isdisjoint(graph.unreached) or any(
-            graph.metadata_of(package) is None for package in resolution.packages
+        return not asked.isdisjoint(unreached) or (
+            bool(graph.unreadable) and any(graph.metadata_of(package) is None for package in resolution.packages)
         )
 
     def _promise(self, resolution: Resolution, relaxation: Relaxation) -> Promise:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
@@ -15,7 +14,7 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 from envdoctor.resolve.candidates import CandidateList
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.edges import Edge, base_name, highest
+from envdoctor.resolve.edges import base_name, highest
 from envdoctor.resolve.relaxations import Relaxation, says_so
 from envdoctor.resolve.solver import Line
 
@@ -47,28 +46,33 @@ def _wanted(
             demands.in_force.setdefault(name, []).append(override.requirement)
     for node, position in sorted(positions.items()):
         owner = base_name(node)
-        candidates = graph.candidates(owner)
-        if candidates.opaque:
+        if graph.candidates(owner).opaque:
             continue
-        for edge in _distinct(graph.edges(node, position)):
-            requirement = edge.requirement(candidates.versions[position])
-            made = demands.made_by.setdefault(owner, [])
-            if requirement not in made:
+        made = demands.made_by.setdefault(owner, [])
+        further = bool(made)
+        for requirement, hard in _made(graph, node, position):
+            if not (further and requirement in made):
                 made.append(requirement)
-                aside = not edge.hard and relaxation.sets_aside(owner, requirement.name)
+                aside = not hard and relaxation.sets_aside(owner, requirement.name)
                 bucket = demands.set_aside if aside else demands.in_force
                 bucket.setdefault(requirement.name, []).append(requirement)
     return demands
 
 
-def _distinct(edges: Iterable[Edge]) -> Iterable[Edge]:
-    """Yield one edge per demand: the nodes of its extras repeat it."""
-    seen: set[tuple[NormalizedName, SpecifierSet, frozenset[str]]] = set()
-    for edge in edges:
-        key = (base_name(edge.dependency), edge.specifier, edge.extras)
-        if not edge.structural and key not in seen:
-            seen.add(key)
-            yield edge
+def _made(graph: DependencyGraph, node: str, position: int) -> tuple[tuple[Requirement, bool], ...]:
+    """Return the demands of a version as it makes them, each once, with whether it can never be set aside."""
+    key = (node, position)
+    found = graph.made.get(key)
+    if found is None:
+        version = graph.candidates(base_name(node)).versions[position]
+        told: dict[tuple[object, ...], tuple[Requirement, bool]] = {}
+        for edge in graph.edges(node, position):
+            if not edge.structural:
+                # The nodes of its extras repeat a demand.
+                asked = (base_name(edge.dependency), edge.specifier, edge.extras)
+                told.setdefault(asked, (edge.requirement(version), edge.hard))
+        found = graph.made[key] = tuple(told.values())
+    return found
 
 
 def build_resolution(

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
 from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, Resolver
 from resolvelib.structs import RequirementInformation
 
@@ -58,19 +59,18 @@ class Promise:
         lines = self._lines(package)
         if lines is None:
             return
-        origin = DistributionOrigin(package.name, str(package.version))
         stated: set[str] = set()
-        for name, parsed in _applicable(lines, frozenset(extras), self.target):
+        for asked, at_url in _applicable(lines, frozenset(extras), self.target, package.name, package.version):
+            name = asked.name
             stated.add(name)
             if name in self.instead and self.instead[name].name != package.name:
-                yield replace(self.instead[name], origin=replace(origin, instead_of=name))
-            wanted = frozenset(canonicalize_name(extra) for extra in parsed.extras)
-            if name in self.absent or (parsed.url and self.resolution.get(name) is None):
+                yield replace(self.instead[name], origin=replace(asked.origin, instead_of=name))
+            if name in self.absent or (at_url and self.resolution.get(name) is None):
                 continue  # What comes from a URL need not be on an index.
             if self.couplings.is_binary(package.name, name) or not self.ignored(package.name, name):
-                yield Requirement(name, origin, parsed.specifier, extras=wanted)
+                yield asked
             elif self.resolution.get(name) is not None:
-                yield Requirement(name, origin, extras=wanted)
+                yield Requirement(name, asked.origin, extras=asked.extras)
         origin = DistributionOrigin(package.name, str(package.version), coupling=True)
         for name, specifier in self.couplings.demands(package.name, package.version, frozenset(stated)):
             if name not in self.absent:
@@ -108,9 +108,13 @@ def unmet(promise: Promise) -> tuple[Unmet, ...]:
 
 @lru_cache(maxsize=4_096)
 def _applicable(
-    lines: tuple[str, ...], extras: frozenset[str], target: Target
-) -> tuple[tuple[NormalizedName, Pep508], ...]:
-    """Return the demands of a version that count; the resolutions of one diagnosis have most versions in common."""
+    lines: tuple[str, ...], extras: frozenset[str], target: Target, owner: NormalizedName, version: Version
+) -> tuple[tuple[Requirement, bool], ...]:
+    """Return the demands of a version that count, each with whether a URL says where it lies.
+
+    The resolutions of one diagnosis have most versions in common.
+    """
+    origin = DistributionOrigin(owner, str(version))
     found = []
     environments = [target.marker_environment(extra) for extra in ("", *sorted(extras))]
     for line in lines:
@@ -118,7 +122,9 @@ def _applicable(
         if parsed is None:
             continue
         if any(may_hold(parsed.marker, environment) for environment in environments):
-            found.append((canonicalize_name(parsed.name), parsed))
+            wanted = frozenset(map(canonicalize_name, parsed.extras))
+            asked = Requirement(canonicalize_name(parsed.name), origin, parsed.specifier, extras=wanted)
+            found.append((asked, bool(parsed.url)))
     return tuple(found)
 
 

@@ -38,11 +38,13 @@ def worded(
 
     Raises Unworded where it is strict and one has nothing to stand for.
     """
-    values = _values(situation) | ({"found": found} if found else {})
 
     def fill(match: re.Match[str]) -> str:
         name, side = match.group(1, 2)
-        value = _side(name, side, situation, tables) if side else values.get(name)
+        if side:
+            value = _side(name, side, situation, tables)
+        else:
+            value = found if found and name == "found" else _value(name, situation)
         if value is None and strict:
             raise Unworded(match.group(0))
         return "(absent)" if value is None else value
@@ -50,7 +52,13 @@ def worded(
     return PLACEHOLDER.sub(fill, text)
 
 
-def _values(situation: Situation) -> dict[str, str]:
+def _value(name: str, situation: Situation) -> str | None:
+    """Return what stands for a package, or a fact of the target; None where there is nothing of the kind."""
+    view = situation.scene.get(name)
+    return str(view.version) if view is not None else _of_target(situation).get(name)
+
+
+def _of_target(situation: Situation) -> dict[str, str]:
     target = situation.scene.examination.target
     assumed = situation.scene.examination.assumed
     told = {
@@ -66,7 +74,7 @@ def _values(situation: Situation) -> dict[str, str]:
     cards = card_architectures(situation.scene.examination)
     if cards:
         values["gpu"] = " and ".join(cards)
-    return values | {name: str(view.version) for name, view in situation.scene.packages.items()}
+    return values
 
 
 def _side(name: str, side: str, situation: Situation, tables: Mapping[str, VersionTable]) -> str | None:
@@ -81,7 +89,7 @@ def _of_table(table: VersionTable | None, side: str, situation: Situation) -> st
     subject = situation.scene.get(table.subject) if table else None
     if table is None or subject is None:
         return None
-    wanted, there = table.wanted(subject.version), _values(situation).get(table.object)
+    wanted, there = table.wanted(subject.version), _value(table.object, situation)
     known = Version(there) if there and there != "?" else None
     if wanted is not None and known is not None and table.fits(wanted, known):
         return None
