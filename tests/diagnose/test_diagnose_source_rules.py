@@ -453,7 +453,7 @@ def test_a_file_that_another_package_would_import_is_told() -> None:
     examination = Examination(
         target=CUDA,
         sources=MemorySources({"requests.py": "def ask(): ...\n", "app.py": "import requests\nrequests.ask()\n"}),
-        resolution=replace(resolution_of(), packages=(project, resolved("hub==1.0"))),
+        resolution=resolution_of(project, resolved("hub==1.0")),
     )
     (finding,) = [item for item in examine(examination) if item.rule == "SRC005"]
     assert finding.evidence == (Evidence("`hub` asks for `requests`", "hub"),)

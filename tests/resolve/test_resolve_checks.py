@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -13,12 +16,14 @@ from resolve_universe import JETSON, LINUX, WINDOWS, MemoryIndex, read
 from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.resolution import Resolution, Unmet
 from envdoctor.resolve.candidates import Selector
-from envdoctor.resolve.core_groups import MinimalHittingSets, cheapest_hitting_sets
+from envdoctor.resolve.core_groups import MinimalHittingSets, cheapest_hitting_sets, hitting_sets_by_group
 from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.diagnosis import resolve
+from envdoctor.resolve.edges import positions_of
 from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.requires_dist import may_count
 from envdoctor.resolve.verification import Promise, rederive, unmet
+from envdoctor.resolve.version_sets import admitted_bits
 from envdoctor.shipped import couplings
 
 TABLE = {
@@ -191,6 +196,41 @@ def test_hitting_sets() -> None:
     assert ordered[0] == frozenset("bd")
     kept = list(cheapest_hitting_sets(family, lambda _element: (0,), 3, allowed=lambda element: element != "b"))
     assert kept == [frozenset("acd")]
+
+
+def test_hitting_sets_by_group_are_those_of_all_together() -> None:
+    family = [frozenset("ab"), frozenset("bc"), frozenset("de"), frozenset("fgh")]
+    weight: Callable[[str], tuple[int, ...]] = lambda element: (1, ord(element))  # noqa: E731
+    together = {found for found in cheapest_hitting_sets(family, weight, 9) if len(found) == 3}
+    grouped = [found for found in hitting_sets_by_group(family, weight, 2) if len(found) == 3]
+    assert set(grouped) == together
+    assert len(grouped) == 6
+    assert grouped[0] == frozenset("bdf")
+    # The plain search does it where no more have nothing in common than it may take.
+    assert list(hitting_sets_by_group(family, weight, 3)) == []
+    assert list(hitting_sets_by_group(family, weight, 2, allowed=lambda element: element not in "de")) == []
+
+
+_SOME = st.sampled_from(["0", "1", "1.0", "1.1", "1.1.1", "2", "2.10"])
+_VERSIONS = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["", "", "", "1!"]),
+    _SOME,
+    st.sampled_from(["", "", "a1", "rc1", "rc1.post0", ".dev0", ".post0", ".post1", ".post1.dev1"]),
+    st.sampled_from(["", "", "+cpu", "+cu118", "+1"]),
+)
+_CLAUSES = st.one_of(
+    st.builds("{}{}".format, st.sampled_from([">=", "<=", ">", "<", "==", "!=", "===", "~=1."]), _SOME),
+    st.builds("{}{}.*".format, st.sampled_from(["==", "!="]), _SOME),
+    st.sampled_from([">1.0rc1", "<1.1.post1", "==1.1+cu118", ">=1!1", "<=1.0.dev0"]),
+)
+
+
+@given(st.lists(_VERSIONS, max_size=12), st.lists(_CLAUSES, max_size=3))
+def test_where_bounds_lie_among_versions_is_what_packaging_admits(texts: list[str], clauses: list[str]) -> None:
+    versions, specifier = sorted(set(map(Version, texts))), SpecifierSet(",".join(clauses))
+    admitted = [versions[position] for position in positions_of(admitted_bits(versions, specifier))]
+    assert admitted[::-1] == list(specifier.filter(versions, prereleases=True))
 
 
 @pytest.mark.parametrize(

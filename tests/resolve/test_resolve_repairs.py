@@ -240,6 +240,23 @@ def test_independent_conflicts_get_a_repair_each_and_not_every_combination() -> 
     ]
 
 
+def test_more_conflicts_than_one_repair_may_cost_get_theirs_together() -> None:
+    names = [f"p{number:02}" for number in range(16)]
+    table = {
+        **{name: {"1": {}, "2": {}} for name in names},
+        **{f"uses-{name}": {"1": [f"{name}==1"], "2": [f"{name}==2"]} for name in names},
+    }
+    found = _diagnose(table, *(f"{name}==2" for name in names), *(f"uses-{name}==1" for name in names))
+    assert len(found.conflicts) == 16
+    first, *others = map(_pins, found.repairs)
+    assert first == [f"uses-{name}==2" for name in names]
+    assert others == [
+        [f"{name}==1", *(f"uses-{other}==2" for other in names if other != name)] for name in names[: len(others)]
+    ]
+    assert len(others) == 9
+    assert all(repair.verified for repair in found.repairs)
+
+
 def test_a_build_label_gives_way_before_a_version() -> None:
     table = {"torch": {"2.5.1": {}, "2.5.1+cu121": {"tags": ["cp311-cp311-win_amd64"]}, "2.9.0": {}}}
     found = _diagnose(table, "torch==2.5.1+cu121")

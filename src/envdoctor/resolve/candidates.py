@@ -27,7 +27,9 @@ from envdoctor.model.compatibility import Compatibilities, Compatibility
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.file_table import Kind, table_of, tags_of
 from envdoctor.model.target import OperatingSystem, Target
+from envdoctor.resolve.edges import positions_of
 from envdoctor.resolve.manifest import Policy
+from envdoctor.resolve.version_sets import admitted_bits
 from envdoctor.shipped import refused_builds
 
 __all__ = ["CandidateList", "Selector", "pins", "wheel_at"]
@@ -75,8 +77,8 @@ class CandidateList:
         """
         guarded = self.yanked | self.capped
         every = self.all & ~guarded
-        for position, version in enumerate(self.versions):
-            if guarded >> position & 1 and any(pins(specifier, version) for specifier in written):
+        for position in positions_of(guarded) if written else ():
+            if any(pins(specifier, self.versions[position]) for specifier in written):
                 every |= 1 << position
         stable = every
         if not (prereleases or any(self._opens_prereleases(specifier) for specifier in written)):
@@ -94,9 +96,7 @@ class CandidateList:
         eligible = every if specifier.prereleases else stable
         if not len(specifier):
             return eligible or self.ghost
-        versions = self.versions
-        hits = specifier.filter(range(len(versions)), prereleases=True, key=versions.__getitem__)
-        return sum(1 << position for position in hits) & eligible or self.ghost
+        return admitted_bits(self.versions, specifier) & eligible or self.ghost
 
     def candidate(self, position: int) -> Candidate:
         """Return the candidate at a position."""

@@ -20,7 +20,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.solver import Line, demands_of_lines
 
-__all__ = ["CoreGroups", "Exchange", "MinimalHittingSets", "cheapest_hitting_sets"]
+__all__ = ["CoreGroups", "Exchange", "MinimalHittingSets", "cheapest_hitting_sets", "hitting_sets_by_group"]
 
 T = TypeVar("T", bound=Hashable)
 
@@ -79,6 +79,65 @@ def cheapest_hitting_sets(
                 seen.add(grown)
                 serial += 1
                 heapq.heappush(heap, (bound, _total(grown, weight), serial, grown))
+
+
+def hitting_sets_by_group(
+    family: Sequence[frozenset[T]],
+    weight: Callable[[T], tuple[int, ...]],
+    limit: int,
+    allowed: Callable[[T], bool] = lambda _: True,
+    steps: int = 20_000,
+) -> Iterator[frozenset[T]]:
+    """Yield hitting sets as ``cheapest_hitting_sets`` does, where more sets than ``limit`` have nothing in common.
+
+    Nothing where that is not so. Of sets that hang together the hitting sets, of at most ``limit`` elements, are found
+    by themselves and put together afterwards: all at once, each further set would double what there is to try.
+    """
+    usable = [frozenset(filter(allowed, members)) for members in family]
+    if not all(usable) or _bound(sorted(usable, key=len), frozenset()) <= limit:
+        return
+    groups = [_Drawn(cheapest_hitting_sets(group, weight, limit, steps=steps)) for group in _groups(usable)]
+    start = (0,) * len(groups)
+    heap: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = (
+        [(0, (), start)] if all(group.at(0) is not None for group in groups) else []
+    )
+    while heap and steps:
+        steps -= 1
+        places = tuple(-place for place in heapq.heappop(heap)[2])
+        yield frozenset[T]().union(*(group.known[place] for group, place in zip(groups, places, strict=True)))
+        # Only from the last one that was moved on: so each combination is come by once.
+        for number in range(max((n for n, place in enumerate(places) if place), default=0), len(groups)):
+            moved = (*places[:number], places[number] + 1, *places[number + 1 :])
+            if groups[number].at(moved[number]) is not None:
+                whole = frozenset[T]().union(*(g.known[place] for g, place in zip(groups, moved, strict=True)))
+                # Of equals the one that moves on the first group goes first.
+                heapq.heappush(heap, (len(whole), _total(whole, weight), tuple(-place for place in moved)))
+
+
+class _Drawn(Generic[T]):
+    """What an iterator yields, taken when it is asked for."""
+
+    def __init__(self, source: Iterator[frozenset[T]]) -> None:
+        self._source = source
+        self.known: list[frozenset[T]] = []
+
+    def at(self, place: int) -> frozenset[T] | None:
+        while len(self.known) <= place:
+            found = next(self._source, None)
+            if found is None:
+                return None
+            self.known.append(found)
+        return self.known[place]
+
+
+def _groups(family: Iterable[frozenset[T]]) -> list[list[frozenset[T]]]:
+    """Return the sets by what hangs together: those of different groups have no element in common."""
+    groups: list[list[frozenset[T]]] = []
+    for members in family:
+        joined = [group for group in groups if any(members & known for known in group)]
+        groups = [group for group in groups if not any(group is other for other in joined)]
+        groups.append([known for group in joined for known in group] + [members])
+    return groups
 
 
 def _bound(family: Iterable[frozenset[T]], chosen: frozenset[T]) -> int:

@@ -149,7 +149,12 @@ class Offers:
             batch = [
                 self._known.get(one.elements) or self._found(one)
                 for one in self.search.cheapest(
-                    limit=limits.repair_cost, most=most - len(found), solves=left, least=least, allowed=allowed
+                    limit=limits.repair_cost,
+                    most=most - len(found),
+                    solves=left,
+                    least=least,
+                    allowed=allowed,
+                    by_conflict=True,
                 )
             ]
             found.extend(batch)

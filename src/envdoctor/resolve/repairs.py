@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from packaging.utils import NormalizedName
 
 from envdoctor.model.dataclass import dataclass
-from envdoctor.resolve.core_groups import cheapest_hitting_sets
+from envdoctor.resolve.core_groups import cheapest_hitting_sets, hitting_sets_by_group
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.relaxations import LEFT_OUT, Element, Relaxation, elements_of, from_elements, kept_versions
 from envdoctor.resolve.solver import Demand, GaveUp, Line, Outcome, Proof, Solved, Solver, Unsolvable
@@ -77,12 +77,20 @@ class RepairSearch:
         return search
 
     def cheapest(
-        self, *, limit: int, most: int, solves: int, least: int = 0, allowed: Callable[[Element], bool]
+        self,
+        *,
+        limit: int,
+        most: int,
+        solves: int,
+        least: int = 0,
+        allowed: Callable[[Element], bool],
+        by_conflict: bool = False,
     ) -> Iterator[Found]:
         """Yield the repairs of the lowest cost above ``least``, at most ``most`` of them.
 
-        Costs above ``limit`` are not tried, elements that are not ``allowed`` are kept, and the search ends when
-        ``solves`` solves have been spent since its start. Where parts of a repair can be exchanged independently
+        Costs above ``limit`` are not tried, with ``by_conflict`` those of each conflict where there are more conflicts
+        than that. Elements that are not ``allowed`` are kept, and the search ends when ``solves`` solves have been
+        spent since its start. Where parts of a repair can be exchanged independently
         of each other, each exchange is shown once, and not every combination of them.
         """
         cost: int | None = None
@@ -91,7 +99,7 @@ class RepairSearch:
         restart = True
         while restart and not self.hopeless:
             restart = False
-            for chosen in cheapest_hitting_sets(self._proofs, self._weight, limit, allowed):
+            for chosen in self._hitting(limit, allowed, by_conflict=by_conflict):
                 if (cost is not None and len(chosen) > cost) or len(yielded) >= most or self.solves >= end:
                     return
                 if len(self.gave_up) >= _TOO_HARD:
@@ -106,6 +114,13 @@ class RepairSearch:
                     cost = len(chosen)
                     yielded.append(chosen)
                     yield Found(chosen, outcome.positions)
+
+    def _hitting(
+        self, limit: int, allowed: Callable[[Element], bool], *, by_conflict: bool
+    ) -> Iterator[frozenset[Element]]:
+        yield from cheapest_hitting_sets(self._proofs, self._weight, limit, allowed)
+        if by_conflict:
+            yield from hitting_sets_by_group(self._proofs, self._weight, limit, allowed)
 
     def _implied(self, chosen: frozenset[Element]) -> bool:
         """Return whether a part of the set is a repair by itself."""

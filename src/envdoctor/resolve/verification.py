@@ -64,7 +64,8 @@ class Promise:
             name = asked.name
             stated.add(name)
             if name in self.instead and self.instead[name].name != package.name:
-                yield replace(self.instead[name], origin=replace(asked.origin, instead_of=name))
+                origin = DistributionOrigin(package.name, str(package.version), instead_of=name)
+                yield replace(self.instead[name], origin=origin)
             if name in self.absent or (at_url and self.resolution.get(name) is None):
                 continue  # What comes from a URL need not be on an index.
             if self.couplings.is_binary(package.name, name) or not self.ignored(package.name, name):

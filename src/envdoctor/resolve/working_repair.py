@@ -71,7 +71,9 @@ def working_repair(
 
     def any_other(search: RepairSearch, _: Offer) -> Found | None:
         solves = limits.repair_solves // 4
-        return next(search.cheapest(limit=limits.repair_cost, most=1, solves=solves, allowed=of_people(lines)), None)
+        allowed = of_people(lines)
+        found = search.cheapest(limit=limits.repair_cost, most=1, solves=solves, allowed=allowed, by_conflict=True)
+        return next(found, None)
 
     def beside(offer: Offer, failure: Finding) -> frozenset[str]:
         return frozenset(failure.packages) - offer.moved - pinned
