@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import venv
 from importlib.resources import files
@@ -80,7 +81,7 @@ def test_init_tells_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_run_tells_how_it_would_start_a_command_and_starts_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    venv.create(tmp_path / "env", symlinks=True)
+    venv.create(tmp_path / "env", symlinks=os.name != "nt")
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
     main(["run", "--env", str(tmp_path / "env"), "--format", "json", "--", "python", "-c", "print('started')"])
     document = json.loads(capsys.readouterr().out)
