@@ -130,6 +130,49 @@ def test_ctrl_c_after_the_last_step_says_that_the_fix_is_in_force(
     assert not environment.exists()
 
 
+def test_a_fault_of_our_own_after_the_last_step_says_what_takes_the_fix_back(
+    fix: Fix, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_arguments: object, **_options: object) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("envdoctor.cli.fix_command._report", fail)
+    assert fix("--yes") == 4
+    lines = capsys.readouterr().err.splitlines()
+    environment = project / ".venv"
+    assert lines[-3].startswith("error: this is a fault of envdoctor")
+    assert lines[-2] == (
+        f"the fix of `{environment}` is in force all the same; `envdoctor undo --env {environment}` takes it back"
+    )
+    assert main(["undo", "--env", str(environment)]) == 0
+    assert not environment.exists()
+
+
+@pytest.mark.parametrize("putting_back_fails", [False, True])
+@pytest.mark.parametrize("kind", [ZeroDivisionError, KeyboardInterrupt])
+def test_what_ends_a_fix_halfway_says_what_takes_it_back_where_something_is_left(
+    fix: Fix, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    kind: type[BaseException], *, putting_back_fails: bool,
+) -> None:  # fmt: skip
+    def fail(*_: object) -> None:
+        raise kind
+
+    environment = project / ".venv"
+    with monkeypatch.context() as patch:
+        patch.setattr("envdoctor.adapters.apply.executor._Treatment.finish", fail)
+        if putting_back_fails:
+            patch.setattr("envdoctor.adapters.apply.executor.roll_back", fail)
+        assert fix("--yes") == (4 if kind is ZeroDivisionError else 130)
+    said = capsys.readouterr().err
+    left = f"the fix of `{environment}` was cut short; `envdoctor undo --env {environment}` puts it back as it was\n"
+    assert (left in said, "nothing half-done" in said) == (
+        putting_back_fails, kind is KeyboardInterrupt and not putting_back_fails
+    )  # fmt: skip
+    assert environment.exists() is putting_back_fails
+    assert main(["undo", "--env", str(environment)]) == (0 if putting_back_fails else 2)
+    assert not environment.exists()
+
+
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
     """Answer Ctrl-C as Python does: where the tests run in the background of a shell, they are told to ignore it."""

@@ -144,11 +144,13 @@ def fix(
             with stopped_like_ctrl_c():
                 results = treatment.apply(plans)
             code = _report(session, results, format=format, output=output, color=color, verbose=verbose, quiet=quiet)
-        except KeyboardInterrupt:
-            for event in treatment.interrupted():
-                say(event_text(event))
-            standing = treatment.in_force()
-            raise KeyboardInterrupt(*([event_text(standing)] if standing is not None else [])) from None
+        except (KeyboardInterrupt, Exception) as stop:
+            left = [event_text(event) for event in treatment.left_behind()]
+            if isinstance(stop, KeyboardInterrupt):
+                raise KeyboardInterrupt(*left) from None
+            # `add_note`, which Python 3.10 lacks: where it is a fault of ours, it is said below what went wrong.
+            stop.__dict__["__notes__"] = left
+            raise
     raise typer.Exit(code)
 
 

@@ -44,7 +44,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _interrupted(stop: BaseException) -> int:
-    said = str(stop.args[0]) if stop.args else "nothing half-done is left behind"
+    said = "; ".join(map(str, stop.args)) or "nothing half-done is left behind"
     sys.stderr.write(f"interrupted; {said}\n")
     return _SETTLED_BY_SIGNAL
 
@@ -53,6 +53,7 @@ def _own_fault(error: Exception) -> int:
     """Say that the fault is ours and how to report it; ``ENVDOCTOR_TRACEBACK=1`` shows where it happened."""
     from envdoctor import __version__
     from envdoctor.cli.messages import error as say_error
+    from envdoctor.cli.messages import say
 
     if os.environ.get("ENVDOCTOR_TRACEBACK") == "1":
         import traceback
@@ -70,6 +71,8 @@ def _own_fault(error: Exception) -> int:
         f"this is a fault of envdoctor {__version__}, not of your project: {type(error).__name__}{place}"
         f"{': ' if words else ''}{words}"
     )
+    for left in getattr(error, "__notes__", ()):
+        say(left)
     sys.stderr.write(
         "Nothing was judged. To report it, run the same command with ENVDOCTOR_TRACEBACK=1 and send what it says "
         "together with the input that it reads.\n"

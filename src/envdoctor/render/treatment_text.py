@@ -17,7 +17,7 @@ _WORDS = {
     EventKind.WAITING: "{detail}",
     EventKind.KERNELS_BEGIN: "running GPU kernels in the environment (`--no-smoke` leaves them out)",
     EventKind.RECOVERED: "note: the fix {subject} was cut short; the environment was put back as it was",
-    EventKind.CUT_SHORT: "warning: the fix of `{subject}` was cut short; {commands} puts it back as it was",
+    EventKind.CUT_SHORT: "the fix of `{subject}` was cut short; {commands} puts it back as it was",
     EventKind.FIXED: "fixed `{subject}`: {steps} steps; {commands} takes them back",
     EventKind.AS_WANTED: "nothing to do: `{subject}` is as the profile wants it",
     EventKind.ACCEPTED: "note: {detail}; {because}",

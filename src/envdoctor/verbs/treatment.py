@@ -220,16 +220,13 @@ class Treatment:
     def _undo(self, part: EnvironmentPart) -> str:
         return undo_command(part.environment, self.options.project)
 
-    def interrupted(self) -> Iterator[TreatmentEvent]:
-        """Yield where a fix was cut short and not taken back, with what to do about it."""
+    def left_behind(self) -> Iterator[TreatmentEvent]:
+        """Yield what a run that did not come to its end has left, and what takes it back: fixes cut short and whole."""
+        from envdoctor.adapters.apply.journal import list_journals
+
         for part, _ in self.parts:
             if is_cut_short(part.environment):
                 yield TreatmentEvent(EventKind.CUT_SHORT, str(part.environment), commands=(self._undo(part),))
-
-    def in_force(self) -> TreatmentEvent | None:
-        """Return which fixes of this run stand, with what takes them back; None where none does."""
-        from envdoctor.adapters.apply.journal import list_journals
-
         standing = [
             part
             for part, _ in self.parts
@@ -238,11 +235,10 @@ class Treatment:
                 for record in list_journals(part.environment)
             )
         ]
-        if not standing:
-            return None
-        names = tuple(str(part.environment) for part in standing)
-        commands = tuple(dict.fromkeys(self._undo(part) for part in standing))
-        return TreatmentEvent(EventKind.IN_FORCE, names=names, commands=commands)
+        if standing:
+            names = tuple(str(part.environment) for part in standing)
+            commands = tuple(dict.fromkeys(self._undo(part) for part in standing))
+            yield TreatmentEvent(EventKind.IN_FORCE, names=names, commands=commands)
 
     def _denied(self, part: EnvironmentPart, error: OSError) -> TreatmentEvent:
         """Return what the disk did not let us do, and what of it is left to be taken back."""
