@@ -167,7 +167,7 @@ def test_a_file_that_changed_since_the_plan_is_left_alone(world: World, served: 
     assert world.state() == before
 
 
-@pytest.mark.skipif(os.name == "nt", reason="making links needs a privilege there")
+@pytest.mark.skipif(os.name == "nt", reason="CreateSymbolicLink needs a privilege on Windows")
 def test_a_file_that_became_a_link_out_is_left_alone(world: World, served: Served, tmp_path: Path) -> None:
     plan = full_plan(world, served.url)
     outside = tmp_path / "outside.py"

@@ -158,7 +158,7 @@ def test_paths_that_leave_the_project_are_refused(tmp_path: Path, path: str) -> 
     assert found.steps == ()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="making links needs a privilege there")
+@pytest.mark.skipif(os.name == "nt", reason="CreateSymbolicLink needs a privilege on Windows")
 @pytest.mark.parametrize("pattern", ["link.py", "*.py", "folder/x.py"])
 def test_links_that_lead_out_are_refused(tmp_path: Path, pattern: str) -> None:
     outside = tmp_path / "outside"

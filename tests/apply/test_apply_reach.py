@@ -17,7 +17,7 @@ from apply_world import UV, run, site_of, tree_state
 from envdoctor.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("quiet_machine")
-links = pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+links = pytest.mark.skipif(os.name == "nt", reason="CreateSymbolicLink needs a privilege on Windows")
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def test_what_is_not_there_is_removed_already(tmp_path: Path) -> None:
     remove_tree(tmp_path / "gone")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="making links needs a privilege there")
+@pytest.mark.skipif(os.name == "nt", reason="CreateSymbolicLink needs a privilege on Windows")
 def test_what_a_link_leads_to_stays(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "file").touch()

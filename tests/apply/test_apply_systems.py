@@ -23,7 +23,7 @@ AWKWARD = {"A": "it's", "B": "two words", "C": '$(touch x) `y` "z" %PATH%', "D":
 
 def test_variables_come_out_of_a_posix_shell_as_they_went_in(tmp_path: Path) -> None:
     if sys.platform == "win32":
-        pytest.skip("there is no POSIX shell")
+        pytest.skip("Windows has no POSIX shell")
     scripts = shell_scripts(AWKWARD, windows=False)
     assert list(scripts) == ["variables.sh"]
     (tmp_path / "variables.sh").write_text(scripts["variables.sh"])

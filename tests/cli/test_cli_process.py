@@ -54,12 +54,15 @@ def test_being_told_to_end_is_answered_like_ctrl_c_and_not_in_the_middle_of_a_st
     assert finished
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs a pipe whose writer is told that nobody reads")
-def test_the_exit_code_stays_where_nobody_reads_the_errors(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "envdoctor", "check", str(tmp_path / "nowhere")]
+@pytest.mark.parametrize(
+    ("stream", "arguments", "code"), [("stderr", ["check", "nowhere"], 2), ("stdout", ["rule"], 0)]
+)
+def test_the_exit_code_stays_where_nobody_reads(tmp_path: Path, stream: str, arguments: list[str], code: int) -> None:
     reader, writer = os.pipe()
     os.close(reader)
+    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writer}
     try:
-        assert subprocess.run(command, stderr=writer, stdout=subprocess.DEVNULL).returncode == 2
+        done = subprocess.run([sys.executable, "-m", "envdoctor", *arguments], cwd=tmp_path, **ends)
     finally:
         os.close(writer)
+    assert (done.returncode, done.stdout or b"", done.stderr or b"") == (code, b"", b"")

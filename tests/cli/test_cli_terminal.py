@@ -28,8 +28,10 @@ CHECK = [
     *ON_ITS_INDEX,
 ]
 SPEAKING = [["--help"], ["check", "--help"], ["rule"], ["profiles", "list"], ["compare", "A", "A"], CHECK]
-posix = pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
-full = pytest.mark.skipif(os.name == "nt" or not Path("/dev/full").exists(), reason="needs /dev/full and a POSIX shell")
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no POSIX shell")
+full = pytest.mark.skipif(
+    os.name == "nt" or not Path("/dev/full").exists(), reason="Windows has neither /dev/full nor a POSIX shell"
+)
 
 
 def shell(command: str, *arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:

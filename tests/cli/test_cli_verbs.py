@@ -214,7 +214,7 @@ def test_a_python_that_is_none_is_refused_in_a_line(capsys: pytest.CaptureFixtur
     assert len(capsys.readouterr().err) < 200
 
 
-@pytest.mark.skipif(os.name == "nt" or not Path("/dev/zero").exists(), reason="there is no such device here")
+@pytest.mark.skipif(os.name == "nt" or not Path("/dev/zero").exists(), reason="Windows has no /dev/zero")
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -84,7 +84,7 @@ def test_hashes_that_nobody_can_compare_are_no_alarm(tmp_path: Path, capsys: pyt
     assert "compared the contents of 0 installed files" in said
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no mkfifo")
 def test_what_is_no_file_keeps_nobody_waiting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     install(tmp_path)
     (tmp_path / "foo/core.py").unlink()

@@ -12,7 +12,7 @@ import pytest
 from envdoctor.cli.main import main
 from unprivileged import as_nobody
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights are others there")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no seteuid, and chmod takes no right to read")
 
 
 @pytest.fixture

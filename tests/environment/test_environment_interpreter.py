@@ -18,7 +18,7 @@ from envdoctor.adapters.probe.interpreter_child import run_bounded
 from envdoctor.model.environment import ProblemKind
 from envdoctor.model.finding import Severity
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the interpreters made here are shell scripts")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="CreateProcess starts no shell script")
 
 
 def script(path: Path, text: str) -> Path:

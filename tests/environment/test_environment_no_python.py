@@ -13,7 +13,7 @@ from envdoctor.model.kernel import KernelResult, KernelStatus
 from envdoctor.model.report import Report
 from envdoctor.render.wording import headline
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="a script is no program there")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="CreateProcess starts no shell script")
 
 
 def _program(folder: Path, name: str) -> Path:

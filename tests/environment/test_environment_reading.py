@@ -173,7 +173,7 @@ def test_a_package_whose_folder_was_deleted_is_seen_without_asking_for_files(sit
     assert [finding.rule for finding in diagnose(environment)] == ["ENV006"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there it is read where it belongs")
+@pytest.mark.skipif(os.name == "nt", reason="Windows's layout is read there by its own interpreter")
 def test_a_venv_of_windows_read_elsewhere(tmp_path, diagnose, clean):
     (tmp_path / "Lib" / "site-packages").mkdir(parents=True)
     (tmp_path / "Scripts").mkdir()
@@ -189,7 +189,7 @@ def test_a_venv_of_windows_read_elsewhere(tmp_path, diagnose, clean):
     assert [finding.severity.value for finding in diagnose(environment)] == ["info"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the shim made here is a shell script")
+@pytest.mark.skipif(os.name == "nt", reason="CreateProcess starts no shell script")
 def test_a_shim_leads_to_the_environment_behind_it(venv, venv_site, tmp_path, clean):
     venv_site.add("foo", "1.0")
     shim = tmp_path / "shims" / "python"

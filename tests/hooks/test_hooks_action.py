@@ -137,7 +137,7 @@ def test_hooks_action_does_not_run_what_stands_in_an_input(runner: Runner, value
     assert not (runner.workspace / "x").exists()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a script stands in for the interpreter")
+@pytest.mark.skipif(os.name == "nt", reason="CreateProcess starts no shell script")
 @pytest.mark.parametrize("version", ["", "0.1.0"])
 def test_hooks_action_takes_a_release_by_the_name_of_the_distribution(runner: Runner, version: str) -> None:
     """An interpreter that makes environments of a recording pip stands in for the runner's."""

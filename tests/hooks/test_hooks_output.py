@@ -25,7 +25,7 @@ def write(listing: Path, output: Path) -> int:
     return main(["check", "--installed", str(listing), "--format", "json", "--output", str(output)])
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no mkfifo")
 def test_hooks_output_into_a_pipe_leaves_it_a_pipe(listing: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -81,7 +81,7 @@ def test_host_nvidia_by_files_alone(tmp_path):
     assert capability.reason
 
 
-@pytest.mark.skipif(os.name != "posix", reason="the fake program is a shell script")
+@pytest.mark.skipif(os.name != "posix", reason="CreateProcess starts no shell script")
 def test_host_nvidia_by_smi(tmp_path):
     path = program(tmp_path / "bin", "nvidia-smi", f"cat <<'END'\n{SMI}END")
     found = facts(tmp_path, {"/proc/driver/nvidia/version": OPEN_MODULE}, PATH=f"{path}:{os.environ['PATH']}")
@@ -90,7 +90,7 @@ def test_host_nvidia_by_smi(tmp_path):
     assert (found.value("gpu[0].mig"), found.value("gpu[1].mig")) == (False, True)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="the fake program is a shell script")
+@pytest.mark.skipif(os.name != "posix", reason="CreateProcess starts no shell script")
 @pytest.mark.parametrize(
     ("script", "reason"),
     [

@@ -25,7 +25,7 @@ from envdoctor.model.fact import Facts, FactState
 from envdoctor.verbs.host import cards_were_asked
 
 NODES = "/sys/class/kfd/kfd/topology/nodes"
-posix = pytest.mark.skipif(os.name != "posix", reason="the fake program is a shell script")
+posix = pytest.mark.skipif(os.name != "posix", reason="CreateProcess starts no shell script")
 
 
 def facts(root: Path, files: dict[str, str] | None = None, *, seconds: float = 5.0, **environ: str) -> Facts:

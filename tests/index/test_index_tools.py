@@ -146,7 +146,7 @@ def test_nothing_stands_in_for_an_index_of_another_system(server, system: Operat
         index.close()
 
 
-shell = pytest.mark.skipif(os.name == "nt", reason="the keyring made here is a shell script")
+shell = pytest.mark.skipif(os.name == "nt", reason="CreateProcess starts no shell script")
 
 
 def _keyring(folder: Path, answer: str) -> None:

@@ -20,7 +20,7 @@ from envdoctor.verbs.target_choice import host_target
 from song_maker import EXAMPLE
 
 PROFILE = profile_text(os="windows", backend="directml")
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are typed into a POSIX shell here")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no POSIX shell")
 
 
 def typed_again(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:

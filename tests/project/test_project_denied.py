@@ -14,7 +14,7 @@ from envdoctor.diagnose.rules import res006_unread_requirement, res017_file_not_
 from envdoctor.model.project import LeftOut
 from unprivileged import as_nobody
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights are others there")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no seteuid, and chmod takes no right to read")
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def test_an_import_that_fails_has_a_name(tmp_path: Path, torch: str | None, stat
     assert outcome.children == 1
 
 
-@pytest.mark.skipif(os.name != "posix", reason="the fault is a POSIX signal")
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no signals that end a process")
 def test_an_import_that_aborts_says_its_last_words(tmp_path: Path) -> None:
     outcome = run_with(
         tmp_path, "import os, sys\nsys.stderr.write('driver too old\\n'); sys.stderr.flush()\nos.abort()"

@@ -17,7 +17,7 @@ from envdoctor.model.unknown import Subject, SubjectKind, UnknownKind
 
 STUB = Path(__file__).with_name("smoke_stub.py")
 NAMES = ("gemm-float32", "conv1d", "stft", "attention")
-posix = pytest.mark.skipif(os.name != "posix", reason="the fault is a POSIX signal")
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no signals that end a process")
 
 
 def supervise(plant: dict[str, str], names: tuple[str, ...] = NAMES, **options: object) -> Run:

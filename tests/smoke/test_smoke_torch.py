@@ -24,7 +24,7 @@ FAST = tuple(
     for name in kernel_catalogue.names()
     if name not in ("torch-compile", "kokoro-export") and not name.startswith("kokoro-coreml")
 )
-posix = pytest.mark.skipif(os.name != "posix", reason="the fault is a POSIX signal")
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no signals that end a process")
 
 
 @lru_cache(maxsize=1)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
-from typing import TextIO
+from typing import Any, TextIO
 
-__all__ = ["fitted", "follows_links", "keep_line_ends", "output_encoding", "wants_colour"]
+__all__ = ["fitted", "follows_links", "keep_line_ends", "output_encoding", "tell_broken_pipes", "wants_colour"]
 
 _NARROWEST = 40
 _FOLLOWS_NO_LINKS = ("dumb", "linux", "unknown")
@@ -52,6 +53,28 @@ def keep_line_ends() -> None:
     """Let standard output, but on a terminal, have UTF-8 and the line ends as they are: what `git apply` takes."""
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape", newline="")
+
+
+class _Pipe(io.FileIO):
+    """A stream of Windows, where a pipe that nobody reads is an invalid argument; here it is what it is elsewhere."""
+
+    def write(self, b: Any, /) -> int:
+        try:
+            return super().write(b)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None
+
+
+def tell_broken_pipes() -> None:
+    """Let what is written to a standard stream that nobody reads any more fail on Windows as it does elsewhere."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is getattr(sys, f"__{name}__") and isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            pipe = io.BufferedWriter(_Pipe(stream.fileno(), "w", closefd=False))
+            text = io.TextIOWrapper(pipe, stream.encoding, stream.errors, line_buffering=stream.line_buffering)
+            setattr(sys, name, text)
 
 
 def _takes_escape_codes() -> bool:

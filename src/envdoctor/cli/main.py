@@ -21,6 +21,10 @@ _OWN_FAULT = 4
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code: 0 to 3 by the contract, 4 for our own fault, 130 after Ctrl-C."""
+    if os.name == "nt":
+        from envdoctor.adapters.terminal import tell_broken_pipes
+
+        tell_broken_pipes()
     if sys.stderr is None:
         # Closed by the caller (`2>&-`): what would be said there is lost, and the exit code still counts.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives as long as the process
