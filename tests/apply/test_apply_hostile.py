@@ -30,6 +30,8 @@ from envdoctor.adapters.apply.journal import list_journals
 from envdoctor.adapters.index.download import IndexFetch
 from envdoctor.ports import SilentProgress
 
+links = pytest.mark.skipif(os.name == "nt", reason="CreateSymbolicLink needs a privilege on Windows")
+
 
 def test_a_wrong_hash_stops_before_any_change(world: World, served: Served) -> None:
     before = world.state()
@@ -117,6 +119,7 @@ def test_a_list_of_files_that_leads_out_is_refused(tmp_path: Path, row: str) -> 
         wheel_targets(path)
 
 
+@links
 def test_a_package_whose_folder_is_a_link_out_is_left_alone(world: World, served: Served, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     package = site_of(world.environment) / "alpha"
@@ -167,7 +170,7 @@ def test_a_file_that_changed_since_the_plan_is_left_alone(world: World, served: 
     assert world.state() == before
 
 
-@pytest.mark.skipif(os.name == "nt", reason="CreateSymbolicLink needs a privilege on Windows")
+@links
 def test_a_file_that_became_a_link_out_is_left_alone(world: World, served: Served, tmp_path: Path) -> None:
     plan = full_plan(world, served.url)
     outside = tmp_path / "outside.py"
