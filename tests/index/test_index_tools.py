@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,19 @@ def test_the_scope_names_each_index_and_its_place(
     assert row in rows
     assert "hidden" not in str(rows)
     assert len(rows) == len(set(rows))
+
+
+def test_the_place_of_an_index_whose_own_name_has_an_of_in_it(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text(
+        "--index-url https://a.example/main\n--extra-index-url https://a.example/more\nsix\n", encoding="utf-8"
+    )
+    project = read_project(tmp_path)
+    names = {"https://a.example/main": "best of theirs", "https://a.example/more": "rest of ours"}
+    rows = index_settings(IndexChoice(), None, replace(project, index_names=names))
+    assert [(row.value, row.origin) for row in rows] == [
+        ("https://a.example/main", "requirements.txt:1"),
+        ("https://a.example/more", "requirements.txt:2"),
+    ]
 
 
 def test_no_index_leaves_none_but_links(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -121,6 +121,8 @@ class BoundIndex:
     """Start of its files' local version label (``cu118``), where the index uses one."""
     flat: bool = False
     """True: one page that lists files (pip's ``--find-links``), not a simple repository."""
+    place: str = ""
+    """Where a project's file names it; ``origin`` is that of a profile's."""
     origin: ProfileOrigin | None = field(default=None, compare=False)
 
 

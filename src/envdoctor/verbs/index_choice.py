@@ -137,8 +137,7 @@ def index_settings(choice: IndexChoice, profile: Profile | None, project: Projec
     named = _named(project)
     default = _default(choice, named)
     rows = [] if default is None else [replace(default, value=bare_url(default.value))]
-    pairs = [(entry.name, entry.url) for entry in named.extra] + [(entry.name, entry.url) for entry in named.bound]
-    rows += [Setting(name, bare_url(url), name.partition(" of ")[2] or "the project") for name, url in pairs]
+    rows += [Setting(entry.name, bare_url(entry.url), entry.place) for entry in (*named.extra, *named.bound)]
     if profile is not None:
         rows += [Setting(each.name, bare_url(each.url), f"profile {profile.name}") for each in profile.indexes]
     else:

@@ -44,6 +44,8 @@ class ExtraIndex:
     labels: tuple[tuple[NormalizedName, str], ...] = ()
     """``(project, local label)`` of requirements such as ``torch==2.1.1+cu118`` that this index may serve."""
     flat: bool = False
+    place: str = ""
+    """Where it is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class NamedDefault:
 
     name: str
     url: str
+    place: str
+    """Where it is named."""
     alone: bool = False
     """No other index stands in where it is out of reach."""
 

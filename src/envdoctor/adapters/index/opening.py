@@ -128,7 +128,7 @@ def default_index_place(settings: IndexSettings) -> str:
     if settings.no_index:
         return ""
     if settings.named_default is not None:
-        return settings.named_default.name.partition(" of ")[2]
+        return settings.named_default.place
     return read_pip_settings(settings.prefix).places.get("index-url", "pip's own default")
 
 

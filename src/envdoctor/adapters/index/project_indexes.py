@@ -171,11 +171,9 @@ def indexes_of(project: Project) -> ProjectIndexes:
         new = tuple(name for name in dict.fromkeys(names) if name not in taken)
         taken.update(new)
         if new:
-            bound.append(
-                BoundIndex(
-                    index_name(url, origins[url], project.index_names), _located(project, url, origins[url]), new
-                )
-            )
+            place = origins[url]
+            name = index_name(url, place, project.index_names)
+            bound.append(BoundIndex(name, _located(project, url, place), new, place=place))
     return ProjectIndexes(
         everywhere.default,
         everywhere.no_index,
@@ -199,10 +197,12 @@ def with_machines(named: ProjectIndexes, project: Project | None, pip: PipSettin
             for url in urls if option == "find-links" or not no_index else ():
                 place = tool.places.get(url) or tool.places.get(option, "")
                 located = str(Path(url).absolute()) if "://" not in url else url
-                extra.setdefault(url, ExtraIndex(index_name(url, place), located, labels, option == "find-links"))
+                name = index_name(url, place)
+                extra.setdefault(url, ExtraIndex(name, located, labels, option == "find-links", place))
     default = named.default
     if default is None and uv.index_url and not pip.index_url:
-        default = NamedDefault(index_name(uv.index_url, uv.places["index-url"]), uv.index_url, alone=True)
+        place = uv.places["index-url"]
+        default = NamedDefault(index_name(uv.index_url, place), uv.index_url, place, alone=True)
     notes = (*named.notes, *(f"uv's configuration {text}" for text in uv.unreadable))
     return replace(named, default=default, extra=tuple(extra.values()), no_index=no_index, notes=notes)
 
@@ -238,23 +238,23 @@ class _Everywhere:
         return _of_manager(option.origin.path) and (self.default is not None or label_of(option.url) is not None)
 
     def _default(self, option: IndexOption) -> None:
-        name = index_name(option.url, str(option.origin), self._project.index_names)
+        place = str(option.origin)
+        name = index_name(option.url, place, self._project.index_names)
         if self.default is not None and self.default.url != option.url:
             self.notes.append(f"index {name} takes the place of {self.default.name}")
         for url in [url for url, path in self._origins.items() if path == option.origin.path]:
             if not self.extra[url].flat:
                 self.notes.append(f"index {name} takes the place of {self.extra[url].name}, named before it")
                 del self.extra[url], self._origins[url]
-        self.default = NamedDefault(name, _located(self._project, option.url, str(option.origin)))
+        self.default = NamedDefault(name, _located(self._project, option.url, place), place)
 
     def _extra(self, option: IndexOption, *, flat: bool) -> None:
         if option.url in self.extra:
             return
         place = str(option.origin)
         url = _located(self._project, option.url, place)
-        self.extra[option.url] = ExtraIndex(
-            index_name(option.url, place, self._project.index_names), url, self._labels, flat
-        )
+        name = index_name(option.url, place, self._project.index_names)
+        self.extra[option.url] = ExtraIndex(name, url, self._labels, flat, place)
         if PurePosixPath(option.origin.path).suffix != ".toml":
             self._origins[option.url] = option.origin.path
 
