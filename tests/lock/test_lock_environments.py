@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from lock_index import LoopbackIndex
 from lock_profile import profile_text
+from packaging.specifiers import SpecifierSet
 
 from envdoctor.adapters.project import read_project
 from envdoctor.cli.main import main
@@ -214,6 +216,16 @@ def test_each_environment_has_its_own_backend_and_python(capsys: pytest.CaptureF
     assert (song.target.backend.value, song.smoke.settings) == ("directml", ("cudnn-off",))
     assert (voice.target.backend.value, voice.smoke.settings) == ("cpu", ())
     assert environment_of(profile, Path(".venv")) is profile
+
+
+def test_an_environment_takes_a_python_of_which_later_patch_releases_alone_are_admitted(tmp_path: Path) -> None:
+    profile = load_profile("diffrhythm2-directml-cpu")
+    target, _ = pick_target(TargetChoice(), profile, None)
+    late = replace(profile.environments[0], python=SpecifierSet(">=3.11.4,<3.12"))
+    profile = replace(profile, environments=(late,))
+    request = CheckRequest(target, date(2026, 11, 28), ((3, 12), (3, 11), (3, 10)), profile=profile)
+    (part,) = per_environment(request)
+    assert (part.python_choices, part.target.python) == (((3, 11),), (3, 11))
 
 
 def test_what_is_known_of_a_card_is_not_said_of_the_environment_beside_it(tmp_path: Path, index: LoopbackIndex) -> None:

@@ -302,6 +302,12 @@ BEYOND_SCHEMA = [
         id="backend-of-os",
     ),
     pytest.param(
+        MINIMAL.replace('"linux"', '"macos"').replace('"x86_64"', '"arm64"').replace('"cuda"', '"xpu"'),
+        "target.backend",
+        "`xpu` exists on `windows` or `linux`, not on `macos`",
+        id="xpu-of-os",
+    ),
+    pytest.param(
         MINIMAL + 'macos = "14.0"\n', "target.macos", "means something only where `os` is `macos`", id="level-of-os"
     ),
     pytest.param(

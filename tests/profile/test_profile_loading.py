@@ -11,6 +11,7 @@ from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.profile import PatchKind
 from envdoctor.model.requirement import RequirementKind
 from envdoctor.profile.load import load_profile, parse_profile, validate
+from envdoctor.profile.profile_target import python_choices
 from envdoctor.profile.validation import ProfileError
 from envdoctor.toml_tables import Fault
 
@@ -272,3 +273,13 @@ def test_values_keep_their_meaning() -> None:
 @pytest.mark.parametrize("url", ["https://index.example/x", "http://localhost/x", "http://[::1]:1/x", "file:///srv/x"])
 def test_safe_urls_are_fine(url: str) -> None:
     parse_profile(with_sections(f'[[index]]\nname = "i"\nurl = "{url}"\npackages = ["torch"]\n'), "p.toml")
+
+
+@pytest.mark.parametrize(
+    ("python", "choices"), [("==3.11.4", [(3, 11)]), (">=3.11.4,<3.12.1", [(3, 12), (3, 11)]), ("<3.8.1", [(3, 8)])]
+)
+def test_a_minor_version_is_a_choice_where_any_of_its_patch_releases_is(
+    python: str, choices: list[tuple[int, int]]
+) -> None:
+    profile = parse_profile(MINIMAL.replace(">=3.10,<3.13", python), "p.toml")
+    assert python_choices(profile) == choices

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.diagnose import host_needs, torch_choice
+from envdoctor.model.target import Arch, Backend, OperatingSystem, TargetBackend
+from envdoctor.profile import consistency
 from envdoctor.profile.load import parse_profile
 from envdoctor.profile.template import new_profile_text
 from envdoctor.profile.validation import ProfileError
@@ -50,3 +54,14 @@ def test_a_target_that_cannot_be_is_refused() -> None:
     with pytest.raises(ProfileError) as caught:
         new_profile_text("my-stack", os=OperatingSystem.MACOS, backend=Backend.ZLUDA)
     assert caught.value.faults[0].message == "`zluda` exists on `windows` or `linux`, not on `macos`"
+
+
+def test_each_table_of_backends_knows_them_all() -> None:
+    every = {backend.value for backend in Backend if backend is not Backend.UNKNOWN}
+    assert {backend.value for backend in TargetBackend if backend is not TargetBackend.AUTO} == every
+    assert set(consistency._SYSTEMS) == every
+    (choices,) = re.findall(r"backend = .*# (.*)", new_profile_text("my-stack"))
+    assert set(choices.split(" | ")) == every
+    without_card_of_a_vendor = {Backend.MPS, Backend.COREML, Backend.CPU, Backend.UNKNOWN}
+    assert set(host_needs._VENDORS) | without_card_of_a_vendor == set(Backend)
+    assert {*torch_choice._RANK, Backend.COREML, Backend.UNKNOWN} == set(Backend), "Core ML runs no torch"

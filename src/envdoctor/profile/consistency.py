@@ -10,8 +10,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.compatibility import admitted_minors
 from envdoctor.profile.merge import Entry, Merged, identity
-from envdoctor.profile.profile_target import admitted
 from envdoctor.toml_tables import Fault, did_you_mean
 
 __all__ = ["inconsistencies"]
@@ -24,7 +24,9 @@ _SYSTEMS = {
     "zluda": ("windows", "linux"),
     "directml": ("windows", "linux"),
     "mps": ("macos",),
+    "xpu": ("windows", "linux"),
     "coreml": ("macos",),
+    "cpu": ("windows", "linux", "macos"),
 }
 
 
@@ -63,7 +65,7 @@ def _target(target: dict[str, Any], *, complete: bool) -> Iterator[Fault]:
 def _python(target: dict[str, Any]) -> Iterator[Fault]:
     if "python" not in target:
         return
-    choices = admitted(SpecifierSet(target["python"]))
+    choices = admitted_minors(SpecifierSet(target["python"]))
     if not choices:
         yield Fault("target.python", f"`{target['python']}` admits no CPython from 3.8 to 3.14")
     preferred = target.get("preferred-python")

@@ -7,34 +7,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.profile import Caution, Profile
 from envdoctor.model.target import OperatingSystem, Target
 
-__all__ = ["admitted", "applying", "meets", "python_choices", "target_for"]
-
-KNOWN: tuple[tuple[int, int], ...] = tuple((3, minor) for minor in range(14, 7, -1))
-"""CPython versions that a target can have, newest first."""
-_LATE_PATCH = 99
-
-
-def admitted(specifier: SpecifierSet) -> list[tuple[int, int]]:
-    """Return the CPython versions that a specifier lets in, newest first.
-
-    A minor version counts when its first or a late patch release fits, so ``>=3.10.2`` admits 3.10.
-    """
-    return [
-        (major, minor)
-        for major, minor in KNOWN
-        if specifier.contains(f"{major}.{minor}.0") or specifier.contains(f"{major}.{minor}.{_LATE_PATCH}")
-    ]
+__all__ = ["applying", "meets", "python_choices", "target_for"]
 
 
 def python_choices(profile: Profile) -> list[tuple[int, int]]:
     """Return the CPython versions that a profile accepts: the preferred one, then newest first."""
-    choices = admitted(profile.target.python)
+    choices = list(reversed(admitted_minors(profile.target.python)))
     preferred = profile.target.preferred_python
     if preferred in choices:
         choices.sort(key=lambda version: version != preferred)

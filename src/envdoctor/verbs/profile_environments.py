@@ -9,6 +9,7 @@ from pathlib import Path
 from packaging.utils import NormalizedName
 
 from envdoctor.diagnose.rules.res001_conflicting_requirements import repair_remedy
+from envdoctor.model.compatibility import admits
 from envdoctor.model.finding import Finding
 from envdoctor.model.profile import EnvironmentSpec, Profile
 from envdoctor.model.project import Project
@@ -38,7 +39,7 @@ def _restricted(request: CheckRequest, profile: Profile, spec: EnvironmentSpec) 
     choices = request.python_choices
     if spec.python is not None:
         wanted = choices or (request.target.python,)
-        fitting = tuple(python for python in wanted if spec.python.contains(f"{python[0]}.{python[1]}.0"))
+        fitting = tuple(python for python in wanted if admits(spec.python, python))
         choices = fitting or wanted
     return replace(
         request,
