@@ -137,7 +137,8 @@ def index_settings(choice: IndexChoice, profile: Profile | None, project: Projec
     named = _named(project)
     default = _default(choice, named)
     rows = [] if default is None else [replace(default, value=bare_url(default.value))]
-    rows += [Setting(entry.name, bare_url(entry.url), entry.place) for entry in (*named.extra, *named.bound)]
+    rows += [Setting(entry.name, bare_url(entry.url), entry.place) for entry in named.extra]
+    rows += [Setting(entry.name, bare_url(entry.url), entry.place) for entry in named.bound]
     if profile is not None:
         rows += [Setting(each.name, bare_url(each.url), f"profile {profile.name}") for each in profile.indexes]
     else:
