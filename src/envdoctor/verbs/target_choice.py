@@ -170,11 +170,14 @@ def _arch(choice: TargetChoice, target: Target) -> Arch:
 
 def host_target() -> Target:
     """Return the running machine as a target: the default where no profile and no option says otherwise."""
-    import platform
+    found = OperatingSystem(_SYSTEMS.get(sys.platform, "linux"))
+    if sys.platform == "win32":
+        # As pip has it from sysconfig: what Python is built for. `platform` imports socket there, for the host's name.
+        x86 = "(arm64)" not in sys.version.lower()
+    else:
+        import platform
 
-    system = {"Windows": OperatingSystem.WINDOWS, "Darwin": OperatingSystem.MACOS}
-    found = system.get(platform.system(), OperatingSystem.LINUX)
-    x86 = platform.machine().lower() in ("x86_64", "amd64", "")
+        x86 = platform.machine().lower() in ("x86_64", "amd64", "")
     arm = Arch.AARCH64 if found is OperatingSystem.LINUX else Arch.ARM64
     python = min(max(sys.version_info[:2], _OLDEST), _NEWEST)
     return Target(os=found, arch=Arch.X86_64 if x86 else arm, python=(python[0], python[1]))
