@@ -1,4 +1,4 @@
-"""The Protocols through which the core reaches the world."""
+"""What layers hand each other: the Protocols through which the core reaches the world, progress, and their errors."""
 
 from __future__ import annotations
 

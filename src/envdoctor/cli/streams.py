@@ -1,4 +1,4 @@
-"""Being told to end (SIGTERM, Ctrl-Break, a closed terminal) during a treatment is answered like Ctrl-C."""
+"""Standard output that may be closed, full or left by its reader; and signals to end, answered like Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the rules look at, and what several of them ask of it: who wants a package, which cards, what the index said."""
+"""What the rules look at, as one value, and questions about it that several of them ask.
+
+Such are: who wants a package, which cards there are, what the index said.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which planned or installed distribution gives a top-level module, and which ones own the same and clash.
+"""Which distribution gives a top-level module, which of several with the same one to keep, and imports that none gives.
 
 Metadata has no word for those that stand in for one another. Sources: the file lists of the wheels, and the READMEs
 that say "install only one".

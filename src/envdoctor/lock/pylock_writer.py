@@ -172,9 +172,8 @@ def lock_text(document: Pylock) -> str:
     import tomli_w
 
     table = document.to_dict()
-    Pylock.from_dict(
-        table
-    )  # As ``validate`` does, which would make the table once more: for hundreds, most of the work.
+    # As ``validate`` does, which would make the table once more: with hundreds of packages most of the work.
+    Pylock.from_dict(table)
     return tomli_w.dumps(_plain(table), multiline_strings=False)
 
 

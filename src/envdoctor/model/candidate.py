@@ -1,4 +1,7 @@
-"""Hashes that people write beside requirements (``--hash=sha256:...``), and the files that agree with them."""
+"""What an index has of a project: files, pages, metadata, versions that a target may use, and why others are not.
+
+With the hashes that people write beside requirements (``--hash=sha256:...``), and the files that agree with them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requirements that cannot be installed together."""
+"""Requirements that cannot be installed together, where their demands clash, and what came out for a group of them."""
 
 from __future__ import annotations
 

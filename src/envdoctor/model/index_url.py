@@ -1,4 +1,7 @@
-"""Whether the URL of an index or a proxy can be one, said where it is written and not where it is first used."""
+"""URLs of indexes and proxies: whether one can be one, without its secrets, and what an index is called.
+
+A fault is said where the URL is written, and not where it is first used.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Environment markers, evaluated so that one which makes no sense is an answer and not an accident."""
+"""One requirement as it was written, with its kind, its group and its marker; and whether a marker holds.
+
+A marker is evaluated so that one which makes no sense is an answer and not an accident.
+"""
 
 from __future__ import annotations
 

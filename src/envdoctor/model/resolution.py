@@ -1,4 +1,4 @@
-"""What a target ends up with."""
+"""What a target ends up with, why a package has its version there, and why another is not in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a treatment must not begin, each reason with what to do; the variables that a profile may not set by itself.
+"""Why a treatment must not begin, each reason with what to do; variables that a profile may not set are among them.
 
 A profile can come from anywhere, and a project can name its own. Variables such as LD_PRELOAD, PYTHONSTARTUP or PATH
 decide which code runs; what is admitted here tunes libraries and places data, and nothing else.

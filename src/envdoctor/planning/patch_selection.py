@@ -1,4 +1,4 @@
-"""Stand-ins for modules of excluded projects, where something only asks whether such a module is there."""
+"""What of a profile's patches, stand-in modules and variables applies to an environment, and what was left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""From a lock, a profile and an environment as it is to the plan of a treatment, leftovers of the last one included."""
+"""The plan of a treatment, step by step: from a lock, a profile and an environment as it is.
+
+What earlier fixes brought and the lock no longer names goes with it.
+"""
 
 from __future__ import annotations
 

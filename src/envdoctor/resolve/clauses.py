@@ -16,13 +16,13 @@ from envdoctor.resolve.solver import ANY_OWNER, Demand, Proof
 __all__ = ["Barren", "Clause", "Lessons", "Positions", "bits_of", "constraint_clause", "proof_of"]
 
 _FEW = 16
-"""Where no more versions are left of a project, they are looked into for what they cannot have."""
+"""Where a demand leaves at most this many versions of a project, what each of them asks for is looked at, too."""
 _DEEP = 4
-"""How far that goes: what they ask for, what those ask for, ..."""
+"""How many demands deep that goes: what these versions ask for, what those that are asked for ask for, ..."""
 
 
 class Barren:
-    """What a search knows of them.
+    """Versions that cannot be taken, whatever else is: what a search knows of them.
 
     Told before a version is decided: a conflict about it would throw away every decision that there is. Only what was
     read already is looked into, and once.
@@ -54,7 +54,7 @@ class Barren:
         return None
 
     def is_known(self, package: str, position: int) -> bool:
-        """Return whether a version was found to be one."""
+        """Return whether it is known that a version cannot be taken."""
         return bool(self._known.get(package, 0) >> position & 1)
 
     def _is_barren(self, node: str, position: int, deep: int) -> bool:

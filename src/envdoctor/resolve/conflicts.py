@@ -1,6 +1,7 @@
-"""What cannot be installed together for a tool that refuses invalid metadata, although mended it can.
+"""All minimal sets of lines that cannot be installed together, found by asking which sets can hold.
 
-pip 24.1 and later ignore such versions, and then call innocent packages conflicting; uv and older pip read them.
+Where invalid metadata was mended, there may be one more set, for tools that refuse it: pip 24.1 and later ignore such
+versions, and then call innocent packages conflicting; uv and older pip read them.
 """
 
 from __future__ import annotations

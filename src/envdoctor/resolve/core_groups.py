@@ -1,4 +1,6 @@
-"""Cores by what they have in common, and hitting sets: those that take at least one element from every set of a family.
+"""The conflicts found so far, grouped by the lines they share, and the smallest sets of lines that take from each.
+
+These are hitting sets: they take at least one element from every set of a family.
 
 Sixteen conflicts of two lines have 65,536 ways out. Where the ways out of each were tried with one way out of all the
 others, and no two of them stand in each other's way, every combination holds.
@@ -105,7 +107,7 @@ def hitting_sets_by_group(
         steps -= 1
         places = tuple(-place for place in heapq.heappop(heap)[2])
         yield frozenset[T]().union(*(group.known[place] for group, place in zip(groups, places, strict=True)))
-        # Only from the last one that was moved on: so each combination is come by once.
+        # Only from the last one that was moved on: so each combination comes once.
         for number in range(max((n for n, place in enumerate(places) if place), default=0), len(groups)):
             moved = (*places[:number], places[number] + 1, *places[number + 1 :])
             if groups[number].at(moved[number]) is not None:

@@ -1,4 +1,4 @@
-"""Lines of metadata that only an extra asks for, told by their text: most lines of most projects are, and are not read.
+"""``Requires-Dist`` lines of metadata as what they demand on one target; most wait for an extra and are never parsed.
 
 A marker without ``or`` is a conjunction, and one part of it that does not hold settles it.
 """

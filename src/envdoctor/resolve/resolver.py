@@ -1,4 +1,7 @@
-"""A first walk that only fetches: breadth first, everything of one depth at once, for network time is what counts."""
+"""A manifest as it looks on an index: what a search wants first is fetched, then an engine solves sets of lines.
+
+What is fetched ahead comes breadth first, everything of one depth at once, for network time is what counts.
+"""
 
 from __future__ import annotations
 

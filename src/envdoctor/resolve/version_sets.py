@@ -35,7 +35,7 @@ def _bounds(versions: Sequence[Version], operator: str, text: str, *, prefix: bo
     if operator == ">=":
         return bisect_left(versions, _version(text)), len(versions)
     if operator == "<":
-        # No pre-release of the version that it names is below it.
+        # ``<2.0`` shuts out the pre-releases of 2.0 itself, too (PEP 440).
         return 0, bisect_left(versions, _version(f"{text}.dev0"))
     if operator == ">":
         return _after(versions, _version(text)), len(versions)

@@ -165,7 +165,7 @@ def _checks(hook: Mapping[str, object], where: str) -> bool:
     for at, (program, verb) in enumerate(pairwise(words)):
         if re.fullmatch(r"(.*[/\\])?envdoctor(\.exe)?", program) and verb == "check":
             given = [posixpath.normpath(word) for word in words[at + 2 :]]
-            # The project of its folder is named by nothing; elsewhere it stands first, or is found among the rest.
+            # A `check` without a path is for the project in its own folder; a path stands first, or among the rest.
             named = given[:1] if given and not given[0].startswith("-") else ["."]
             return where in given or [where] == named
     return False

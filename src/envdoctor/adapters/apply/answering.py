@@ -22,10 +22,10 @@ _OWN_FAULT = 500
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of it."""
+    """Whether and how soon the program answered at its address, or how it ended."""
 
     seconds: float
-    """From the start until it was known."""
+    """From the start of the program until that was known."""
     status: int | None = None
     """The HTTP status of the last answer; None where nothing answered."""
     ended_with: int | None = None
@@ -33,7 +33,7 @@ class Answer:
 
     @property
     def is_well(self) -> bool:
-        """Whether it answered, and not with a failure of its own."""
+        """Whether the program answered, and not with a failure of its own."""
         return self.status is not None and self.status < _OWN_FAULT
 
 

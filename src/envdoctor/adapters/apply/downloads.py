@@ -1,4 +1,7 @@
-"""Looking through a downloaded archive before anything is made of it: no member may lead out of its folder."""
+"""Downloading the files of a lock, and looking through each before anything is made of it.
+
+No member may lead out of its folder.
+"""
 
 from __future__ import annotations
 

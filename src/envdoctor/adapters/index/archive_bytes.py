@@ -1,4 +1,4 @@
-"""Whether bytes are the ones that an index lists."""
+"""Bytes of an archive by position, from the disk or a server; and whether bytes are the ones that an index lists."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class PageFiles:
                     place.unlink()
 
     def _place(self, key: str, digest: bytes) -> Path:
-        # Of two keys with the same answer each has a file; more than that the key need not tell.
+        # The key's part of the name only keeps two keys with the same answer apart: each has a file of its own.
         return self._folder / f"{zlib.crc32(key.encode()):08x}{digest.hex()}"
 
 

@@ -1,8 +1,8 @@
-"""Requirement lines that PEP 508 and PEP 440 do not allow, read as pip did while it still had legacy specifiers.
+"""Core metadata and ``requires.txt``, from text to a record; what PEP 508 forbids is read as older pip read it.
 
-``PyYAML (>=5.1.*)`` meant 5.1 or later: a legacy comparison ranks ``5.1.*`` just below ``5.1``. So ``>=`` and ``>``
-become ``>=``, ``<`` and ``<=`` become ``<``, and ``~=`` loses the star. Where old pip would not have read a line
-either, it stays unread (None).
+In legacy specifiers ``PyYAML (>=5.1.*)`` meant 5.1 or later: a legacy comparison ranks ``5.1.*`` just below ``5.1``.
+So ``>=`` and ``>`` become ``>=``, ``<`` and ``<=`` become ``<``, and ``~=`` loses the star. Where old pip would not
+have read a line either, it stays unread (None).
 """
 
 from __future__ import annotations

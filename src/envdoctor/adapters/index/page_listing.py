@@ -1,4 +1,4 @@
-"""Names of distribution files: which project, which version, wheel or sdist.
+"""A project's page of an index, JSON or HTML, as a listing of its files; which project and version a file's name tells.
 
 Sources: the binary distribution format and PEP 625; older names (``foo-bar-1.0-1.tar.gz``) as pip reads them.
 """

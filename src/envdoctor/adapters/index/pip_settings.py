@@ -1,4 +1,7 @@
-"""The proxies that requests would take, looked at before the first of them: pip's option and the usual variables."""
+"""What pip's configuration and variables say about an index, its built-in default, and the proxies that requests take.
+
+A proxy is looked at before the first request: what cannot be one is said where it is set.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Files that cannot be had or read; projects of which none can: a proxy that blocks them, a mirror that has none."""
+"""Errors for files that cannot be had or read, and a count of them, after which a project's files are left alone.
+
+A proxy may block all files of a project, or a mirror may have none of them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _MOST = 20
 
 
 class Refusals:
-    """Counts them by project, in one run. Thread-safe."""
+    """Counts, by project, the files that could not be had in one run. Thread-safe."""
 
     def __init__(self) -> None:
         self.note: Callable[[str], None] = lambda _text: None

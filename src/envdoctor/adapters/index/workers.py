@@ -1,4 +1,4 @@
-"""How long an index kept its callers waiting."""
+"""Threads that fetch ahead of those who ask, each piece of work done once; and how long callers were kept waiting."""
 
 from __future__ import annotations
 

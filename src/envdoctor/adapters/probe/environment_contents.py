@@ -30,7 +30,7 @@ _READING = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What comparing them showed."""
+    """What comparing the installed files with their recorded hashes showed."""
 
     problems: tuple[EnvironmentProblem, ...]
     compared: int

@@ -1,4 +1,4 @@
-"""Whether a venv still stands on the Python that made it."""
+"""What kind of environment a folder or a Python executable is, and whether a venv still stands on its Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the wheels in a folder tell of the machine they were installed for, where no interpreter can be asked."""
+"""The distributions in a folder, and what their wheels tell of its machine where no interpreter can be asked."""
 
 from __future__ import annotations
 

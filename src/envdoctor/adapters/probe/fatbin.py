@@ -1,7 +1,7 @@
-"""The first bytes of a zstd frame, by whatever can read one: Python 3.14's own module, its backport, or libzstd.
+"""Which GPU architectures the fat binaries of CUDA and the code bundles of ROCm in a library are for.
 
-ROCm compresses its code objects with zstd. Where nothing on the host can read it, the architectures stay unknown.
-Source: the zstd manual (streaming decompression).
+ROCm compresses its code objects with zstd. What reads them is Python 3.14's own module, its backport or libzstd; where
+none of them is there, the architectures stay unknown. Source: the zstd manual (streaming decompression).
 """
 
 from __future__ import annotations

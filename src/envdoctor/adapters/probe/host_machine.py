@@ -1,7 +1,7 @@
-"""Sources that are asked at the same time, none of which can keep us: each has a thread that nobody waits for for ever.
+"""The host as its sources ask it, and the asking of all sources at once, so that none of them can keep us waiting.
 
-A folder on a file system that does not answer (NFS, a dead FUSE mount) blocks whoever looks at it, and no time limit of
-a child helps there.
+Each source has a thread that nobody waits for for ever: a folder on a file system that does not answer (NFS, a dead
+FUSE mount) blocks whoever looks at it, and no time limit of a child helps there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The machine that torch's collect_env text describes, as facts.
+"""The text of torch's collect_env, as a listing of libraries and as the facts of the machine that it describes.
 
 Source: ``torch/utils/collect_env.py`` for the headings.
 """

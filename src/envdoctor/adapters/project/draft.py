@@ -1,4 +1,4 @@
-"""The error that ends the reading of a project (exit code 2)."""
+"""The draft that the readers of a project's files fill, what they hand each other with it, and their one error."""
 
 from __future__ import annotations
 

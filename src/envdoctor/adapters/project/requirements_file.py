@@ -1,4 +1,4 @@
-"""A line that names a path: a project to be read, or the reason for which it is none."""
+"""Requirements files, with the files and local projects that they name, read into the draft as pip reads them."""
 
 from __future__ import annotations
 

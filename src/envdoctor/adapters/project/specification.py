@@ -1,4 +1,4 @@
-"""What a line that is no requirement may have meant. To ask, never to assume."""
+"""One requirement of any kind that pip takes (PEP 508, URL, path) as a value; what a wrong one may have meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tables that say which version of one thing goes with which version of another."""
+"""When an advisory holds: questions with the answers yes, no and unknown, and how they are combined.
+
+With the tables that say which version of one thing goes with which version of another.
+"""
 
 from __future__ import annotations
 
