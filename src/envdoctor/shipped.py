@@ -1,4 +1,4 @@
-"""The data files and profiles that ship with the package; none is read as a profile for being found."""
+"""The data files and profiles that ship with the package, by name; a profile is not read merely to be found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A problem, with evidence and remedy."""
+"""What a rule or an advisory says of what it saw, with evidence and remedy, and the waiver that accepts it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem that a rule found."""
+    """What a rule, or an advisory, says of what it saw."""
 
     rule: str
     """Stable code such as ``RES102``."""

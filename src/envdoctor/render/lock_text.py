@@ -1,4 +1,4 @@
-"""What is said aloud of a lock that is written: it is not silently something else than was asked for."""
+"""What a person is told of a lock, what it sets aside and leaves open, or why there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of positions in the form that the search engine wants, and versions that cannot be taken whatever else is."""
+"""Positions and clauses as the search engine wants them, what it has learned, and versions that can never be taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of versions as bits: bit *n* is the version at position *n* of a candidate list.
+"""Demands of one version on another, over sets of versions as bits: bit *n* is position *n* of a candidate list.
 
 Python's integers are the algebra: ``~`` of a finite set is negative, which stands for a set that goes on for
 ever, so the empty set, the full set and every complement are exact and cheap.

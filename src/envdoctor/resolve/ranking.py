@@ -1,4 +1,4 @@
-"""Which of the known failures a repair can be blamed for, and what a careful person would be told before taking it."""
+"""Which repair is better: the known failures each is at fault for, what it moves, and the cautions that go with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search engine takes and gives, whichever it is."""
+"""What a search engine takes (people's lines, demands, a view of the graph) and gives, whichever engine it is."""
 
 from __future__ import annotations
 

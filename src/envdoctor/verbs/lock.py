@@ -1,4 +1,4 @@
-"""``lock``: what a project is diagnosed with as the files that stand beside a project."""
+"""``lock``: a project's resolution as the files that stand beside the project, or why there are none."""
 
 from __future__ import annotations
 

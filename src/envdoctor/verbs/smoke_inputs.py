@@ -1,4 +1,4 @@
-"""What ``smoke`` works with: kernels, backend, interpreter and target, as typed or as found."""
+"""``smoke`` as typed: kernels, backend, interpreter and target are chosen, and the kernels run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which installer there is, and what installers themselves see in an environment after the treatment."""
+"""pip and uv as installers: which one there is, its command lines, and what it sees in an environment afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patches of source files as they would come out, with encoding and newlines kept, and how each patch stands."""
+"""Patches and stand-in modules as they would come out, with encoding and newlines kept, and how each patch stands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an sdist would need to be built, graded from its names and declarations; nothing of it is run."""
+"""What an sdist holds, and from that what its build would need; nothing of it is run."""
 
 from __future__ import annotations
 

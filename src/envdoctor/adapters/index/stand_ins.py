@@ -1,6 +1,7 @@
-"""Which releases PyTorch's indexes carry as builds with a local label (``2.5.1+cu121``): for stand-ins alone.
+"""Files of the default index that stand in for builds with a local label (``2.5.1+cu121``) of PyTorch's indexes.
 
-``advisories/data/torch-labels.toml`` tells; an index that can be reached is asked, never the table.
+Which releases have such builds is told by ``advisories/data/torch-labels.toml``; an index that can be reached is asked,
+never the table.
 """
 
 from __future__ import annotations

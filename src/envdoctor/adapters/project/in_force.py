@@ -1,4 +1,4 @@
-"""What becomes of requirements at the end: those that are a path of this machine, those that hold, repetitions."""
+"""Which requirements are in force once all files are read: overrides, what is superseded, repetitions, local paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about packages."""
+"""The questions about packages that an advisory can ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about target, host, profile and sources."""
+"""The questions about target, host, profile and sources that an advisory can ask."""
 
 from __future__ import annotations
 
