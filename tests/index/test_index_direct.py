@@ -152,6 +152,14 @@ def test_packed_answers_of_several_parts_are_read_whole(by_hand: Handed, transpo
     assert transport.get(by_hand(host)).content == b"a" * 3_000_000 + b"b"
 
 
+@pytest.mark.parametrize("behind", [bytes(50), b"junk"])
+def test_what_follows_a_whole_packed_answer_is_passed_over(
+    by_hand: Handed, transport: Transport, behind: bytes
+) -> None:
+    host = Host(of_length(gzip.compress(b"abc") + behind, b"Content-Encoding: gzip\r\n"))
+    assert transport.get(by_hand(host)).content == b"abc"
+
+
 def test_a_packed_answer_that_was_cut_is_none(by_hand: Handed, transport: Transport) -> None:
     """Without a length nothing else tells that the rest is missing."""
     cut = OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"abc" * 1000)[:-6]

@@ -36,6 +36,7 @@ _UNPACKED = 1024 * 1024
 """Bytes that are unpacked at once: a small piece can hold a thousand times its size."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _GZIP = zlib.MAX_WBITS | 16
+_GZIP_HEAD = b"\x1f"
 _LOST = (RemoteDisconnected, ConnectionResetError, BrokenPipeError, ConnectionAbortedError)
 """What happens to a request on a connection that the host has closed."""
 _HEADERS = {"accept": "*/*", "accept-encoding": "gzip", "connection": "keep-alive", "user-agent": "envdoctor"}
@@ -256,6 +257,8 @@ def _unpacked(pieces: Iterator[bytes]) -> Iterator[bytes]:
         left, came = piece, True
         while left:
             if stream.eof:
+                if not left.startswith(_GZIP_HEAD):
+                    return  # padding or a server's mistake behind a whole answer: other clients pass over it
                 stream = zlib.decompressobj(_GZIP)
             yield stream.decompress(left, _UNPACKED)
             left = stream.unused_data if stream.eof else stream.unconsumed_tail
