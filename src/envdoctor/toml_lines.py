@@ -41,7 +41,7 @@ class Lines:
         return None
 
     def of_text(self, key_path: str) -> int | None:
-        """Return the same for a path that is written out: ``requires[0].because``."""
+        """Return the line of a path that is written out, or of the nearest table around it: ``requires[0].because``."""
         while key_path:
             if key_path in self._by_text:
                 return self._by_text[key_path]

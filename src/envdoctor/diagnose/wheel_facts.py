@@ -118,7 +118,7 @@ class BuildNeed:
 
 @dataclass(frozen=True, slots=True)
 class WheelFacts:
-    """The shipped tables."""
+    """What the shipped tables say of wheels."""
 
     builds: tuple[_Build, ...]
     devices: tuple[Devices, ...]

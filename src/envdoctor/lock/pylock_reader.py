@@ -132,7 +132,7 @@ class LockedProject:
     """Those of them that its overrides replace."""
 
     def is_for(self, target: Target, choices: Iterable[tuple[int, int]] = ()) -> bool:
-        """Return whether it was made for the target: what it accepts counts nowhere else.
+        """Return whether the lock was made for the target: what it accepts counts nowhere else.
 
         ``choices`` are the interpreters that the target may have besides its own. What cards are driven by is no other
         target, as long as nobody names it.

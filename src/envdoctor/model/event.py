@@ -10,7 +10,7 @@ __all__ = ["EventKind", "FixEntry", "TreatmentEvent"]
 
 
 class EventKind(enum.Enum):
-    """What is told."""
+    """What there is to tell of a treatment, or of taking one back."""
 
     ELSEWHERE = enum.auto()
     """The plan is for another machine; ``detail``: how that differs from this one."""

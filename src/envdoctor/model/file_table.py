@@ -14,7 +14,7 @@ __all__ = ["FileTable", "Kind", "TabledFiles", "table_of", "tags_of"]
 
 
 class Listed(Protocol):
-    """What the columns are made of; a DistributionFile is one."""
+    """What the columns of a page are made of; a DistributionFile is one."""
 
     @property
     def version(self) -> Version:

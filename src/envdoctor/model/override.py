@@ -70,7 +70,7 @@ class Override:
         return not self.replaces or author in self.replaces
 
     def resolved(self, requirement: Requirement, sets_aside: Iterable[Requirement]) -> Override:
-        """Return it with what came out: the version that holds, and the demands it really sets aside."""
+        """Return the override with what came out: the version that holds, and the demands it really sets aside."""
         aside = tuple(sets_aside)
         return replace(self, requirement=requirement, sets_aside=aside, replaces=authors_of(aside))
 

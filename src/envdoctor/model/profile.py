@@ -83,7 +83,7 @@ class Exclusion:
     source: OverrideSource = OverrideSource.PROFILE
 
     def override(self) -> Override:
-        """Return it as what it is: nothing instead of whatever anybody asks for."""
+        """Return the exclusion as the override that it is: nothing instead of whatever anybody asks for."""
         origin = self.origin or ProfileOrigin("", f"exclude {self.name}")
         nothing = nothing_instead(Requirement(self.name, origin))
         because, evidence = self.because, self.evidence

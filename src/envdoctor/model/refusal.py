@@ -59,7 +59,7 @@ _NOT_KNOWN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One reason."""
+    """One reason why something is not done."""
 
     kind: RefusalKind
     subject: str = ""

@@ -28,7 +28,7 @@ def describe_failure(result: KernelResult) -> str:
 
 
 def how_it_ended(result: KernelResult) -> str:
-    """Return the same without the kernel's name."""
+    """Return in words how a kernel ended, without its name: ``crashed (SIGABRT)``."""
     words = _WORDS[result.status]
     if result.detail:
         return f"{words} ({result.detail})"

@@ -228,7 +228,7 @@ class CoreGroups:
         return frozenset[int]().union(*(group.first for group in self._groups))
 
     def ways_out(self) -> Iterator[tuple[int, frozenset[int]]]:
-        """Yield that one, then every other of each group with the first of all others; each with its group."""
+        """Yield ``way_out``, then each other one of each group with the first of all others; each with its group."""
         yield 0, self.way_out
         for number, group in enumerate(self._groups):
             for other in group.hitting.sets[1:]:

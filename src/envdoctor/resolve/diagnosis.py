@@ -156,7 +156,7 @@ def _go_with(found: Diagnosis, again: Diagnosis, placed: Collection[NormalizedNa
 
 
 def _offline(unknown: Unknown) -> bool:
-    """Return whether it is a version that only the cache does not know: an installer would read and could take it."""
+    """Return whether it is the cache alone that does not know a version: an installer would read and could take it."""
     return unknown.kind is UnknownKind.OFFLINE and bool(unknown.subject.version)
 
 

@@ -113,7 +113,7 @@ class Unsolvable:
 
 @dataclass(frozen=True, slots=True)
 class GaveUp:
-    """Neither: the search met its limit."""
+    """Neither a choice nor a proof: the search met its limit."""
 
     reason: str
 

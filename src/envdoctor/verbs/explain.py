@@ -65,7 +65,7 @@ def explain_topic(request: CheckRequest, topic: str | None) -> Explained:
 
 
 def unknown_topic(topic: str, explained: Explained) -> str:
-    """Return that a topic is none, with names that are close to it."""
+    """Return that nothing is known by the name of a topic, with names that are close to it."""
     resolution = explained.report.resolution
     names = {package.name for package in resolution.packages} if resolution else set()
     names.update(line.name for conflict in explained.report.conflicts for line in conflict.core)

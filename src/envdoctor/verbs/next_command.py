@@ -153,7 +153,7 @@ def after_check(
 
 
 def _is_mended(finding: Finding) -> bool:
-    """Return whether one of our own verbs does away with it: a lock settles conflicts."""
+    """Return whether one of our own verbs does away with what was found: a lock settles conflicts."""
     remedy = finding.remedy
     commands = remedy.commands if remedy is not None else ()
     return bool(finding.conflict) or any(isinstance(one, Command) and one.verb in _MENDING for one in commands)

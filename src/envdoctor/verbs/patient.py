@@ -113,7 +113,7 @@ _IMPORTED = ("torch",)
 
 @dataclass(frozen=True, slots=True)
 class PatientChoice:
-    """Options as typed."""
+    """Options that say what the patient is, as typed."""
 
     env: Path | None = None
     python: Path | None = None
@@ -137,7 +137,7 @@ class PatientChoice:
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """What was read."""
+    """What was read of the patient."""
 
     environment: InstalledEnvironment | None = None
     facts: Facts = Facts()

@@ -38,7 +38,7 @@ class ProjectRepair:
     """The file that gets pins which nobody asked for before."""
 
     def document(self, *, written: bool) -> dict[str, object]:
-        """Return it as plain values, as ``repair --format json`` has them."""
+        """Return the repair as plain values, as ``repair --format json`` has them."""
         return {
             "repair": self.repair.id,
             "files": [{"path": change.path, "diff": change.diff()} for change in self.changes],

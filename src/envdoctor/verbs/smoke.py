@@ -114,7 +114,7 @@ def chosen_kernels(known: Sequence[str], profile: Profile | None, asked: Sequenc
 
 
 def _unasked(result: KernelResult) -> bool:
-    """Tell whether it was skipped because the device was given up."""
+    """Tell whether a kernel was skipped because the device was given up."""
     return result.unknown is not None and result.unknown.subject.kind is SubjectKind.DEVICE
 
 

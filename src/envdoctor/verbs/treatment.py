@@ -53,7 +53,7 @@ _COULD_NOT_CHECK = 3
 
 @dataclass(frozen=True, slots=True)
 class TreatmentOptions:
-    """What was typed."""
+    """Options of a treatment, as typed."""
 
     project: Path
     environment: Path | None = None

@@ -42,7 +42,7 @@ __all__ = ["Applied", "apply_plan"]
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """How it went."""
+    """How the carrying out of a plan went."""
 
     outcomes: tuple[StepOutcome, ...]
     journal: str

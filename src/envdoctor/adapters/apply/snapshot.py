@@ -22,7 +22,7 @@ _OWN = ".envdoctor"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name."""
+    """What stands under one name in a folder."""
 
     kind: str
     """``f`` file, ``l`` link, ``d`` folder."""

@@ -140,7 +140,7 @@ class MetadataRecord:
 
     @classmethod
     def decode(cls, body: bytes) -> MetadataRecord:
-        """Read that form. Raises ValueError."""
+        """Read what ``encode`` gives. Raises ValueError."""
         requires, python, extras, source, mended = json.loads(body)
         return cls(tuple(requires), python, tuple(extras), MetadataSource(source), tuple(mended))
 

@@ -111,7 +111,7 @@ def metadata_entry(metadata: CoreMetadata) -> dict[str, Any]:
 
 
 def metadata_of(entry: dict[str, Any], name: NormalizedName, version: Version) -> CoreMetadata:
-    """Read that form. Raises KeyError or ValueError."""
+    """Read what ``metadata_entry`` gives. Raises KeyError or ValueError."""
     return CoreMetadata(
         name=name,
         version=version,
@@ -130,7 +130,7 @@ def index_entry(unknown: Unknown) -> list[str]:
 
 
 def index_unknown(entry: list[str]) -> Unknown:
-    """Read that form, or that of earlier recordings."""
+    """Read what ``index_entry`` gives, or its form in earlier recordings."""
     if len(entry) == 3:
         index, url, cause = entry
         offline = cause == _EARLIER_OFFLINE
@@ -148,7 +148,7 @@ def unread_entry(unknown: Unknown) -> list[str]:
 
 
 def unread_unknown(entry: list[str] | str, file: DistributionFile) -> Unknown:
-    """Read that form, or that of earlier recordings."""
+    """Read what ``unread_entry`` gives, or its form in earlier recordings."""
     if not isinstance(entry, str):
         return unknown_file(UnknownKind(entry[0]), file, entry[1])
     if entry.endswith(_EARLIER_ONLY_A_BUILD):

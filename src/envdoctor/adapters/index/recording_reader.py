@@ -96,12 +96,12 @@ def _risk(value: object) -> bool:
 
 
 def _index_entry(value: object) -> bool:
-    """Return whether it is index, URL, kind, cause and status, or the three texts of earlier recordings."""
+    """Return whether a value is index, URL, kind, cause and status, or the three texts of earlier recordings."""
     return isinstance(value, list) and _texts(value) and (len(value) == 3 or (len(value) == 5 and _kind(value[2])))
 
 
 def _unread_entry(value: object) -> bool:
-    """Return whether it is kind and cause, or the one text of earlier recordings."""
+    """Return whether a value is kind and cause, or the one text of earlier recordings."""
     pair = isinstance(value, list) and _texts(value) and len(value) == 2
     return isinstance(value, str) or (pair and _kind(value[0]))  # type: ignore[index]
 

@@ -41,7 +41,7 @@ _FIELD = re.compile(r"([A-Za-z][\w#()./'-]*(?: {1,2}[\w#()./'-]+)*)(?:\s*:\s*|\s
 
 
 def read_nvidia_smi(text: str) -> Iterator[Said]:
-    """Read its table, ``-L`` or ``-q``."""
+    """Read what nvidia-smi prints: its table, ``-L`` or ``-q``."""
     head = _SMI.search(text)
     if head:
         yield "driver.version", head[2]

@@ -48,7 +48,7 @@ _BRANCHES = (
 
 @dataclass(frozen=True, slots=True)
 class NvidiaAnswer:
-    """What one source says."""
+    """What one source says of NVIDIA's driver and cards."""
 
     source: str
     driver: str | None = None

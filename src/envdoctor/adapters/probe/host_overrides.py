@@ -44,7 +44,7 @@ class OverrideError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What the variables say."""
+    """What the variables that replace facts say."""
 
     facts: Mapping[str, Fact] = field(default_factory=dict)
     faults: tuple[str, ...] = ()

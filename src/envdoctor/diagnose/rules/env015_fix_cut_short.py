@@ -26,7 +26,7 @@ from envdoctor.model.unknown import SubjectKind
 
 
 def find(environment: InstalledEnvironment) -> Iterator[Finding]:
-    """Yield one finding for all of them."""
+    """Yield one finding for all fixes that were cut short."""
     cut = [item for item in environment.problems if item.kind is ProblemKind.CUT_SHORT]
     if not cut:
         return

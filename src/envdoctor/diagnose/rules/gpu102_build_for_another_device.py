@@ -97,7 +97,7 @@ def find(examination: Examination) -> Iterator[Finding]:
 
 
 def _told_elsewhere(examination: Examination, scene: Scene) -> bool:
-    """Return whether it is said already: of a plan by RES202, which goes by the target's backend."""
+    """Return whether another rule says it already: of a plan by RES202, which goes by the target's backend."""
     if scene.place is Place.INSTALLED:
         return _known_issue(examination, scene)
     return examination.target is not None and examination.target.backend is not Backend.UNKNOWN
