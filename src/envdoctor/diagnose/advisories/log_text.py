@@ -157,7 +157,7 @@ class LogText:
             position = self._text.find(fixed, self._starts[entry + 1])
 
     def _is_across(self, entry: int, found: re.Match[str]) -> bool:
-        """Return whether a match reaches over the seam of its entry, where it has one: each row of it was looked at by itself."""
+        """Return whether a match reaches over the seam of its entry, if it has one: each row was looked at alone."""
         seam = self._seams[entry]
         return not seam or found.start() < seam < found.end()
 
