@@ -9,7 +9,7 @@ import yaml
 
 from envdoctor.cli.main import main
 from envdoctor.toml_tables import read_toml
-from envdoctor.verbs.init import HOOK_FILES
+from envdoctor.verbs.hook_file import HOOK_FILES
 
 ROOT = Path(__file__).parents[2]
 PYPROJECT = '# ours\n[project]\nname = "demo"   # kept\nversion = "1"\n'
@@ -89,9 +89,17 @@ def test_line_endings_stay(tmp_path: Path) -> None:
     [
         ("pyproject.toml", "x = ", "invalid TOML"),
         ("pyproject.toml", "tool = {}\n", "write the settings by hand"),
-        (".pre-commit-config.yaml", "repos: [\n", "add it by hand"),
-        (".pre-commit-config.yaml", "repos: []\nci:\n  skip: [a]\n", "by hand"),
-        (".pre-commit-config.yaml", "- a\n", "by hand"),
+        (".pre-commit-config.yaml", "repos: [\n", "invalid YAML"),
+        (".pre-commit-config.yaml", "- a\n", "it has no keys"),
+        (".pre-commit-config.yaml", "{repos: []}\n", "in braces"),
+        (".pre-commit-config.yaml", "repos: [{repo: meta, hooks: [{id: identity}]}]\n", "in brackets"),
+        (".pre-commit-config.yaml", "repos: [\n  # none\n]\n", "a comment stands in the brackets"),
+        (".pre-commit-config.yaml", "repos: none\n", "its `repos` is no list"),
+        (
+            ".pre-commit-config.yaml",
+            "<<: {repos: [{repo: meta, hooks: []}]}\n",
+            "by hand:\n  - repo: local\n    hooks:\n      - id: ",
+        ),
     ],
 )
 def test_what_cannot_be_added_to_is_left_alone(
@@ -102,6 +110,98 @@ def test_what_cannot_be_added_to_is_left_alone(
     assert said in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text(encoding="utf-8") == text
+
+
+SAMPLE = "repos:\n-   repo: https://git.example/tools\n    rev: v3\n    hooks:\n    -   id: tidy\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "dash", "hook", "rest"),
+    [
+        pytest.param(SAMPLE, "-   repo: local", "    -   id: envdoctor-check", "", id="pre-commit's own sample"),
+        pytest.param(SAMPLE, "-   repo: local", "    -   id: envdoctor-check", "ci:\n  skip: [a]\n", id="not last"),
+        pytest.param(
+            SAMPLE + "    # -   id: off\n",
+            "-   repo: local",
+            "    -   id: envdoctor-check",
+            "\n# about CI\nci: {}\n",
+            id="comments stay with what they are about",
+        ),
+        pytest.param(
+            HOOKS + "        files: |\n          a\n",
+            "  - repo: local",
+            "      - id: envdoctor-check",
+            "ci: {}\n",
+            id="block",
+        ),
+        pytest.param(
+            HOOKS.replace("rev: v1", "rev: &rev v1") + "        name: *rev  # same\n",
+            "  - repo: local",
+            "      - id: envdoctor-check",
+            "ci: {}\n",
+            id="alias",
+        ),
+        pytest.param(
+            "repos:\n- repo: meta\n  hooks: [{id: identity}]\n",
+            "- repo: local",
+            "  - id: envdoctor-check",
+            "ci: {}\n",
+            id="flow",
+        ),
+        pytest.param("repos:\n", "  - repo: local", "      - id: envdoctor-check", "", id="bare"),
+        pytest.param(
+            "repos:  # none\n", "  - repo: local", "      - id: envdoctor-check", "ci: {}\n", id="bare, not last"
+        ),
+        pytest.param("ci: {}\nrepos:\n", "  - repo: local", "      - id: envdoctor-check", "", id="after others"),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_hook_is_the_last_of_the_list_and_indented_as_that_is(
+    text: str, dash: str, hook: str, rest: str, end: str, tmp_path: Path
+) -> None:
+    path = tmp_path / ".pre-commit-config.yaml"
+    path.write_bytes((text + rest).replace("\n", end).encode())
+    assert main(["init", str(tmp_path), "--quiet"]) == 0
+    after = path.read_bytes().decode()
+    assert after.count("\n") == after.count(end)
+    after = after.replace(end, "\n")
+    assert after.startswith(text)
+    assert after.endswith(rest)
+    added = after[len(text) : len(after) - len(rest)].splitlines()
+    assert (added[0], added[2]) == (dash, hook)
+    was, now = yaml.safe_load(text + rest), yaml.safe_load(after)
+    assert now["repos"][:-1] == (was["repos"] or [])
+    assert now["repos"][-1]["hooks"][0]["files"] == HOOK_FILES
+    assert {**now, "repos": 0} == {**was, "repos": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "tail"),
+    [
+        ("repos: []  # none yet\nci: {}\n", "repos:  # none yet\n  - repo: local\n", ")$\nci: {}\n"),
+        ("repos: ~\n", "repos:\n  - repo: local\n", ")$\n"),
+        ("# ours\nci: {}\n", "# ours\nci: {}\nrepos:\n  - repo: local\n", ")$\n"),
+        ("# ours\n", "# ours\nrepos:\n  - repo: local\n", ")$\n"),
+        (SAMPLE.rstrip("\n"), SAMPLE + "-   repo: local\n", ")$"),
+    ],
+)
+def test_an_empty_list_is_begun_and_a_file_without_an_end_of_its_last_line_stays_so(
+    text: str, head: str, tail: str, tmp_path: Path
+) -> None:
+    (tmp_path / ".pre-commit-config.yaml").write_text(text, encoding="utf-8")
+    assert main(["init", str(tmp_path), "--quiet"]) == 0
+    after = (tmp_path / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert after.startswith(head)
+    assert after.endswith(tail)
+    assert yaml.safe_load(after)["repos"][-1]["hooks"][0]["id"] == "envdoctor-check"
+
+
+def test_a_folder_whose_name_yaml_would_take_for_more_is_quoted(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a #b").mkdir()
+    assert main(["init", str(tmp_path / "a #b"), "--quiet"]) == 0
+    (repo,) = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert repo["hooks"][0]["entry"] == "envdoctor check 'a #b' --offline --quiet"
 
 
 def test_the_hook_runs_for_the_files_that_the_shipped_one_names() -> None:
