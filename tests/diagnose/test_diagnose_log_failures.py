@@ -78,6 +78,13 @@ FATAL = {
     "a class above its message": ("  RuntimeError\n\n  no candidates for x\n\n  at chooser.py:74", "RuntimeError: no"),
     "a pod's": ("2026-01-01T10:00:00.000000000Z stderr F ValueError: no voice", "ValueError: no voice"),
     "a check of Google's logger": ("F0715 12:00:00.123456  1234 kernel.cc:33] Check failed: x == y", "F0715"),
+    "an error of Google's logger": ("E0715 12:00:00.123456  1234 plug.cc:33] no such plug", "E0715"),
+    "an error of absl before its clock": ("E0000 00:00:1738697930.202924    7665 plug.cc:33] no such plug", "E0000"),
+    "an error of TensorFlow": ("2026-01-01 10:00:00.1: E tensorflow/core/plug.cc:33] no such plug", "10:00:00.1: E"),
+    "an operation of TensorFlow": (
+        "2026-01-01 10:00:00.1: W tensorflow/core/op_kernel.cc:41] OP_REQUIRES failed at x.cc:7 : INTERNAL: no plug",
+        "10:00:00.1: W",
+    ),
     "memory of a card": ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "torch.OutOf"),
 }  # fmt: skip
 
@@ -98,6 +105,16 @@ HARMLESS = {
     "conda's second try": (
         "Solving environment: failed with initial frozen solve. Retrying with flexible solve.\n"
         "Solving environment: done\nExecuting transaction: done"
+    ),
+    "errors of TensorFlow that are none": (
+        "2026-01-01 10:00:00.1: E tensorflow/compiler/xla/cuda_dnn.cc:9342] Unable to register cuDNN factory: "
+        "Attempting to register factory for plugin cuDNN when one has already been registered\n"
+        "E0000 00:00:1738697930.202924    7665 cuda_blas.cc:1418] Unable to register cuBLAS factory: Attempting\n"
+        "W0000 00:00:1738697930.202924    7665 computation_placer.cc:177] computation placer already registered.\n"
+        "E0000 00:00:1738697930.202924    7665 computation_placer.cc:177] computation placer already registered."
+    ),
+    "the end of a data set": (
+        "2026-01-01 10:00:00.1: W tensorflow/core/op_kernel.cc:41] OP_REQUIRES failed at x.cc:7 : OUT_OF_RANGE: End"
     ),
     "an information": "2026-01-01 10:00:00 | INFO | faiss.loader | Could not load library due to:\nOSError('x')",
 }

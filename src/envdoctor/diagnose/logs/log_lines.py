@@ -41,6 +41,14 @@ _LOGGED = re.compile(
     rf"(?:[-|:]\s*)?(?:[\w.-]+\s*[-|:]\s*)?\b({_LEVEL})\b\s*(?:[-|:]\s*(?:[\w.:<>-]+\s*)?[-|:]\s*|[-|:\]]\s*)?"
 )
 """What a logger writes between time and message: its name, the level, a place in the code."""
+_OF_GLOG = re.compile(
+    r"(?:E\d{4} \d\d:\d\d:\d\S* +\d+|(?:\d[\d:. -]+: )?E) \S+:\d+\] "
+    # What TensorFlow, XLA and gRPC call an error though all goes on as it should.
+    r"(?!Unable to register \w+ factory|computation[ _]placer already registered|layout failed|Delay kernel timed out"
+    r"|(?:\[\S+\] )?(?:Very slow compile|Constant folding an instruction)|Results do not match the ref|Difference at"
+    r"|FD from fork parent|ALTS creds ignored|grpc_wait_for_shutdown)"
+)
+"""A line of the level E, as Google's loggers write it; those of the level F are failures whatever they say."""
 _MILD = {"trace", "debug", "info", "notice", "warn", "warning"}
 _GRAVE = {"error", "critical", "fatal", "severe"}
 
@@ -109,4 +117,6 @@ def _line(number: int, row: str) -> LogLine:
         level = found[found.lastindex or 1].lower()
         rest = rest.lstrip()[found.end() :] if found[1] else rest
     stripped = rest.lstrip()
+    if not level and _OF_GLOG.match(stripped):
+        level = "error"
     return LogLine(number, len(rest) - len(stripped), stripped.rstrip(), level)
