@@ -71,12 +71,14 @@ def _told_better(finding: Finding, advised: Iterable[Finding]) -> bool:
     """
     if finding.rule != "ENV001" or not finding.packages or finding.waived is not None:
         return False
+    from envdoctor.diagnose.package_view import Place
+
     return any(
         one.rule.startswith("ADV")
         and one.subject == finding.subject
         and one.severity.rank <= finding.severity.rank
         and set(finding.packages) <= set(one.packages)
-        and any(item.where == "installed" for item in one.evidence)
+        and any(item.where == Place.INSTALLED.words for item in one.evidence)
         for one in advised
     )
 

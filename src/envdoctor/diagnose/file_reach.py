@@ -12,14 +12,12 @@ from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
-from envdoctor.model.compatibility import can_use
+from envdoctor.model.compatibility import KNOWN_PYTHONS, can_use
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.target import OperatingSystem, Target
 
-__all__ = ["Reach", "in_words", "pythons_in_words", "reach_of", "span_in_words"]
+__all__ = ["LEVELS", "Reach", "in_words", "pythons_in_words", "reach_of", "span_in_words"]
 
-_OLDEST, _NEWEST = 8, 14
-"""Minor versions of Python 3 that a target may have."""
 _SYSTEMS = (("win", "Windows"), ("macosx", "macOS"), ("manylinux", "Linux"), ("musllinux", "Linux (musl)"))
 _MACHINES = (
     ("x86_64", "x86_64"),
@@ -31,7 +29,8 @@ _MACHINES = (
     ("i686", "32-bit"),
 )
 _LEVEL = re.compile(r"(?:manylinux|macosx)_(\d+)_(\d+)_")
-_LEVELS = {OperatingSystem.LINUX: "glibc", OperatingSystem.MACOS: "macos"}
+LEVELS = {OperatingSystem.LINUX: "glibc", OperatingSystem.MACOS: "macos"}
+"""What files ask a level of: the name of the option, and of the target's attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +43,8 @@ class Reach:
     """Platforms that have a wheel for some Python."""
     source: bool
     """There is a source distribution."""
-    level: str = ""
-    """The oldest newer system that has a file, where no Python helps: ``glibc 2.34``, ``macos 14.0``."""
+    level: tuple[int, int] | None = None
+    """The oldest newer system that has a file, where no Python helps: the glibc or macOS that ``LEVELS`` names."""
     with_level: tuple[tuple[int, int], ...] = ()
     """Pythons that have a file there, oldest first; empty where the target's own is one of them."""
 
@@ -56,33 +55,33 @@ def reach_of(files: Iterable[DistributionFile], target: Target) -> Reach:
     pythons = _pythons(kept, target)
     platforms = dict.fromkeys(name for file in kept if file.kind is FileKind.WHEEL for name in _platforms(file))
     source = any(file.kind is FileKind.SDIST for file in kept)
-    level, there = ("", ()) if pythons else _level(kept, target)
+    level, there = (None, ()) if pythons else _level(kept, target)
     return Reach(pythons, tuple(sorted(platforms)), source, level, there)
 
 
 def _pythons(files: Sequence[DistributionFile], target: Target) -> tuple[tuple[int, int], ...]:
-    every = [replace(target, python=(3, minor), python_full=None) for minor in range(_OLDEST, _NEWEST + 1)]
+    every = [replace(target, python=python, python_full=None) for python in KNOWN_PYTHONS]
     return tuple(other.python for other in every if any(can_use(file, other) for file in files))
 
 
-def _level(files: Sequence[DistributionFile], target: Target) -> tuple[str, tuple[tuple[int, int], ...]]:
+def _level(
+    files: Sequence[DistributionFile], target: Target
+) -> tuple[tuple[int, int] | None, tuple[tuple[int, int], ...]]:
     """Return the oldest newer system that has a file for the target's Python, else for others, and for which."""
-    option = _LEVELS.get(target.os)
+    option = LEVELS.get(target.os)
     if option is None:
-        return "", ()
+        return None, ()
     now = getattr(target, option)
     named = {(int(item[1]), int(item[2])) for file in files for item in _LEVEL.finditer(file.filename)}
     newer = {
-        f"{option} {level[0]}.{level[1]}": replace(target, glibc=level)
-        if option == "glibc"
-        else replace(target, macos=level)
+        level: replace(target, glibc=level) if option == "glibc" else replace(target, macos=level)
         for level in sorted(item for item in named if item > now)
     }
     for level, other in newer.items():
         if any(can_use(file, other) for file in files):
             return level, ()
     found = ((level, pythons) for level, other in newer.items() if (pythons := _pythons(files, other)))
-    return next(found, ("", ()))
+    return next(found, (None, ()))
 
 
 def _tags(file: DistributionFile) -> frozenset[Tag]:

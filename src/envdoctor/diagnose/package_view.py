@@ -38,6 +38,11 @@ class Place(enum.Enum):
     ASKED = "asked"
     """Pinned exactly by a person, where no resolution exists; other packages are unknown there."""
 
+    @property
+    def words(self) -> str:
+        """What evidence says of it."""
+        return _WHERE[self]
+
 
 _WHERE = {Place.PLAN: "in the resolution", Place.INSTALLED: "installed", Place.ASKED: "asked for"}
 
@@ -75,7 +80,7 @@ class PackageView:
     @property
     def where(self) -> str:
         """Words for the place."""
-        return _WHERE[self.place]
+        return self.place.words
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,19 @@ from envdoctor.model.file_table import tags_of
 from envdoctor.model.requirement import endless_number
 from envdoctor.model.target import Target
 
-__all__ = ["Compatibilities", "Compatibility", "admits", "admits_python", "admitted_minors", "can_use", "compatibility"]
+__all__ = [
+    "KNOWN_PYTHONS",
+    "Compatibilities",
+    "Compatibility",
+    "admits",
+    "admits_python",
+    "admitted_minors",
+    "can_use",
+    "compatibility",
+]
 
-_MINORS = tuple((3, minor) for minor in range(8, 15))
+KNOWN_PYTHONS = tuple((3, minor) for minor in range(8, 15))
+"""The versions that a target may have, oldest first."""
 _PATCHES = (*range(41), 99)
 """No CPython 3 has had a patch release above 3.x.30; 99 stands for all that may come."""
 _SDIST_RANK = 1_000_000
@@ -30,7 +40,7 @@ def admits(requires_python: SpecifierSet, python: tuple[int, int]) -> bool:
 
 def admitted_minors(requires_python: SpecifierSet) -> tuple[tuple[int, int], ...]:
     """Return the minor versions that envdoctor knows and that are admitted, oldest first."""
-    return tuple(python for python in _MINORS if admits(requires_python, python))
+    return tuple(python for python in KNOWN_PYTHONS if admits(requires_python, python))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from envdoctor.model.compatibility import admits, admitted_minors
+from envdoctor.model.compatibility import KNOWN_PYTHONS, admits, admitted_minors
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 from envdoctor.model.fact import Facts, FactState
@@ -35,7 +35,7 @@ __all__ = [
     "torch_of_facts",
 ]
 
-_OLDEST, _NEWEST = (3, 8), (3, 14)
+_OLDEST, _NEWEST = KNOWN_PYTHONS[0], KNOWN_PYTHONS[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,6 @@ def host_target() -> Target:
     return Target(os=found, arch=Arch.X86_64 if x86 else arm, python=(python[0], python[1]))
 
 
-_OLDEST, _NEWEST = (3, 8), (3, 14)
 _OF_ARM = re.compile(r"\b(GB10|GH200|GB200|GB300|Thor|Orin|Xavier|Tegra)\b")
 _SYSTEMS = {"win32": "windows", "linux": "linux", "darwin": "macos"}
 

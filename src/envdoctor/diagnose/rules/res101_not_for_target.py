@@ -29,7 +29,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.examination import Examination, line_of
-from envdoctor.diagnose.file_reach import Reach, in_words, pythons_in_words, reach_of, span_in_words
+from envdoctor.diagnose.file_reach import LEVELS, Reach, in_words, pythons_in_words, reach_of, span_in_words
 from envdoctor.diagnose.module_owners import family_of, meant_by, one_to_keep
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import DistributionFile, RejectionKind
@@ -187,7 +187,7 @@ def _remedy(
         words = f"{way}; on Python {files.target.python_version}, {near}" if near else way
         return Remedy(words, commands=(Command("check", f"{shared[-1][0]}.{shared[-1][1]}"),) if shared else ())
     if files.reach.level:
-        return Remedy(_newer_system(name, files, near))
+        return Remedy(_newer_system(name, files, files.reach.level, near))
     where = in_words(files.reach.platforms) or "no platform at all"
     source = "a source distribution" if files.reach.source else "no source distribution"
     have = f"no Python helps: `{name}` {asked} has wheels for {where}, and {source}"
@@ -198,9 +198,9 @@ def _remedy(
     return Remedy(f"{have}; {near}; or {own}" if near else f"{have}; {own}")
 
 
-def _newer_system(name: str, files: _Files, near: str) -> str:
+def _newer_system(name: str, files: _Files, newer: tuple[int, int], near: str) -> str:
     """Return which newer glibc or macOS has a file, and with which Python where the target's has none there either."""
-    option, _, level = files.reach.level.partition(" ")
+    option, level = LEVELS[files.target.os], f"{newer[0]}.{newer[1]}"
     asked, system = span_in_words(files.asked), f"{_SYSTEMS[option]} {level} or later"
     have, said = f"`{name}` {asked} has a file for {_place(files.target)} with {system}", f"--{option} {level}"
     if pythons := files.reach.with_level:

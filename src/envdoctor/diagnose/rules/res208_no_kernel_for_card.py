@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination, card_architectures
-from envdoctor.diagnose.package_view import PackageView, Scene, scenes
+from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import advice_for_card
 from envdoctor.diagnose.wheel_facts import KernelSet, code_of, shipped_wheel_facts
@@ -43,7 +43,7 @@ def _kernels(examination: Examination, scene: Scene) -> KernelSet | None:
     listed = examination.facts.value("torch.arch_list")
     if torch is None:
         return None
-    if scene.place is not None and scene.place.value == "installed" and listed:
+    if scene.place is Place.INSTALLED and listed:
         items = tuple(map(str, listed))
         ptx = next((item for item in items if item.startswith("compute_")), None)
         return KernelSet("torch", torch.label or "", "", items, ptx, evidence="torch.cuda.get_arch_list()")
