@@ -8,7 +8,6 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
@@ -200,8 +199,6 @@ class RejectionKind(enum.Enum):
     NO_METADATA = "no-metadata"
     NOT_FOUND = "not-found"
     """The index has no such project."""
-    EXCLUDED = "excluded"
-    """The specifier or the profile leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,17 +222,11 @@ class Candidate:
     version: Version
     files: tuple[DistributionFile, ...]
     yanked: bool = False
-    rejections: tuple[Rejection, ...] = field(default=(), compare=False)
 
     @property
     def file(self) -> DistributionFile:
         """The preferred file: the best-ranked wheel, else the sdist."""
         return self.files[0]
-
-    @property
-    def source_only(self) -> bool:
-        """True when no wheel fits the target."""
-        return self.files[0].kind is FileKind.SDIST
 
 
 def unknown_file(kind: UnknownKind, file: DistributionFile, cause: str = "") -> Unknown:

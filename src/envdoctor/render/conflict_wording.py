@@ -41,7 +41,6 @@ _REJECTIONS = {
     RejectionKind.TOO_NEW: "newer than the date allowed",
     RejectionKind.NO_METADATA: "its metadata could not be read",
     RejectionKind.NOT_FOUND: "the index has no such project",
-    RejectionKind.EXCLUDED: "left out",
 }
 
 
