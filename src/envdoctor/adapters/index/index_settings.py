@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from packaging.utils import NormalizedName
 
+from envdoctor.model.candidate import DistributionFile, ProjectPage, Rejection, RejectionKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import mirror_variable
 from envdoctor.model.profile import BoundIndex
@@ -24,6 +25,7 @@ __all__ = [
     "cutoff_text",
     "patience_of",
     "replaced_url",
+    "without_late",
 ]
 
 PATIENCE_VARIABLE = "ENVDOCTOR_INDEX_TIMEOUT"
@@ -135,6 +137,26 @@ def cutoff_text(value: str | datetime | None) -> str | None:
         return _first_too_new(value)
     except (ValueError, OverflowError):
         raise IndexSettingsError(f"`{value}` is no date of ISO 8601, such as 2026-01-31") from None
+
+
+def without_late(page: ProjectPage, cutoff: str | None) -> tuple[ProjectPage, tuple[Rejection, ...]]:
+    """Return the page without the files that are too new, and those. Whole seconds of ISO 8601 in UTC compare as text.
+
+    ``cutoff``: as ``cutoff_text`` returns it.
+    """
+    if cutoff is None:
+        return page, ()
+    kept: list[DistributionFile] = []
+    late: list[DistributionFile] = []
+    for file in page.files:
+        time = file.upload_time
+        (late if time is not None and time[:19] >= cutoff else kept).append(file)
+    if not late:
+        return page, ()
+    too_new = (
+        Rejection(RejectionKind.TOO_NEW, page.name, f.version, f.filename, f"uploaded {f.upload_time}") for f in late
+    )
+    return replace(page, files=tuple(kept)), tuple(too_new)
 
 
 def _first_too_new(value: str | datetime) -> str:

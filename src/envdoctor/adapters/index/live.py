@@ -36,7 +36,7 @@ from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.files import FileReader, file_key
-from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text
+from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text, without_late
 from envdoctor.adapters.index.metadata_text import MetadataRecord
 from envdoctor.adapters.index.repository_files import RepositoryReader
 from envdoctor.adapters.index.routing import Confused, Router, Sources
@@ -51,7 +51,6 @@ from envdoctor.model.candidate import (
     MetadataSource,
     ProjectPage,
     Rejection,
-    RejectionKind,
 )
 from envdoctor.model.unknown import Unknown
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, Progress, ProjectNotFound
@@ -283,18 +282,10 @@ class LiveIndex:
         return self._admissible(self._router.page(name))
 
     def _admissible(self, page: ProjectPage) -> ProjectPage:
-        """Take out files that are too new. Whole seconds of ISO 8601 in UTC compare as text."""
-        cutoff = self._cutoff
-        if cutoff is None:
-            return page
-        if any(file.upload_time is None for file in page.files):
+        """Take out files that are too new."""
+        if self._cutoff is not None and any(file.upload_time is None for file in page.files):
             self.note(f"index `{page.index}` gives no upload times for all files: those are not excluded as too new")
-        late = [file for file in page.files if file.upload_time is not None and file.upload_time[:19] >= cutoff]
-        if not late:
-            return page
-        self._too_new[page.name] = tuple(
-            Rejection(RejectionKind.TOO_NEW, page.name, f.version, f.filename, f"uploaded {f.upload_time}")
-            for f in late
-        )
-        left_out = {id(file) for file in late}
-        return replace(page, files=tuple(file for file in page.files if id(file) not in left_out))
+        kept, too_new = without_late(page, self._cutoff)
+        if too_new:
+            self._too_new[page.name] = too_new
+        return kept

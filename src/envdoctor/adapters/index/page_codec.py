@@ -18,6 +18,7 @@ import struct
 import sys
 import zlib
 from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,7 @@ __all__ = [
     "SIDE_ODD",
     "Pairs",
     "decode_page",
+    "pairs_of",
     "version_of",
 ]
 
@@ -164,10 +166,10 @@ class _FileReader:
         return replace(
             file,
             url=head["w"].get(row) or file.url,
-            hashes=_pairs(head["x"][row]) if row in head["x"] else file.hashes,
+            hashes=pairs_of(head["x"][row]) if row in head["x"] else file.hashes,
             upload_time=head["z"].get(row, file.upload_time),
             yanked=head["y"].get(row),
-            sidecar_hashes=_pairs(head["m"][row]) if row in head["m"] else file.sidecar_hashes,
+            sidecar_hashes=pairs_of(head["m"][row]) if row in head["m"] else file.sidecar_hashes,
         )
 
 
@@ -186,5 +188,6 @@ def version_of(text: str) -> Version:
     return version
 
 
-def _pairs(stored: list[list[str]]) -> Pairs:
+def pairs_of(stored: Iterable[Sequence[str]]) -> Pairs:
+    """Return hashes, which JSON keeps as lists, as the pairs that they are."""
     return tuple((name, digest) for name, digest in stored)

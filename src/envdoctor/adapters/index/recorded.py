@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text
+from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text, without_late
 from envdoctor.adapters.index.recording_format import HOST, file_of, index_unknown, metadata_of, unread_unknown
 from envdoctor.adapters.index.recording_reader import BadRecording, read_about, read_document
 from envdoctor.adapters.index.workers import Stopwatch
@@ -21,7 +20,6 @@ from envdoctor.model.candidate import (
     FileKind,
     ProjectPage,
     Rejection,
-    RejectionKind,
     unknown_file,
 )
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
@@ -155,17 +153,10 @@ class RecordedIndex:
         return ProjectPage(name, files, table.get("index", "default"), tuple(table.get("skipped", ())), unread)
 
     def _admissible(self, page: ProjectPage) -> ProjectPage:
-        cutoff = self._cutoff
-        late = [
-            f for f in page.files if cutoff is not None and f.upload_time is not None and f.upload_time[:19] >= cutoff
-        ]
-        if not late:
-            return page
-        self._too_new[page.name] = tuple(
-            Rejection(RejectionKind.TOO_NEW, page.name, f.version, f.filename, f"uploaded {f.upload_time}")
-            for f in late
-        )
-        return replace(page, files=tuple(file for file in page.files if file not in late))
+        kept, too_new = without_late(page, self._cutoff)
+        if too_new:
+            self._too_new[page.name] = too_new
+        return kept
 
 
 def _missing(url: str, cause: str, kind: UnknownKind = UnknownKind.UNREACHABLE) -> IndexUnavailable:

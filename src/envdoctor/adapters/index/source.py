@@ -16,7 +16,7 @@ from packaging.utils import NormalizedName
 from envdoctor.adapters.index.archive_bytes import local_path
 from envdoctor.adapters.index.cache import Cache, CachedPage
 from envdoctor.adapters.index.credentials import origin_of, without_credentials
-from envdoctor.adapters.index.page_codec import NOT_A_PAGE, decode_page
+from envdoctor.adapters.index.page_codec import NOT_A_PAGE, decode_page, pairs_of
 from envdoctor.adapters.index.page_encoding import encode_page
 from envdoctor.adapters.index.page_listing import (
     ACCEPT,
@@ -220,12 +220,8 @@ def _unpacked(body: bytes) -> list[FileRow] | None:
     except NOT_A_PAGE:
         return None
     return [
-        row._replace(hashes=_pairs(row.hashes), sidecar_hashes=_pairs(row.sidecar_hashes)) for row in rows
+        row._replace(hashes=pairs_of(row.hashes), sidecar_hashes=pairs_of(row.sidecar_hashes)) for row in rows
     ]  # fmt: skip
-
-
-def _pairs(stored: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, digest) for name, digest in stored)
 
 
 def _directory_rows(folder: Path) -> list[FileRow]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledEnvironment, ProblemKind
 from envdoctor.model.finding import Finding, Remedy, Severity
@@ -32,13 +33,9 @@ def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     if open_questions:
         yield RULE.finding(
             subject=open_questions[0].subject,
-            message=f"`{environment.source}` output does not tell {_joined([item.detail for item in open_questions])}",
+            message=f"`{environment.source}` output does not tell {in_words([item.detail for item in open_questions])}",
             remedy=Remedy("Check the environment on its machine, or send `python -m pip inspect` for its requirements"),
         )
-
-
-def _joined(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 RULE = Rule.of(__name__, __doc__, Severity.INFO, find, about=SubjectKind.ENVIRONMENT)
