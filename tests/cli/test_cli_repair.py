@@ -7,11 +7,20 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cli_running import run
+from packaging.specifiers import SpecifierSet
 
+from envdoctor.model.override import Override
+from envdoctor.model.repair import Repair
+from envdoctor.model.report import Report, Setting
+from envdoctor.verbs.project_inputs import read
+from envdoctor.verbs.project_repair import changes_of_repairs, project_repair, write_repair
+from envdoctor.verbs.scope import scope_of_project
+from envdoctor.verbs.settings import Settings
 from song_maker import ON_ITS_INDEX
 
 ROOT = Path(__file__).parents[2]
@@ -95,6 +104,58 @@ def test_json_says_what_would_change(capsys: pytest.CaptureFixture[str], example
     assert code == 0
     assert (document["schema"], document["repair"], document["written"]) == ("envdoctor.repair/1", "R1", False)
     assert [file["path"] for file in document["files"]] == ["requirements.txt"]
+
+
+LABELLED = "https://index.example/whl/cu128"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        pytest.param(
+            "torch==2.0.1\n",
+            "torch==2.7.1\n",
+            ("`torch==2.7.1` is without `+cu128`: the project's files name no index with that build",),
+            id="no index",
+        ),
+        pytest.param(
+            "--extra-index-url https://index.example/whl/cpu\ntorch>=2,<2.1\n",
+            "torch==2.7.1\n",
+            ("`torch==2.7.1` is without `+cu128`: the project's files name no index with that build",),
+            id="of another build",
+        ),
+        pytest.param(f"--extra-index-url {LABELLED}\ntorch==2.0.1\n", "torch==2.7.1+cu128\n", (), id="its index"),
+        pytest.param("torch==2.0.1+cu128\n", "torch==2.7.1+cu128\n", (), id="written before"),
+    ],
+)
+def test_a_line_has_the_label_of_a_build_where_the_files_name_its_index(
+    text: str, line: str, said: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "requirements.txt").write_text(text, encoding="utf-8")
+    project = read(tmp_path, None, Settings())
+    (asked,) = project.requirements
+    override = Override(replace(asked, specifier=SpecifierSet("==2.7.1+cu128")), (asked,))
+    scope = scope_of_project(project, None, (), ())
+    made = project_repair(tmp_path, Repair("R1", (override,), ()), scope)
+    (change,) = made.changes
+    assert change.after.splitlines(keepends=True)[-1] == line
+    assert made.repair.cautions == said
+    # What is read afterwards is what the repair wants, or nothing would be written.
+    write_repair(tmp_path, made, project, lambda: read(tmp_path, None, Settings()), print)
+    assert (tmp_path / "requirements.txt").read_text(encoding="utf-8") == change.after
+
+
+def test_where_the_build_is_is_said_as_far_as_it_is_known(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch==2.0.1\n", encoding="utf-8")
+    project = read(tmp_path, None, Settings())
+    (asked,) = project.requirements
+    override = Override(replace(asked, specifier=SpecifierSet("==2.7.1+cu128")), (asked,))
+    known = (Setting("index", "https://user:secret@index.example/whl/cu128", "a profile"),)
+    report = Report("check", repairs=(Repair("R1", (override,), ()),), scope=scope_of_project(project, None, known, ()))
+    (caution,) = project_repair(tmp_path, report.repairs[0], report.scope).repair.cautions
+    assert caution.endswith(f"; it is on {LABELLED}")
+    # SARIF and HTML carry the same change.
+    assert changes_of_repairs(report)["R1"][0].after == "torch==2.7.1\n"
 
 
 def test_a_number_that_is_none_is_a_fault_of_use(capsys: pytest.CaptureFixture[str], example: Path) -> None:

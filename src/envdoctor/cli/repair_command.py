@@ -87,7 +87,7 @@ def repair(
             if format is opt.PageFormat.JSON:
                 write_document("repair", repair=None, files=[], cautions=[], by_hand=[], written=False)
             raise typer.Exit(code_without_repair(report))
-        made = project_repair(_root(project), chosen)
+        made = project_repair(_root(project), chosen, report.scope)
         if write and made.changes and request.project is not None:
             write_repair(
                 _root(project),

@@ -108,6 +108,8 @@ class Scope:
     """Lists that nobody asked for; they decide nothing."""
     environments: tuple[str, ...] = ()
     index_settings: tuple[Setting, ...] = ()
+    own_indexes: tuple[str, ...] = ()
+    """URLs of those that the project's own files name for all of it."""
     target_facts: tuple[Setting, ...] = ()
     root: str = ""
     """The folder that paths of the report are relative to; empty where no project was read."""

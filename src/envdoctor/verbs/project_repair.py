@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from packaging.specifiers import SpecifierSet
+
 from envdoctor.adapters.project.editing import Edit, NotEditable, edited
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.index_url import bare_url, label_of
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.project import Project
 from envdoctor.model.repair import FileChange, Repair
-from envdoctor.model.report import Report, exit_code
+from envdoctor.model.report import Report, Scope, exit_code
 from envdoctor.model.requirement import Requirement
 from envdoctor.ports import Tell, UsageError
 
@@ -69,12 +72,14 @@ def changes_of_repairs(report: Report) -> dict[str, tuple[FileChange, ...]]:
     """Return what each repair of a report changes in the project's files, by its id; nothing is written."""
     if report.parts or not report.scope.root:
         return {}
-    found = {repair.id: project_repair(Path(report.scope.root), repair).changes for repair in report.repairs}
+    root = Path(report.scope.root)
+    found = {repair.id: project_repair(root, repair, report.scope).changes for repair in report.repairs}
     return {name: changes for name, changes in found.items() if changes}
 
 
-def project_repair(root: Path, repair: Repair) -> ProjectRepair:
+def project_repair(root: Path, repair: Repair, scope: Scope) -> ProjectRepair:
     """Return the changes that a repair makes to files below ``root``; nothing is written."""
+    repair = _installable(repair, scope)
     edits: dict[str, list[Edit]] = {}
     by_hand: list[str] = []
     added: list[Override] = []
@@ -100,6 +105,38 @@ def project_repair(root: Path, repair: Repair) -> ProjectRepair:
     # A line that was written by this repair before says what is wanted.
     changes = tuple(item for item in made if isinstance(item, FileChange) and item.before != item.after)
     return ProjectRepair(repair, changes, tuple(dict.fromkeys(by_hand)), added_to)
+
+
+def _installable(repair: Repair, scope: Scope) -> Repair:
+    """Return a repair without the labels of builds (``+cu132``) for which the files name no index, and say so.
+
+    A line with such a label can be installed from no index that they name; without it, it means each build.
+    """
+    overrides: list[Override] = []
+    cautions = list(repair.cautions)
+    for override in repair.overrides:
+        label = _label(override.requirement)
+        own = {label_of(url) for url in (*scope.own_indexes, *(line.index_url or "" for line in override.sets_aside))}
+        if not label or label in own or label in map(_label, override.sets_aside):
+            overrides.append(override)
+            continue
+        plain = replace(override.requirement, specifier=SpecifierSet(_public(override.requirement)))
+        overrides.append(replace(override, requirement=plain))
+        urls = (bare_url(setting.value) for setting in scope.index_settings if label_of(setting.value) == label)
+        place = next((f"; it is on {url}" for url in urls), "")
+        pin = f"{plain.name}{plain.specifier}"
+        cautions.append(f"`{pin}` is without `+{label}`: the project's files name no index with that build{place}")
+    return replace(repair, overrides=tuple(overrides), cautions=tuple(cautions))
+
+
+def _label(requirement: Requirement) -> str:
+    """Return the local label of the version that a requirement pins; empty where it has none."""
+    return next((clause.version.partition("+")[2] for clause in requirement.specifier if "+" in clause.version), "")
+
+
+def _public(requirement: Requirement) -> str:
+    clauses = ((clause.operator, clause.version.partition("+")[0]) for clause in requirement.specifier)
+    return ",".join(f"{operator}{version}" for operator, version in clauses)
 
 
 def _stands_here(line: Requirement) -> bool:

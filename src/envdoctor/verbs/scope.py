@@ -38,6 +38,7 @@ def scope_of_project(
         asked=read.asked,
         environments=(environment.root,) if environment is not None and environment.root else (),
         index_settings=indexes,
+        own_indexes=tuple(option.url for option in read.index_options if option.url),
         target_facts=target,
         root=read.root,
     )
