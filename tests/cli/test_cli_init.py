@@ -77,6 +77,12 @@ def test_the_commented_settings_are_right_as_they_stand(tmp_path: Path) -> None:
     assert settings.waivers[0].rule == "RES102"
 
 
+def test_without_a_hook_nothing_is_said_of_pre_commit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", str(tmp_path), "--no-hook"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert said == [f"wrote {tmp_path / 'pyproject.toml'}", f"next: envdoctor check {tmp_path}"]
+
+
 def test_line_endings_stay(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes(PYPROJECT.replace("\n", "\r\n").encode())
     main(["init", str(tmp_path), "--no-hook", "--quiet"])
@@ -269,7 +275,8 @@ def test_paths_are_told_without_detours_and_the_next_command_names_the_project(
     assert main(["init", str(Path("other", "..", "project"))]) == 0
     written = [Path("project", name) for name in ("pyproject.toml", ".pre-commit-config.yaml")]
     lines = capsys.readouterr().err.splitlines()
-    assert lines == [*(f"wrote {path}" for path in written), "next: envdoctor check project"]
+    install = "the hook runs on commits once `pre-commit install` was typed in the repository, in each clone anew"
+    assert lines == [*(f"wrote {path}" for path in written), install, "next: envdoctor check project"]
     monkeypatch.chdir(tmp_path / "other")
     assert main(["init", "."]) == 0
     assert capsys.readouterr().err.splitlines()[-1] == "next: envdoctor check ."

@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _EPILOG = (
     "Examples: `envdoctor init` here; `envdoctor init --profile rvc-zluda`; `envdoctor init --no-hook` leaves "
-    "pre-commit alone. What a file has already is kept as it is."
+    "pre-commit alone. What a file has already is kept as it is. `pre-commit install` makes git run the hook."
 )
 
 
@@ -40,6 +40,5 @@ def init(
         write_document("init", written=[str(path) for path in files])
         return
     if not quiet:
-        for path in files:
-            say(f"wrote {path}")
-        say(f"next: {next_of_init(project)}" if files else "nothing to write: the settings and the hook are there")
+        for line in (*(f"wrote {path}" for path in files), *next_of_init(project, files)):
+            say(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from envdoctor.ports import Tell, UsageError
@@ -13,6 +13,7 @@ from envdoctor.verbs.next_command import Typed
 
 __all__ = ["files_of_init", "next_of_init", "profile_for"]
 
+_HOOK_FILE = ".pre-commit-config.yaml"
 _SETTINGS = """[tool.envdoctor]
 # The stack, and the card that it is for; `envdoctor profiles list` names them.
 {profile}
@@ -37,14 +38,19 @@ def files_of_init(project: Path, profile: str | None, *, hook: bool) -> Mapping[
     found = {project / "pyproject.toml": _with_settings(project / "pyproject.toml", profile)}
     if hook:
         root = _repository(project)
-        path, where = root / ".pre-commit-config.yaml", os.path.relpath(project, root).replace(os.sep, "/")
+        path, where = root / _HOOK_FILE, os.path.relpath(project, root).replace(os.sep, "/")
         found[path] = with_hook(path, _text(path), where)
     return {_shown(path, project): text for path, text in found.items() if text is not None}
 
 
-def next_of_init(project: Path) -> str:
-    """Return the command to type once the files are written."""
-    return Typed(_shown(project, project)).command("check")
+def next_of_init(project: Path, files: Collection[Path]) -> Iterator[str]:
+    """Yield what there is to do once the files are written."""
+    if not files:
+        yield "nothing to write: the settings and the hook are there"
+        return
+    if any(path.name == _HOOK_FILE for path in files):
+        yield "the hook runs on commits once `pre-commit install` was typed in the repository, in each clone anew"
+    yield f"next: {Typed(_shown(project, project)).command('check')}"
 
 
 def _shown(path: Path, project: Path) -> Path:
