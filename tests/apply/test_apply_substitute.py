@@ -129,7 +129,9 @@ def test_a_plan_that_builds_offers_it(folder: Path, capsys: pytest.CaptureFixtur
     assert "`webrtcvad` is built from source; `webrtcvad-wheels` has wheels" in capsys.readouterr().out
     need = shipped_wheel_facts().build_need("webrtcvad", Version("2.0.10"))
     assert need is not None
-    assert need.way_around.endswith("`--substitute webrtcvad` takes it")
+    # `check`, which shows it, has no such option.
+    verbs = "`envdoctor lock --substitute webrtcvad` takes it, as `envdoctor fix` does with that option"
+    assert need.way_around.endswith(f"; {verbs}")
 
 
 def test_a_repair_writes_it_into_the_file_and_undo_takes_it_back(

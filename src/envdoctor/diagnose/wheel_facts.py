@@ -108,7 +108,8 @@ class BuildNeed:
     @property
     def way_around(self) -> str:
         """What to do instead of the build, in words; empty where nothing is known."""
-        option = f"; `--substitute {self.package}` takes it" if self.substitute else ""
+        typed = f"`envdoctor lock --substitute {self.package}` takes it, as `envdoctor fix` does with that option"
+        option = f"; {typed}" if self.substitute else ""
         return f"{self.instead}{option}"
 
     def is_in_vain(self, target: Target | None) -> bool:
