@@ -96,6 +96,7 @@ def test_line_endings_stay(tmp_path: Path) -> None:
         ("pyproject.toml", "x = ", "invalid TOML"),
         ("pyproject.toml", "tool = {}\n", "write the settings by hand"),
         (".pre-commit-config.yaml", "repos: [\n", "invalid YAML"),
+        (".pre-commit-config.yaml", "repos:\nday: 2026-02-30\n", "invalid YAML"),
         (".pre-commit-config.yaml", "- a\n", "it has no keys"),
         (".pre-commit-config.yaml", "{repos: []}\n", "in braces"),
         (".pre-commit-config.yaml", "repos: [{repo: meta, hooks: [{id: identity}]}]\n", "in brackets"),

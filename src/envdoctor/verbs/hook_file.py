@@ -65,7 +65,7 @@ def with_hook(path: Path, text: str, where: str) -> str | None:
         if not _is_added(old, yaml.safe_load(after), where):
             by_hand = f"add it to the list under `repos:` by hand:\n{_block(place, where)}"
             raise UsageError(f"`{path}`: the hook cannot be added without a change to the rest; {by_hand}")
-    except (yaml.YAMLError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that is none.
         raise UsageError(f"`{path}`: invalid YAML: {error}") from error
     except _NotExtendedError as error:
         raise UsageError(f"`{path}`: {error}; change that by hand, then type the command again") from error
