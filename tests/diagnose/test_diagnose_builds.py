@@ -127,6 +127,20 @@ def test_the_remedy_names_a_release_that_has_the_backend() -> None:
     assert cpu.severity is Severity.WARNING
 
 
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("linux/x86_64/3.12/xpu", "take bitsandbytes>=0.48,<=0.50.2, "),
+        ("windows/x86_64/3.12/xpu", "take bitsandbytes>=0.48.2,<=0.50.2, "),
+        ("windows/x86_64/3.12/rocm", "take bitsandbytes>=0.50,<=0.50.2, "),
+    ],
+)
+def test_the_remedy_names_all_releases_that_have_the_backend(target: str, said: str) -> None:
+    (finding,) = found("RES202", resolved("bitsandbytes==0.45.5"), target=target)
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith(said)
+
+
 @pytest.mark.parametrize(("torch", "said"), [("2.1.2+rocm5.6", True), ("2.9.1+rocm6.4", False)])
 def test_the_remedy_says_that_the_release_needs_another_torch(torch: str, *, said: bool) -> None:
     wheels = ["bitsandbytes-0.45.5-py3-none-any.whl", "bitsandbytes-0.50.2-py3-none-any.whl"]

@@ -152,11 +152,13 @@ def _torch_for(examination: Examination, target: Target, version: Version) -> st
 
 def _newer_bitsandbytes(examination: Examination, target: Target) -> str:
     rows = [item for item in shipped_wheel_facts().devices if item.speaks_of("bitsandbytes", target)]
-    fitting = next((item.version for item in rows if target.backend.value in item.backends), None)
-    if fitting is None:
+    fitting = [item.version for item in rows if target.backend.value in item.backends]
+    if not fitting:
         return f"leave it out: no release that is known has a library for {target.backend.value} here"
-    needs = _torch_asked_by(examination, fitting)
-    return f"take bitsandbytes{fitting}, whose wheels have a library for {target.backend.value}{needs}"
+    # Rows follow one another: from where the first begins to where the last ends.
+    asked = ",".join((fitting[0].partition(",")[0], fitting[-1].rpartition(",")[2]))
+    needs = _torch_asked_by(examination, asked)
+    return f"take bitsandbytes{asked}, whose wheels have a library for {target.backend.value}{needs}"
 
 
 def _torch_asked_by(examination: Examination, fitting: str) -> str:
