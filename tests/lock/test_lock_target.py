@@ -64,23 +64,67 @@ def test_on_another_target_it_accepts_nothing_and_is_named(
     assert (code, document["verdict"]) == (1, "broken")
     assert [finding["waived"] for finding in document["findings"] if finding["rule"] == "RES001"] == [None]
     (row,) = not_read(document)
-    assert row["reason"] == "a lock for another target: linux x86_64, Python 3.11"
+    assert row["reason"] == "a lock for another target: linux x86_64, Python 3.11, no GPU backend named"
 
 
 def test_readers_are_told_whose_lock_lies_there(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["check", str(locked), *MADE_FOR, "--target-os", "windows"])
     said = " ".join(capsys.readouterr().out.split())
-    assert "not read pylock.toml (a lock for another target: linux x86_64, Python 3.11)" in said
+    assert "not read pylock.toml (a lock for another target: linux x86_64, Python 3.11, no GPU backend named)" in said
 
 
 def test_a_lock_for_another_target_in_its_place_says_so(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lock", str(locked), *MADE_FOR, "--target-python", "3.12"]) == 0
     said = capsys.readouterr().err
-    assert "`pylock.toml` is a lock for linux x86_64, Python 3.11: nothing that it accepts counts here" in said
+    made_for = "linux x86_64, Python 3.11, no GPU backend named"
+    assert f"`pylock.toml` is a lock for {made_for}: nothing that it accepts counts here" in said
     assert main(["lock", str(locked), *MADE_FOR, "--target-python", "3.12"]) == 0
     assert "is a lock for" not in capsys.readouterr().err
     assert report(locked, capsys, "--target-python", "3.12")[0] == 0
     assert report(locked, capsys)[0] == 1
+
+
+def test_a_lock_that_is_only_compared_takes_nobodys_place(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (locked / "pylock.toml").read_bytes()
+    assert main(["lock", str(locked), *MADE_FOR, "--target-python", "3.12", "--check"]) == 1
+    assert "one that is written here takes its place" in capsys.readouterr().err
+    assert (locked / "pylock.toml").read_bytes() == before
+
+
+@pytest.mark.parametrize("named", [["--target-backend", "cuda"], ["--gpu", "RTX 5080"]], ids=["named", "card"])
+def test_where_nobody_names_a_backend_that_of_the_lock_is_kept(
+    index: LoopbackIndex, locked: Path, capsys: pytest.CaptureFixture[str], named: list[str]
+) -> None:
+    def backend() -> str:
+        read = parse_lock((locked / "pylock.toml").read_text(encoding="utf-8"), "pylock.toml")
+        return read.targets[0]["backend"]
+
+    assert main(["lock", str(locked), *MADE_FOR, *named, "--quiet"]) == 0
+    assert backend() == "cuda"
+    assert main(["lock", str(locked), *MADE_FOR, "--check"]) == 0
+    (locked / "requirements.txt").write_text("gamma==1.0\nbeta==2.0\nalpha\n", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["lock", str(locked), *MADE_FOR, "--check"]) == 1
+    assert "--target-backend cuda" in capsys.readouterr().err
+    assert main(["lock", str(locked), *MADE_FOR, "--format", "json", "--quiet"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["target"]["backend"], document["scope"]["target_from"]["backend"]) == ("cuda", "pylock.toml")
+    assert backend() == "cuda"
+    assert report(locked, capsys, "--target-backend", "cuda")[0] == 0
+    assert main(["lock", str(locked), *MADE_FOR, "--target-backend", "cpu", "--quiet"]) == 0
+    assert backend() == "cpu"
+    assert main(["lock", str(locked), *MADE_FOR, "--target-python", "3.12", "--quiet"]) == 0
+    assert backend() == "unknown"
+
+
+def test_the_backend_of_a_lock_is_not_kept_against_the_card(
+    locked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    windows = [*MADE_FOR, "--target-os", "windows"]
+    assert main(["lock", str(locked), *windows, "--target-backend", "cuda", "--quiet"]) == 0
+    assert main(["lock", str(locked), *windows, "--gpu", "RX 7900 XTX", "--quiet"]) == 0
+    read = parse_lock((locked / "pylock.toml").read_text(encoding="utf-8"), "pylock.toml")
+    assert read.targets[0]["backend"] == "unknown"
 
 
 def test_a_repair_that_was_chosen_for_one_target_is_nobodys_choice_on_another(
@@ -157,12 +201,47 @@ def test_a_joined_lock_is_for_each_of_its_targets_and_no_other(
         ("environments = [\"sys_platform == 'win32'\", \"sys_platform == 'linux'\"]", True, True),
         ('requires-python = ">=3.12"', False, False),
         ('requires-python = ">=3.11.4"', True, True),
+        ("environments = [\"python_full_version >= '3.11.4'\"]", True, True),
+        ("environments = [\"python_full_version >= '3.12'\"]", False, False),
+        ("environments = [\"implementation_version > '3.11.0' and sys_platform == 'win32'\"]", False, True),
+        ("environments = [\"platform_release >= '5'\"]", True, True),
+        ("environments = [\"'Ubuntu' in platform_version and sys_platform == 'linux'\"]", True, False),
+        ("environments = [\"platform_release == '5' and python_full_version < '3.11'\"]", False, False),
     ],
 )
 def test_a_lock_of_another_tool_is_for_what_it_names(lines: str, on_linux: bool, on_windows: bool) -> None:
     read = parse_lock(f'lock-version = "1.0"\ncreated-by = "other"\n{lines}\npackages = []\n', "pylock.toml")
     assert read.is_for(LINUX) is on_linux
     assert read.is_for(replace(LINUX, os=OperatingSystem.WINDOWS)) is on_windows
+
+
+def test_a_known_patch_release_is_held_to_what_the_lock_names() -> None:
+    lines = "environments = [\"python_full_version >= '3.11.4'\"]\npackages = []\n"
+    read = parse_lock(f'lock-version = "1.0"\ncreated-by = "other"\n{lines}', "pylock.toml")
+    assert not read.is_for(replace(LINUX, python_full="3.11.3"))
+    assert read.is_for(replace(LINUX, python_full="3.11.4"))
+
+
+@pytest.mark.parametrize("value", ["5 '", '"5"'])
+def test_a_release_with_quotes_in_it_is_not_known_either(value: str) -> None:
+    quote = '"' if "'" in value else "'"
+    marker = json.dumps(f"platform_release == {quote}{value}{quote}")
+    lines = f'lock-version = "1.0"\ncreated-by = "other"\nenvironments = [{marker}]\npackages = []\n'
+    assert parse_lock(lines, "pylock.toml").is_for(LINUX)
+
+
+def test_a_lock_without_overrides_is_not_said_to_hold_one(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    packages = "".join(
+        f'[[packages]]\nname = "{name}"\nversion = "{version}"\n[[packages.wheels]]\n'
+        f'url = "http://index.example/{name}-{version}-py3-none-any.whl"\nhashes = {{sha256 = "00"}}\n'
+        for name, version in (("beta", "2.0"), ("gamma", "1.0"))
+    )
+    text = TABLE.format("unknown").replace("packages = []\n", packages).replace('"x"', '"envdoctor 0.1"')
+    (locked / "pylock.toml").write_text(text, encoding="utf-8")
+    main(["check", str(locked), *MADE_FOR])
+    said = capsys.readouterr().out
+    assert "accepted by pylock.toml: it has what each of these lines asks for" in said
+    assert "override recorded" not in said
 
 
 def test_the_headline_says_that_the_conflict_is_accepted_and_by_what(

@@ -103,9 +103,9 @@ def lock(
         substitute=substitute or (),
         groups=opt.group_choice(extra, group, only_group, all_groups=all_groups),
     )
-    typed = replace(session.typed, facts=facts)
     with session:
         outcome = lock_all(session.requests, LockChoice(repair, no_repair), session.index_urls)
+    typed = replace(session.typed, facts=facts).judged_for(session.request.target, outcome.report.target)
     if format is not opt.Format.HUMAN or output is not None:
         report = with_whole_commands(outcome.report, typed)
         write_report(

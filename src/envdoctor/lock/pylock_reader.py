@@ -20,7 +20,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
-from envdoctor.model.compatibility import admits
+from envdoctor.model.compatibility import admits, may_hold_on
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import (
     CommandLineOrigin,
@@ -143,8 +143,8 @@ class LockedProject:
     def made_for(self) -> str:
         """What it was made for, in words."""
         rows = [
-            f"{row['os']} {row['arch']}, Python {row['python']}"
-            + (f", {row['backend']}" if row["backend"] != Backend.UNKNOWN.value else "")
+            f"{row['os']} {row['arch']}, Python {row['python']}, "
+            + (row["backend"] if row["backend"] != Backend.UNKNOWN.value else "no GPU backend named")
             for row in self.targets
         ]
         others = [str(marker) for marker in self.environments] or [f"Python {self.requires_python}"]
@@ -152,8 +152,7 @@ class LockedProject:
 
     def _is_for(self, target: Target) -> bool:
         if not self.targets:
-            environment = target.marker_environment()
-            made = not self.environments or any(may_hold(marker, environment) for marker in self.environments)
+            made = not self.environments or any(may_hold_on(marker, target) for marker in self.environments)
             return made and admits(self.requires_python, target.python)
         mine = target_row(target)
         told = mine if target.backend_named else {key: text for key, text in mine.items() if key != "backend"}

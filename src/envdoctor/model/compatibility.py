@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 
 from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.file_table import tags_of
-from envdoctor.model.requirement import endless_number
+from envdoctor.model.requirement import endless_number, may_hold
 from envdoctor.model.target import Target
+
+if TYPE_CHECKING:
+    from packaging.markers import Marker
 
 __all__ = [
     "KNOWN_PYTHONS",
@@ -22,6 +28,7 @@ __all__ = [
     "admitted_minors",
     "can_use",
     "compatibility",
+    "may_hold_on",
 ]
 
 KNOWN_PYTHONS = tuple((3, minor) for minor in range(8, 15))
@@ -36,6 +43,25 @@ def admits(requires_python: SpecifierSet, python: tuple[int, int]) -> bool:
     """Return whether any patch release of a minor version is admitted."""
     major, minor = python
     return any(requires_python.contains(f"{major}.{minor}.{patch}", prereleases=True) for patch in _PATCHES)
+
+
+_TEXT = r"""(?:"[^"]*"|'[^']*')"""
+_OPERATOR = r" (?:not in|in|[<>=!~]+) "
+_RELEASE = r"\bplatform_(?:release|version)\b"
+_OF_RELEASE = re.compile(f"{_RELEASE}{_OPERATOR}{_TEXT}|{_TEXT}{_OPERATOR}{_RELEASE}")
+_HOLDS = 'os_name != ""'
+
+
+def may_hold_on(marker: Marker, target: Target) -> bool:
+    """Return whether a marker may hold on a target, whose system's release is not known, nor always its patch release.
+
+    What compares a system's release counts as if it held: markers know no negation around it.
+    """
+    from packaging.markers import Marker
+
+    asked = Marker(_OF_RELEASE.sub(_HOLDS, str(marker)))
+    patches = (target.python_full,) if target.python_full else [f"{target.python_version}.{one}" for one in _PATCHES]
+    return any(may_hold(asked, replace(target, python_full=one).marker_environment()) for one in patches)
 
 
 def admitted_minors(requires_python: SpecifierSet) -> tuple[tuple[int, int], ...]:

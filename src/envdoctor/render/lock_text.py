@@ -52,8 +52,8 @@ def _another_target(report: Report) -> Iterator[str]:
     for left in report.scope.not_read:
         if left.reason is LeftOut.ANOTHER_TARGET:
             yield (
-                f"`{left.path}` is a lock for {left.detail}: nothing that it accepts counts here, and this one takes "
-                "its place; `--output-dir` names another folder"
+                f"`{left.path}` is a lock for {left.detail}: nothing that it accepts counts here, and one that is "
+                "written here takes its place; `--output-dir` names another folder"
             )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from packaging.pylock import Pylock
 
 from envdoctor import __version__
+from envdoctor.diagnose.host_needs import card_against
 from envdoctor.lock.joined import join_locks
 from envdoctor.lock.lock_refusals import amiss, left_open, nothing_there, with_hashes
 from envdoctor.lock.pylock_reader import LockError, holds, locked_project, read_pylock, unchanged
@@ -18,9 +19,9 @@ from envdoctor.model.override import Override
 from envdoctor.model.project import ReadingProblem
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair, repair_in_use
-from envdoctor.model.report import Report
+from envdoctor.model.report import Report, Setting
 from envdoctor.model.resolution import Resolution
-from envdoctor.model.target import Target
+from envdoctor.model.target import Backend, Target
 from envdoctor.model.unknown import Unknown
 from envdoctor.ports import UsageError
 from envdoctor.resolve.diagnosis import Diagnosis
@@ -87,6 +88,7 @@ class LockOutcome:
 
 def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str]) -> LockOutcome:
     """Return the lock and its companions for a request; nothing is written here."""
+    request = _for_the_same_backend(request)
     result = diagnose_project(request, repair=choice.repair)
     report = report_of(request, result, command="lock")
     if result.diagnosis is None or request.project is None:
@@ -117,6 +119,21 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
         problems=request.project.problems,
         chosen_before=choice == LockChoice() and _chosen(request, choice, result.target),
     )
+
+
+def _for_the_same_backend(request: CheckRequest) -> CheckRequest:
+    """Return the request for the backend that the lock on disk was made for, where nothing and nobody names another."""
+    target, before = request.target, request.locked
+    if before is None or target.backend_named or target.backend is not Backend.UNKNOWN:
+        return request
+    named = {each: replace(target, backend=each, backend_named=True) for each in Backend}
+    made = [each for each in Backend if before.is_for(named[each], request.python_choices)]
+    # One of another tool is for every backend, a joined one perhaps for several.
+    if len(made) != 1 or made[0] is Backend.UNKNOWN or card_against(made[0], request.facts):
+        return request
+    told = (*request.scope.target_facts, Setting("backend", made[0].value, before.path))
+    scope = replace(request.scope, target_facts=told)
+    return replace(request, target=replace(target, backend=made[0]), scope=scope)
 
 
 def _refusals(

@@ -62,6 +62,12 @@ class Typed:
             words += ["--facts", str(self.facts)] if verb in ("check", "lock") else []
         return shell_line(words, variables)
 
+    def judged_for(self, asked: Target, judged: Target | None) -> Typed:
+        """Return the same with the backend that was taken from the lock on disk, where none was asked for."""
+        if judged is None or judged.backend is asked.backend:
+            return self
+        return replace(self, target=replace(self.target, backend=TargetBackend(judged.backend.value)))
+
     def repair(self, number: str) -> str:
         """Return the command line that shows a repair as a diff."""
         words = ["envdoctor", "repair", number.removeprefix("R"), _path(self.project)]

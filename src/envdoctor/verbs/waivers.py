@@ -20,6 +20,7 @@ __all__ = ["accepted_by_lock", "expired_waivers", "idle_waivers", "waive"]
 _SETTINGS_FILE = "pyproject.toml"
 _SHOWN = 4
 _CORRECT = "name a code or name that `envdoctor rule` lists"
+_NO_OVERRIDE = "it has what each of these lines asks for"
 _TAKE_AWAY = "take it away, unless another target or environment needs it"
 
 
@@ -134,9 +135,10 @@ def _settled(conflicts: Sequence[Conflict], locked: LockedProject) -> dict[str, 
     moves within its file is still the line that was accepted.
     """
     aside = {str(demand) for override in locked.overrides for demand in override.sets_aside}
+    by = "an override recorded in the lock settles it" if locked.overrides else _NO_OVERRIDE
     settled = {}
     for conflict in conflicts:
         demands = [*conflict.core, *(side.requirement for side in conflict.clash.sides)]
         if any(str(demand) in aside for demand in demands) or all(meets(line, locked) for line in conflict.core):
-            settled[conflict.id] = Waiver("an override recorded in the lock settles it", locked.path)
+            settled[conflict.id] = Waiver(by, locked.path)
     return settled
