@@ -6,6 +6,7 @@ import io
 import os
 import tarfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -158,6 +159,17 @@ def test_a_source_archive_that_would_leave_its_folder_is_refused(tmp_path: Path,
         archive.addfile(entry, io.BytesIO())
     with pytest.raises(WrongFile):
         check_sdist(path)
+
+
+@pytest.mark.parametrize("look", [wheel_targets, check_sdist])
+def test_an_archive_with_a_name_that_is_no_text_is_refused(tmp_path: Path, look: Callable[[Path], object]) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("ä.py", "")
+    path = tmp_path / "odd-1.0.zip"
+    path.write_bytes(content.getvalue().replace("ä".encode(), b"\x80\x80"))
+    with pytest.raises(WrongFile, match="not a "):
+        look(path)
 
 
 def test_a_file_that_changed_since_the_plan_is_left_alone(world: World, served: Served) -> None:

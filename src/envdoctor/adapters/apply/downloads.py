@@ -47,8 +47,8 @@ def wheel_targets(path: Path) -> list[tuple[str, str]]:
                     targets += _scripts(archive.read(item).decode("utf-8", "replace"))
                 if item.filename.endswith(".dist-info/RECORD"):
                     _check_record(path.name, archive.read(item).decode("utf-8", "replace"))
-    except (zipfile.BadZipFile, zlib.error, csv.Error, RuntimeError, OSError, EOFError) as error:
-        # RuntimeError: an encrypted member, or a compression that nobody knows.
+    except (zipfile.BadZipFile, zlib.error, csv.Error, RuntimeError, OSError, EOFError, ValueError) as error:
+        # RuntimeError: an encrypted member, or a compression that nobody knows. ValueError: a name that is no UTF-8.
         raise WrongFile(f"{path.name}: not a wheel: {error}") from None
     for scheme, relative in targets:
         _check_member(path.name, relative)
@@ -72,7 +72,7 @@ def check_sdist(path: Path) -> None:
                     _check_link(path.name, item.name, base, item.linkname)
                 elif not (item.isfile() or item.isdir()):
                     raise WrongFile(f"{path.name}: `{item.name}` is neither a file nor a folder")
-    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
         raise WrongFile(f"{path.name}: not a source distribution: {error}") from None
 
 
