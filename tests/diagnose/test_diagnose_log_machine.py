@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from diagnose_fixtures import examination_of
 
+from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.log_reading import read_log, with_what_log_tells
 from envdoctor.diagnose.engine import examine
 from envdoctor.model.finding import Finding
@@ -241,3 +244,17 @@ def test_a_remedy_fits_the_machine_and_what_is_installed(code, log, data, says, 
     remedy = _remedy(code, log, **data)
     assert says in remedy
     assert not_said not in remedy
+
+
+def test_what_a_log_of_any_card_shows_is_not_called_after_one_card() -> None:
+    of_a_card = re.compile(r"(?:^|-)(?:thor|orin|jetson|blackwell|gb10|rtx\w*|sm\d+|gfx\d+)(?:-|$)")
+    asked = {item.id for item in shipped_advisories().advisories if item.symptoms and item.symptom_on is None}
+    assert [name for name in asked if of_a_card.search(name)] == []
+    log = (
+        "UserWarning: NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch"
+        " installation.\nRuntimeError: CUDA error: no kernel image is available for execution on the device"
+    )
+    (found,) = read_log(examination_of({"log": log}))
+    assert (found.rule, found.name) == ("ADV003", "no-kernel-for-the-card")
+    assert "sm_120" in found.remedy.summary
+    assert "Thor" not in found.remedy.summary

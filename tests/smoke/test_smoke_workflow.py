@@ -141,7 +141,7 @@ def test_what_is_known_of_a_failure_is_said_as_a_note_with_its_remedy() -> None:
     words = "CUDA error: no kernel image is available for execution on the device"
     report, _ = run(bad("gemm-float32", detail=words), bad("stft", detail=words))
     notes = [item for item in report.findings if item.rule.startswith("ADV")]
-    assert [(item.name, item.severity) for item in notes] == [("torch-arch-list-thor", Severity.INFO)]
+    assert [(item.name, item.severity) for item in notes] == [("no-kernel-for-the-card", Severity.INFO)]
     assert notes[0].message.startswith("`gemm-float32` shows a known issue: ")
     assert notes[0].evidence[0].where == "cuda:0"
     assert notes[0].remedy is not None

@@ -11,6 +11,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.predicate import Predicate, Situation
 from envdoctor.diagnose.examination import card_architectures
+from envdoctor.diagnose.moves import listed, moved_with
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Remedy
 from envdoctor.model.target import TargetProperty
@@ -123,8 +124,19 @@ def choose_remedy(cases: Sequence[RemedyCase], situation: Situation, tables: Map
             summary = worded(case.remedy.summary, situation, tables, strict=True)
         except Unworded:
             continue
-        return Remedy(summary, case.remedy.applicability, commands)
+        return Remedy(_with_companions(summary, case.asks, situation), case.remedy.applicability, commands)
     return _already(there) if there else cases[-1].remedy
+
+
+def _with_companions(summary: str, asks: tuple[Requirement, ...], situation: Situation) -> str:
+    """Return the words of a remedy with what has to move with the packages that it asks for."""
+    there = {name: view.version for name, view in situation.scene.packages.items()}
+    moved: dict[str, str] = {}
+    for item in asks:
+        if not _is_met(item, situation):
+            moved |= moved_with(canonicalize_name(item.name), item.specifier, there)
+    texts = [f"{name}{versions}" for name, versions in moved.items() if name not in {item.name for item in asks}]
+    return f"{summary.rstrip('.')}. {listed(texts)} must move with it." if texts else summary
 
 
 def _is_met(wanted: Requirement, situation: Situation) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from packaging.utils import canonicalize_name
+
+from envdoctor.diagnose.advisories.log_reading import with_what_log_tells
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
 from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of, tells_nothing
@@ -17,6 +20,7 @@ from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_
 from envdoctor.diagnose.logs.solver_output import failures_of_pdm, failures_of_poetry
 from envdoctor.diagnose.logs.unmet_output import unmet_in
 from envdoctor.diagnose.logs.uv_output import failures_of_uv
+from envdoctor.diagnose.moves import remedy_of_move
 from envdoctor.diagnose.rules import res001_conflicting_requirements
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
@@ -91,7 +95,7 @@ def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Ite
     explained = {number for item in advised for number in item.log_lines}
     own = [
         *res001_conflicting_requirements.RULE.find(replace(examination, conflicts=conflicts, repairs=())),
-        *_unmet(output.unmet, explained),
+        *_unmet(output.unmet, explained, _there(examination, output.unmet)),
         *_refused(output.refusals, explained),
     ]
     yield from own
@@ -146,7 +150,20 @@ def _clash(refusal: ResolverFailure) -> str:
     return f": {needs}" if needs else ""
 
 
-def _unmet(found: Sequence[tuple[LogLine, Unmet]], explained: set[int]) -> Iterator[Finding]:
+def _there(examination: Examination, found: Sequence[tuple[LogLine, Unmet]]) -> dict[str, str]:
+    """Return what is installed, as the examination, the log's other lines and the unmet demands tell it."""
+    told = with_what_log_tells(examination, examination.log or "").environment if found else None
+    there: dict[str, str] = {item.name: item.version for item in told.distributions} if told is not None else {}
+    for _, item in found:
+        origin = item.requirement.origin
+        if item.there is not None:
+            there[item.requirement.name] = str(item.there)
+        if isinstance(origin, DistributionOrigin) and origin.version:
+            there[canonicalize_name(origin.name)] = str(origin.version)
+    return there
+
+
+def _unmet(found: Sequence[tuple[LogLine, Unmet]], explained: set[int], there: Mapping[str, str]) -> Iterator[Finding]:
     for line, item in found:
         origin = item.requirement.origin
         if line.number in explained or not isinstance(origin, DistributionOrigin):
@@ -161,12 +178,12 @@ def _unmet(found: Sequence[tuple[LogLine, Unmet]], explained: set[int]) -> Itera
             subject=origin.name.lower(),
             message=f"{who} requires `{item.requirement.pep508}`, but {state}",
             evidence=(Evidence(line.text[:200], f"log line {line.number}"),),
-            remedy=_remedy_of_unmet(item, everyone),
+            remedy=_remedy_of_unmet(item, everyone, there),
             log_lines=(line.number,),
         )
 
 
-def _remedy_of_unmet(item: Unmet, everyone: Sequence[Unmet]) -> Remedy:
+def _remedy_of_unmet(item: Unmet, everyone: Sequence[Unmet], there: Mapping[str, str]) -> Remedy:
     together, name = item.requirement.specifier, item.requirement.name
     for other in everyone:
         together &= other.requirement.specifier
@@ -174,6 +191,10 @@ def _remedy_of_unmet(item: Unmet, everyone: Sequence[Unmet]) -> Remedy:
     names = sorted({f"`{origin.name}`" for origin in origins if isinstance(origin, DistributionOrigin)})
     if together.is_unsatisfiable():
         return Remedy(f"no version of `{name}` suits {' and '.join(names)}: give them separate environments")
+    origin = item.requirement.origin
+    consumer = canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else ""
+    if moved := remedy_of_move(None, consumer, name, together, there):
+        return moved
     install = f'python -m pip install "{name}{together}"'
     kept = f", unless something that is not in the log needs {item.there}" if item.there is not None else ""
     return Remedy(

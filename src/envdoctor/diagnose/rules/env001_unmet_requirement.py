@@ -28,6 +28,7 @@ from envdoctor.diagnose.demand import Demand, Demands
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of, waiver_for
 from envdoctor.diagnose.module_owners import stand_ins
+from envdoctor.diagnose.moves import remedy_of_move
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledDistribution, ProblemKind, of_the_system
@@ -110,6 +111,12 @@ def _remedy(examination: Examination, demands: Demands, demand: Demand) -> Remed
             f"No version of `{demand.name}` suits all of {names}: give them separate environments, "
             f"or record an override and say which of them is not used"
         )
+    there = {name: item.version for name, item in demands.installed.items()}
+    moved = remedy_of_move(
+        examination.environment, canonicalize_name(demand.consumer.name), demand.name, together, there
+    )
+    if moved is not None and not demand.requirement.url:
+        return moved
     wanted = f"{demand.requirement.url or f'{demand.name}{together}'}"
     return Remedy(
         f"Install a version of `{demand.name}` that suits all {len(everyone)} who ask for it"

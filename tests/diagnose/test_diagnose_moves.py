@@ -1,0 +1,96 @@
+"""A remedy that moves torch moves what was built for it, or moves who asked instead."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from diagnose_fixtures import examination_of
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from envdoctor.diagnose.advisories.book import shipped_advisories
+from envdoctor.diagnose.advisories.log_reading import read_log
+from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.moves import moved_with
+
+TRIO = (
+    "Requirement already satisfied: torchaudio in ./lib ({0}+{1})\n"
+    "Requirement already satisfied: torchvision in ./lib ({2}+{1})\n"
+)
+UNMET = "{who} requires torch{wanted}, but you have torch {there} which is incompatible.\n"
+TORCH_290 = 'python -m pip install "torch==2.9.0" "torchaudio==2.9.*" "torchvision==0.24.0"'
+THERE = {"torch": Version("2.9.1"), "torchaudio": Version("2.9.1"), "torchvision": Version("0.24.1")}
+
+
+def _remedy(log: str):
+    (finding,) = (item for item in examine(examination_of({"log": log})) if item.rule == "ENV001")
+    return finding.remedy
+
+
+def test_what_was_built_for_one_torch_moves_and_not_torch() -> None:
+    log = TRIO.format("2.9.1", "cu130", "0.24.1") + UNMET.format(
+        who="xformers 0.0.33.post1", wanted="==2.9.0", there="2.9.1+cu130"
+    )
+    remedy = _remedy(log)
+    assert "take `xformers==0.0.33.post2`" in remedy.summary
+    assert remedy.commands == (
+        'python -m pip install "xformers==0.0.33.post2" --index-url https://download.pytorch.org/whl/cu130',
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "label", "commands"),
+    [
+        (
+            "==2.9.0",
+            "+cu130",
+            (f"{TORCH_290} --index-url https://download.pytorch.org/whl/cu130",),
+        ),
+        ("==2.9.0", "", (TORCH_290,)),
+        # CUDA 13.0 has no such torch; which build is right, the line does not tell.
+        ("==2.6.0", "+cu130", ()),
+        ("<2.9", "", ()),
+    ],
+)
+def test_torch_moves_with_its_companions(wanted: str, label: str, commands: tuple[str, ...]) -> None:
+    log = TRIO.format("2.9.1", "cu130", "0.24.1").replace("+cu130", label)
+    remedy = _remedy(log + UNMET.format(who="some-tts 0.1", wanted=wanted, there=f"2.9.1{label}"))
+    assert f"move `torch{wanted}`, `torchaudio" in remedy.summary
+    assert remedy.commands == commands
+
+
+def test_where_nothing_was_built_for_it_the_package_moves_alone() -> None:
+    log = TRIO.format("2.9.1", "cu130", "0.24.1")
+    assert _remedy(log + "a 1 requires numpy<2, but you have numpy 2.1 which is incompatible.").commands == (
+        'python -m pip install "numpy<2"',
+    )
+
+
+def test_a_moved_companion_takes_torch_and_the_others_along() -> None:
+    moved = moved_with("torchvision", SpecifierSet("==0.21.0"), THERE)
+    assert moved == {"torch": "==2.6.0", "torchaudio": "==2.6.*"}
+    assert moved_with("torchvision", SpecifierSet("==0.24.1"), THERE) == {}
+    assert moved_with("torch", SpecifierSet("==2.8.0"), {"torch": Version("2.9.1")}) == {}
+
+
+def test_a_remedy_of_an_advisory_says_what_moves_with_what_it_asks_for() -> None:
+    log = (
+        "ValueError: Due to a serious vulnerability issue in `torch.load`, even with `weights_only=True`, we now"
+        " require users to upgrade torch to at least v2.6 in order to use the function."
+    )
+    installed = ["torch==2.5.1", "torchaudio==2.5.1", "torchvision==0.20.1"]
+    alone, trio = (list(read_log(examination_of({"log": log, "installed": there}))) for there in ([], installed))
+    assert "must move with it" not in alone[0].remedy.summary
+    assert "`torchaudio` and `torchvision` must move with it." in trio[0].remedy.summary
+
+
+def test_no_shipped_remedy_moves_torch_alone() -> None:
+    moves = re.compile(r"\b(?:[Tt]ake|[Pp]in|[Ii]nstall|leave) torch(?:>=|==| \d)")
+    remedies = {
+        (item.code, remedy.summary)
+        for item in shipped_advisories().advisories
+        for remedy in (item.remedy, *(case.remedy for case in item.cases))
+    }
+    alone = {(code, text) for code, text in remedies if moves.search(text) and "torchaudio" not in text}
+    assert not alone
