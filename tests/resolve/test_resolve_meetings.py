@@ -65,21 +65,18 @@ def test_without_the_demand_that_is_named_the_lines_hold_together(given_: tuple[
     search = ClashSearch(resolver.graph, resolver.solver)
     for core in minimal_cores(Oracle(resolver), 32, 400).cores:
         members = {number: resolver.lines[number] for number in sorted(core)}
-        found = search.of(list(members.values()))
+        found = search.proof(list(members.values()))
         if found is None:
             continue
-        sides, chains = found
         lines = [str(line.requirement) for line in members.values()]
-        (line,) = (side for side in sides if side.line is not None)
-        (end,) = (side for side in sides if side.line is None)
-        ((start, chain),) = chains[base_name(end.owner)].items()
+        line, *way, end = found
         assert line.line in members
-        assert start in members
-        assert start != line.line
-        assert chain[0] == members[start].requirement.name
-        assert chain[-1] == base_name(end.owner)
-        assert end.owner_bits
+        assert not line.owner
+        assert all(demand.line is None and demand.owner_bits for demand in (*way, end))
         assert not end.bits & line.bits
+        chain = [base_name(demand.owner) for demand in (*way, end)]
+        assert chain[0] in {other.requirement.name for number, other in members.items() if number != line.line}
+        assert [demand.package for demand in way] == chain[1:]
         for owner, name in pairwise([*chain, line.package]):
             assert _asks(table, owner, name)
             assert _possible(_without(table, owner, name), lines)
@@ -104,9 +101,9 @@ def test_asking_ends_where_it_gets_too_dear_and_the_proof_tells_the_clash() -> N
     )
     for solves in range(5):
         search = ClashSearch(resolver.graph, resolver.solver, solves)
-        assert search.of(resolver.lines) is None
-        assert search.of(resolver.lines) is None
-    assert ClashSearch(resolver.graph, resolver.solver).of(resolver.lines) is not None
+        assert search.proof(resolver.lines) is None
+        assert search.proof(resolver.lines) is None
+    assert ClashSearch(resolver.graph, resolver.solver).proof(resolver.lines) is not None
 
 
 def test_where_no_single_demand_bears_the_conflict_none_is_named() -> None:
@@ -117,7 +114,7 @@ def test_where_no_single_demand_bears_the_conflict_none_is_named() -> None:
         "bridge": {"1": ["hub<3"]},
     }
     resolver = Resolver(Manifest(read("hub==3", "left", "right"), LINUX), MemoryIndex(table), None)
-    assert ClashSearch(resolver.graph, resolver.solver).of([resolver.lines[0], resolver.lines[1]]) is None
+    assert ClashSearch(resolver.graph, resolver.solver).proof([resolver.lines[0], resolver.lines[1]]) is None
 
 
 def _checked(*lines: str, locked: LockedProject | None) -> dict[str, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import TypeAlias
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
@@ -11,30 +12,23 @@ from packaging.utils import NormalizedName
 from envdoctor.model.candidate import Rejection, RejectionKind
 from envdoctor.model.conflict import Clash, ClashSide
 from envdoctor.model.requirement import Requirement
-from envdoctor.resolve.clash_search import ChainedDemands, Chains
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import base_name, highest, positions_of
-from envdoctor.resolve.solver import Demand, Line, Proof, demands_of_lines
+from envdoctor.resolve.solver import Demand, Line, demands_of_lines
 
 __all__ = ["find_clash"]
 
+_Chains: TypeAlias = Mapping[NormalizedName, Mapping[int, tuple[str, ...]]]
+"""Project -> member of the core -> the shortest chain of names from the one to the other."""
 
-def find_clash(
-    graph: DependencyGraph,
-    core: Sequence[Line],
-    proof: Proof | None,
-    known: ChainedDemands | None = None,
-) -> Clash:
-    """Return where the members of a minimal core meet: at demands known to exclude each other, else by its proof."""
+
+def find_clash(graph: DependencyGraph, core: Sequence[Line], proof: Iterable[Demand]) -> Clash:
+    """Return where the members of a minimal core meet, by a proof that speaks of them alone."""
     written = {line.id: line.requirement for line in core}
-    if known is not None:
-        demands, chains = known
-        sides = demands
-    else:
-        of_lines = [demand for demand in demands_of_lines(graph, core) if demand.node == demand.package]
-        demands = [*of_lines, *_of_metadata(graph, proof)]
-        chains = _chains(core, demands)
-        sides = _meeting(graph, core, demands, chains)
+    of_lines = [demand for demand in demands_of_lines(graph, core) if demand.node == demand.package]
+    demands = [*of_lines, *_of_metadata(graph, proof)]
+    chains = _chains(core, demands)
+    sides = _meeting(graph, core, demands, chains)
     package = sides[0].package
     lacking = [side for side in sides if not side.bits & graph.candidates(package).all]
     candidates = graph.candidates(package)
@@ -45,12 +39,12 @@ def find_clash(
     return Clash(package, tuple(told), available, _rejections(graph, package, sides, told))
 
 
-def _of_metadata(graph: DependencyGraph, proof: Proof | None) -> Iterable[Demand]:
+def _of_metadata(graph: DependencyGraph, proof: Iterable[Demand]) -> Iterable[Demand]:
     """Yield one demand per pair of projects: whatever version of the owner is taken, it asks for one of these."""
     merged: dict[tuple[str, NormalizedName], tuple[int, int]] = {}
-    for demand in proof.demands if proof else ():
+    for demand in proof:
         structural = base_name(demand.owner) == demand.package and demand.owner != demand.node
-        if demand.line is None and not structural:
+        if demand.owner and not structural:
             owner_bits, bits = merged.get((demand.owner, demand.package), (0, 0))
             merged[demand.owner, demand.package] = (owner_bits | demand.owner_bits, bits | demand.bits)
     for (owner, package), (owner_bits, bits) in merged.items():
@@ -59,7 +53,7 @@ def _of_metadata(graph: DependencyGraph, proof: Proof | None) -> Iterable[Demand
             yield Demand(package, bits, owner=owner, owner_bits=known)
 
 
-def _chains(core: Sequence[Line], demands: Sequence[Demand]) -> Chains:
+def _chains(core: Sequence[Line], demands: Sequence[Demand]) -> _Chains:
     """Return, per project, the shortest chain of names that leads there from each member of the core."""
     chains: dict[NormalizedName, dict[int, tuple[str, ...]]] = {}
     edges: dict[NormalizedName, list[NormalizedName]] = {}
@@ -80,13 +74,13 @@ def _chains(core: Sequence[Line], demands: Sequence[Demand]) -> Chains:
     return chains
 
 
-def _members(demand: Demand, chains: Chains) -> frozenset[int]:
+def _members(demand: Demand, chains: _Chains) -> frozenset[int]:
     if demand.line is not None:
         return frozenset({demand.line})
     return frozenset(chains.get(base_name(demand.owner), {}))
 
 
-def _depth(demand: Demand, chains: Chains) -> int:
+def _depth(demand: Demand, chains: _Chains) -> int:
     if demand.line is not None:
         return 0
     return min((len(chain) for chain in chains.get(base_name(demand.owner), {}).values()), default=99)
@@ -96,7 +90,7 @@ def _meeting(
     graph: DependencyGraph,
     core: Sequence[Line],
     demands: Sequence[Demand],
-    chains: Chains,
+    chains: _Chains,
 ) -> list[Demand]:
     """Return the demands on one package that exclude each other, or the one that nothing can meet."""
     lacking = [d for d in demands if not d.bits & graph.candidates(d.package).all]
@@ -116,7 +110,7 @@ def _meeting(
     return _most_contested(demands, chains)
 
 
-def _pair_rank(pair: tuple[Demand, Demand], chains: Chains) -> tuple[int, int, int, str]:
+def _pair_rank(pair: tuple[Demand, Demand], chains: _Chains) -> tuple[int, int, int, str]:
     first, second = (_members(demand, chains) for demand in pair)
     alone = -len(first ^ second)
     return (len(first & second), _depth(pair[0], chains) + _depth(pair[1], chains), alone, pair[0].package)
@@ -124,7 +118,7 @@ def _pair_rank(pair: tuple[Demand, Demand], chains: Chains) -> tuple[int, int, i
 
 def _others(
     demands: Sequence[Demand],
-    chains: Chains,
+    chains: _Chains,
     chosen: tuple[Demand, Demand],
 ) -> Iterable[Demand]:
     """Yield further demands on the same package by members whose side is not shown yet."""
@@ -136,7 +130,7 @@ def _others(
             yield demand
 
 
-def _most_contested(demands: Sequence[Demand], chains: Chains) -> list[Demand]:
+def _most_contested(demands: Sequence[Demand], chains: _Chains) -> list[Demand]:
     groups: dict[NormalizedName, list[Demand]] = {}
     for demand in demands:
         groups.setdefault(demand.package, []).append(demand)
@@ -158,7 +152,7 @@ def _side(
     graph: DependencyGraph,
     demand: Demand,
     demands: Sequence[Demand],
-    chains: Chains,
+    chains: _Chains,
     written: Mapping[int, Requirement],
 ) -> ClashSide:
     if demand.line is not None:

@@ -9,7 +9,8 @@ which must find an answer once that demand is not heard. From there the chain is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from functools import reduce
+from operator import or_
 
 from packaging.utils import NormalizedName
 
@@ -17,19 +18,12 @@ from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import Edge, base_name, positions_of
 from envdoctor.resolve.solver import Demand, Line, Solved, Solver, View, background, demands_of_lines
 
-__all__ = ["ChainedDemands", "Chains", "ClashSearch"]
+__all__ = ["ClashSearch"]
 
 _FOR_ONE = 24
 """Questions that may be asked of the solver for one core."""
 _IN_ALL = 96
 """The same for all cores of a diagnosis."""
-
-
-Chains: TypeAlias = Mapping[NormalizedName, Mapping[int, tuple[str, ...]]]
-"""Project -> member of the core -> the shortest chain of names from the one to the other."""
-
-ChainedDemands: TypeAlias = tuple[Sequence[Demand], Chains]
-"""Demands that exclude each other, in the order of their lines, and how the core leads to them."""
 
 
 class _Deaf(View):
@@ -47,15 +41,16 @@ class ClashSearch:
         self._solver = solver
         self._left = solves
 
-    def of(self, core: Sequence[Line]) -> ChainedDemands | None:
-        """Return two demands on which the whole conflict rests, None where no single demand bears it.
+    def proof(self, core: Sequence[Line]) -> tuple[Demand, ...] | None:
+        """Return the demands on each of which the whole conflict rests, None where no single one bears it.
 
+        They are that of a line, those that lead from another line down, and at the end one that excludes the first.
         ``core`` is minimal: with any one of its members gone the others hold together. Gives up, with None, where too
         many questions are to be asked.
         """
         search = _Search(self._graph, self._solver, core, min(_FOR_ONE, self._left))
         lines = (line for line in core if len(line.requirement.specifier))
-        found = next((sides for line in lines if (sides := search.against(line)) is not None), None)
+        found = next((proof for line in lines if (proof := search.against(line)) is not None), None)
         self._left = max(self._left - search.asked, 0)
         return found
 
@@ -70,8 +65,8 @@ class _Search:
         self.asked = 0
         self._essential: dict[tuple[NormalizedName, NormalizedName], bool] = {}
 
-    def against(self, line: Line) -> ChainedDemands | None:
-        """Return a line and the demand on which it rests that nothing is left of what it asks for, with its chain."""
+    def against(self, line: Line) -> tuple[Demand, ...] | None:
+        """Return what a line asks for and the demands on which it rests that nothing is left of that."""
         others = [other for other in self._core if other is not line]
         outcome = self._solved(View(self._graph), others)
         if outcome is None:
@@ -81,10 +76,8 @@ class _Search:
         for node in _making(self._graph, outcome, name, wanted):
             way = self._way_to(node, name, others, outcome, frozenset())
             if way is not None:
-                start, chain = way
                 end = self._speaking(node, name, wanted, others, outcome)
-                pair = [Demand(name, wanted, line.id), end]
-                return pair if line.id < start.id else pair[::-1], {base_name(node): {start.id: chain}}
+                return (Demand(name, wanted, line.id), *way, end)
         return None
 
     def _solved(self, view: View, lines: Sequence[Line]) -> Mapping[str, int] | None:
@@ -108,19 +101,20 @@ class _Search:
         others: Sequence[Line],
         positions: Mapping[str, int],
         seen: frozenset[str],
-    ) -> tuple[Line, tuple[str, ...]] | None:
-        """Return the member and the names that lead to a node over demands on which the conflict rests."""
+    ) -> tuple[Demand, ...] | None:
+        """Return the demands that lead from a member down to a node, each such that the conflict rests on it."""
         owner = base_name(node)
         if not self._rests_on(owner, name):
             return None
-        start = next((line for line in others if line.requirement.name == owner and not line.constraint), None)
-        if start is not None:
-            return start, (str(owner),)
+        if any(line.requirement.name == owner and not line.constraint for line in others):
+            return ()
         for above in _making(self._graph, positions, owner):
             if above not in seen and above != node:
                 way = self._way_to(above, owner, others, positions, seen | {node})
                 if way is not None:
-                    return way[0], way[1] if way[1][-1] == owner else (*way[1], str(owner))
+                    made = _excluding(self._graph, above, positions[above], owner, None)
+                    bits = reduce(or_, (edge.bits for edge in made))
+                    return (*way, Demand(owner, bits, owner=above, owner_bits=1 << positions[above]))
         return None
 
     def _speaking(

@@ -11,7 +11,7 @@ from packaging.utils import NormalizedName
 
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import base_name, highest, positions_of
-from envdoctor.resolve.solver import ANY_OWNER, Demand, Proof
+from envdoctor.resolve.solver import ANY_OWNER, Demand
 
 __all__ = ["Barren", "Clause", "Lessons", "Positions", "bits_of", "constraint_clause", "proof_of"]
 
@@ -164,15 +164,14 @@ class Lessons:
     def __init__(self) -> None:
         self._clauses: dict[object, tuple[Clause, frozenset[Pair], frozenset[Demand]]] = {}
 
-    def take(self, clauses: Iterable[Clause], asked: Iterable[Demand], relaxed: Relaxed) -> None:
-        """Keep what a search learned under these demands of people, and a relaxation."""
-        of_people = {(demand.line, demand.node): demand for demand in asked}
+    def take(self, clauses: Iterable[Clause], relaxed: Relaxed) -> None:
+        """Keep what a search learned under a relaxation."""
         for clause in clauses:
             if clause.cause in _KEPT and len(self._clauses) < _MOST:
                 key = frozenset((term.package, term.constraint, term.is_positive()) for term in clause.terms)
                 known = self._clauses.get(key)
                 if known is None or known[2]:
-                    pairs, lines = _facts(clause, of_people)
+                    pairs, lines = _facts(clause)
                     if not _touched(pairs, relaxed) and (known is None or lines < known[2]):
                         self._clauses[key] = (clause, pairs, lines)
 
@@ -186,16 +185,14 @@ class Lessons:
         ]
 
 
-def _facts(
-    clause: Clause, of_people: Mapping[tuple[int | None, str], Demand]
-) -> tuple[frozenset[Pair], frozenset[Demand]]:
+def _facts(clause: Clause) -> tuple[frozenset[Pair], frozenset[Demand]]:
     """Return the demands that a derivation used: those of metadata as ``(owner, dependency)``, and those of people."""
     pairs: set[Pair] = set()
     lines: set[Demand] = set()
     node: Incompatibility[Any, Any]
     for node in clause.walk():
         if node.origin is not None:
-            lines.add(of_people[node.origin, node.terms[1].package])
+            lines.add(node.origin)
         elif node.cause is IncompatibilityCause.DEPENDENCY:
             pairs.add((base_name(node.terms[0].package), base_name(node.terms[-1].package)))
     return frozenset(pairs), frozenset(lines)
@@ -212,19 +209,18 @@ def constraint_clause(demand: Demand) -> Clause:
         Term(demand.node, ~Positions(demand.bits), positive=True),
     ]
     # The engine's own report wants one term of a CONSTRAINT clause; as a dependency of the root it may have two.
-    return Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY, origin=demand.line)
+    return Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY, origin=demand)
 
 
-def proof_of(incompatibility: Incompatibility[Any, Any], asked: Iterable[Demand]) -> Proof:
-    """Return the demands that a refutation rests on; ``asked`` are those of people."""
-    of_people = {(demand.line, demand.node): demand for demand in asked}
+def proof_of(incompatibility: Incompatibility[Any, Any]) -> tuple[Demand, ...]:
+    """Return the demands that a refutation rests on; a clause of people's has theirs as its origin."""
     found: dict[Demand, None] = {}
     for clause in incompatibility.walk():
         if clause.origin is not None:
-            found[of_people[clause.origin, clause.terms[1].package]] = None
+            found[clause.origin] = None
         elif clause.cause is IncompatibilityCause.DEPENDENCY:
             owner, wanted = clause.terms[0], clause.terms[-1]
             bits = clause.dependency_range if wanted is owner else wanted.constraint
             owner_bits = bits_of(owner.constraint)
             found[Demand(wanted.package, bits_of(bits), owner=owner.package, owner_bits=owner_bits)] = None
-    return Proof(tuple(found))
+    return tuple(found)

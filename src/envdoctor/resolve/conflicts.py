@@ -20,9 +20,9 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.core_groups import CoreGroups, Exchange
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import (
+    Demand,
     GaveUp,
     Outcome,
-    Proof,
     Solved,
     Solver,
     Unsolvable,
@@ -68,7 +68,7 @@ class Oracle:
         self._view = View(resolver.graph)
         self._background = background(resolver.graph)
         self._possible: dict[frozenset[int], Mapping[str, int]] = {}
-        self._impossible: dict[frozenset[int], Proof | None] = {}
+        self._impossible: dict[frozenset[int], Unsolvable] = {}
         self._phase: dict[str, int] = {}
 
     def possible(self, members: frozenset[int]) -> bool:
@@ -94,7 +94,7 @@ class Oracle:
             self.gave_up.append(outcome.reason)
             self._possible[members] = {}
         else:
-            self._impossible[members] = outcome.proof
+            self._impossible[members] = outcome
         return outcome
 
     def known(self, members: frozenset[int]) -> Mapping[str, int]:
@@ -105,18 +105,15 @@ class Oracle:
         """Return a part of an impossible set that is impossible already."""
         known = [found for found in self._impossible if found <= members]
         smallest = min(known, key=len, default=members)
-        proof = self._impossible.get(smallest)
-        if proof is None:
-            return smallest
-        return frozenset(proof.lines)
+        found = self._impossible.get(smallest)
+        return smallest if found is None or found.proof is None else frozenset(found.lines)
 
-    def proof(self, core: frozenset[int]) -> Proof | None:
+    def proof(self, core: frozenset[int]) -> tuple[Demand, ...] | None:
         """Return a proof that speaks of a core alone."""
-        proof = self._impossible.get(core)
-        if proof is None:
+        if core not in self._impossible:
             self.solve(core)
-            proof = self._impossible.get(core)
-        return proof
+        found = self._impossible.get(core)
+        return found.proof if found is not None else None
 
     def shrink(self, members: frozenset[int]) -> frozenset[int]:
         """Return a minimal impossible part of an impossible set."""

@@ -332,8 +332,8 @@ def _conflicts(resolver: Resolver, oracle: Oracle, cores: CoreSet) -> tuple[Conf
     for number, core in enumerate(cores.cores, 1):
         members = [resolver.lines[member] for member in sorted(core)]
         # Two members meet where a proof that speaks of them alone says it.
-        known = search.of(members) if len(members) > 2 else None
-        clash = find_clash(resolver.graph, members, oracle.proof(core), known)
+        proof = (search.proof(members) if len(members) > 2 else None) or oracle.proof(core) or ()
+        clash = find_clash(resolver.graph, members, proof)
         asked = tuple(line.requirement for line in members)
         found.append(Conflict(f"C{number}", asked, clash, other_python(resolver, asked, clash)))
     return tuple(found)

@@ -185,8 +185,8 @@ class Offers:
             return None
         outcome = self._resolver.as_overridden()
         if not isinstance(outcome, Solved):
-            proof = outcome.proof if isinstance(outcome, Unsolvable) else None
-            numbers = proof.lines if proof else [line.id for line in self._lines]
+            proven = outcome.lines if isinstance(outcome, Unsolvable) and outcome.proof is not None else None
+            numbers = proven if proven is not None else [line.id for line in self._lines]
             self.profile_failure = self._failing([self._lines[number] for number in numbers])
             return None
         offer = self._offer(self._profile, outcome.positions, frozenset(), from_profile=True)

@@ -66,7 +66,7 @@ class PubGrub:
         provider = _Provider(view, prefer or {}, demands, lessons.under(demands, view.relaxed))
         learned = _Learned()
         engine: Resolver[str, int] = Resolver(provider, learned, max_iterations=self._rounds, range_type=Positions)
-        required = [RootRequirement(d.node, Positions(d.bits), d.line) for d in demands if not d.constraint]
+        required = [RootRequirement(d.node, Positions(d.bits), d) for d in demands if not d.constraint]
         try:
             return Solved(engine.solve(required).pins)
         except ResolutionLimitError:
@@ -76,9 +76,9 @@ class PubGrub:
         except ResolutionError as error:
             if error.incompatibility is None:
                 return GaveUp("the search stopped without a proof")
-            return Unsolvable(proof_of(error.incompatibility, demands))
+            return Unsolvable(proof_of(error.incompatibility))
         finally:
-            lessons.take(learned.clauses, demands, view.relaxed)
+            lessons.take(learned.clauses, view.relaxed)
 
 
 class _Provider(BaseProvider[str, int]):

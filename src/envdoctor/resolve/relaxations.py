@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import base_name
-from envdoctor.resolve.solver import ANY_OWNER, Demand, Line, Proof, View, any_version, background, demands_of_lines
+from envdoctor.resolve.solver import ANY_OWNER, Demand, Line, View, any_version, background, demands_of_lines
 
 __all__ = [
     "LEFT_OUT",
@@ -42,9 +42,6 @@ With ``LEFT_OUT`` in place of the distribution: every line that asks for the pro
 """
 LEFT_OUT = NormalizedName("-")
 
-_OVERRIDES = -1_000_000
-"""Line numbers of overrides start here and go down."""
-
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
@@ -60,10 +57,9 @@ class Relaxation:
         return [*demands_of_lines(graph, lines, self.lines), *background(graph), *self._bounds(graph)]
 
     def _bounds(self, graph: DependencyGraph) -> Iterator[Demand]:
-        for number, (name, override) in enumerate(self.overrides.items()):
+        for name, override in self.overrides.items():
             if graph.applies(override.requirement):
-                bits = graph.bits(name, override.requirement.specifier)
-                yield Demand(name, bits, _OVERRIDES - number, constraint=True)
+                yield Demand(name, graph.bits(name, override.requirement.specifier), constraint=True)
 
     def view(self, graph: DependencyGraph) -> View:
         """Return the graph without the demands that are set aside."""
@@ -134,22 +130,20 @@ def from_profile(graph: DependencyGraph, lines: Sequence[Line], overrides: Seque
 
 
 def elements_of(
-    graph: DependencyGraph, lines: Sequence[Line], proof: Proof, aside: Collection[Element] = frozenset()
+    graph: DependencyGraph, lines: Sequence[Line], proof: Iterable[Demand], aside: Collection[Element] = frozenset()
 ) -> frozenset[Element]:
     """Return what could be set aside of the facts that a proof used, beyond what was set aside when it was found.
 
     A line that has nothing (more) to give, for any version of its project is too much, can only be left out.
     """
     found: set[Element] = set()
-    for number in proof.lines:
-        line = lines[number]
-        if line.relaxable and number not in aside:
-            found.add(number)
-        elif line.requirement.url is None:
+    for demand in proof:
+        line, owner = lines[demand.line] if demand.line is not None else None, base_name(demand.owner)
+        if line is not None and line.relaxable and line.id not in aside:
+            found.add(line.id)
+        elif line is not None and line.requirement.url is None:
             found.add((LEFT_OUT, line.requirement.name))
-    for demand in proof.demands:
-        owner = base_name(demand.owner)
-        if demand.line is None and owner != demand.package and not graph.couplings.is_binary(owner, demand.package):
+        elif owner and owner != demand.package and not graph.couplings.is_binary(owner, demand.package):
             found.add((owner, demand.package))
     return frozenset(found) - frozenset(aside)
 

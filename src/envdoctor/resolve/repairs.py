@@ -15,12 +15,9 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.resolve.core_groups import cheapest_hitting_sets, hitting_sets_by_group
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.relaxations import LEFT_OUT, Element, Relaxation, elements_of, from_elements, kept_versions
-from envdoctor.resolve.solver import Demand, GaveUp, Line, Outcome, Proof, Solved, Solver, Unsolvable
+from envdoctor.resolve.solver import Demand, GaveUp, Line, Outcome, Solved, Solver, Unsolvable
 
 __all__ = ["Found", "RepairSearch", "is_combined", "of_people"]
-
-_AVOIDED = -2_000_000
-"""Line numbers of bounds that keep a search away from versions start here and go down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +57,15 @@ class RepairSearch:
         """True once a proof has nothing in it that could be set aside."""
         self.gave_up: list[str] = []
 
-    def learn(self, proof: Proof) -> None:
+    def learn(self, proof: Iterable[Demand]) -> None:
         """Take in a proof that was found elsewhere."""
         self._add(elements_of(self._graph, self._lines, proof))
 
     def without(self, avoided: Mapping[NormalizedName, int]) -> RepairSearch:
         """Return a search that never takes the positions given; what was proved without that bound holds with it."""
         bounds = [
-            Demand(name, candidates.all & ~bits or candidates.ghost, _AVOIDED - number, constraint=True)
-            for number, (name, bits) in enumerate(avoided.items())
+            Demand(name, candidates.all & ~bits or candidates.ghost, constraint=True)
+            for name, bits in avoided.items()
             for candidates in [self._graph.candidates(name)]
         ]
         search = RepairSearch(self._graph, self._solver, self._lines, self._agreed, self._prefer, bounds)

@@ -20,7 +20,6 @@ __all__ = [
     "GaveUp",
     "Line",
     "Outcome",
-    "Proof",
     "Solved",
     "Solver",
     "Unsolvable",
@@ -42,9 +41,9 @@ class Demand:
     bits: int
     """The positions that meet it."""
     line: int | None = None
-    """The number of the line; negative for what belongs to the background, None for what metadata asks for."""
+    """The number of the line, where one asks for it."""
     owner: str = ""
-    """The node whose versions ask for it, where no line does."""
+    """The node whose versions ask for it. Where neither is given, it is a bound that nothing sets aside."""
     owner_bits: int = 0
     """Versions of the owner that all ask for it."""
     constraint: bool = False
@@ -86,18 +85,6 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """Why nothing holds together: the demands that the argument used (rarely the fewest)."""
-
-    demands: tuple[Demand, ...]
-
-    @property
-    def lines(self) -> tuple[int, ...]:
-        """The numbers of the lines among them, in the order of the files; the background's are left out."""
-        return tuple(sorted({demand.line for demand in self.demands if demand.line is not None and demand.line >= 0}))
-
-
-@dataclass(frozen=True, slots=True)
 class Solved:
     """A consistent choice: one position per node."""
 
@@ -106,9 +93,15 @@ class Solved:
 
 @dataclass(frozen=True, slots=True)
 class Unsolvable:
-    """Proved to be impossible; ``proof`` is None for an engine that cannot say why."""
+    """Proved to be impossible."""
 
-    proof: Proof | None
+    proof: tuple[Demand, ...] | None
+    """The demands that the argument used (rarely the fewest); None for an engine that cannot say why."""
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The numbers of the lines among them, in the order of the files."""
+        return tuple(sorted({demand.line for demand in self.proof or () if demand.line is not None}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +187,10 @@ def demands_of_lines(
 
 
 def background(graph: DependencyGraph) -> list[Demand]:
-    """Return the bounds that nothing sets aside; their line numbers are negative."""
+    """Return the bounds that nothing sets aside."""
     return [
-        Demand(requirement.name, graph.bits(requirement.name, requirement.specifier), -1 - number, constraint=True)
-        for number, requirement in enumerate(graph.manifest.constraints)
+        Demand(requirement.name, graph.bits(requirement.name, requirement.specifier), constraint=True)
+        for requirement in graph.manifest.constraints
         if graph.applies(requirement)
     ]
 
