@@ -104,7 +104,8 @@ def _summary(card: str, place: str = "linux/x86_64") -> str:
 
 def test_a_card_that_pytorch_leaves_out_is_sent_to_amds_own_builds() -> None:
     for place in ("linux/x86_64", "windows/x86_64"):
-        assert "`torch[device-gfx1032]`, index https://repo.amd.com/rocm/whl-multi-arch/" in _summary("gfx1032", place)
+        told = _summary("gfx1032", place)
+        assert "`torch[device-gfx1032]>=2.12`, index https://repo.amd.com/rocm/whl-multi-arch/" in told
     assert "HSA_OVERRIDE_GFX_VERSION=10.3.0 lets it pass for gfx1030" in _summary("gfx1032")
     assert "HSA_OVERRIDE" not in _summary("gfx1032", "windows/x86_64")
     assert "HSA_OVERRIDE" not in _summary("gfx803")

@@ -48,7 +48,7 @@ def test_the_index_of_a_card(card: Card, system: OperatingSystem, python: str, t
 def test_ways_of_a_radeon_on_windows_stand_in_their_order() -> None:
     choice = chosen(Card("amd", "gfx1032", "RX 6600"), WINDOWS)
     assert [way.backend.value for way in choice.ways] == ["rocm", "directml", "zluda", "cpu"]
-    assert choice.ways[0].requires == ("torch[device-gfx1032]",)
+    assert choice.ways[0].requires == ("torch[device-gfx1032]>=2.12",)
     assert "ROCmLibs" in choice.ways[2].because
     older = chosen(Card("amd", "gfx1032", "RX 6600"), WINDOWS, torch="==2.7.1")
     assert "torch has to move: the project asks for torch==2.7.1, and this way has torch>=2.12" in older.ways[0].because
@@ -107,3 +107,14 @@ def test_the_better_of_two_cards_is_taken() -> None:
     mac = choose_torch(Facts(), Target(MACOS, Arch.ARM64, (3, 12)), None)
     assert mac.taken is not None
     assert mac.taken.backend.value == "mps"
+
+
+def test_a_way_with_an_index_of_its_own_binds_the_torch_that_it_has() -> None:
+    """No other release of that index is taken: its way does not have it, or it was a prototype."""
+    arc = chosen(Card("intel", name="Arc A770"), LINUX, torch="==2.5.1").taken
+    assert arc is not None
+    assert arc.requires == ("torch>=2.6",)
+    assert "torch has to move: the project asks for torch==2.5.1, and this way has torch>=2.6" in arc.because
+    orin = chosen(Card("nvidia", "sm_87", jetpack="6.2"), LINUX, "3.10", arch=Arch.AARCH64).taken
+    assert orin is not None
+    assert orin.requires == ("torch==2.8.*",)

@@ -152,3 +152,39 @@ def test_the_builds_of_torch_directml_that_declare_no_torch_are_held_to_theirs(
     packages = {item["name"]: item for item in read_toml((project / "pylock.toml").read_text("utf-8"))["packages"]}
     assert packages["torch-directml"]["version"] == "0.2.5.dev240914"
     assert packages["torch"]["version"] == "2.4.1"
+
+
+@pytest.mark.parametrize("lines", ["torch==2.5.1\n", "delta\n"])
+def test_a_torch_that_the_way_does_not_have_is_not_taken_from_its_index(
+    index: LoopbackIndex, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lines: str
+) -> None:
+    """The builds for Intel's cards begin with torch 2.6: those of 2.5 in the index were a prototype."""
+    pytorch = LoopbackIndex()
+    monkeypatch.setenv("ENVDOCTOR_INDEX_PYTORCH_XPU", pytorch.url)
+    for release in ("2.5.1", "2.6.0"):
+        pytorch.wheel("torch", f"{release}+xpu", tag="cp312-cp312-win_amd64")
+    about = "Metadata-Version: 2.1\nName: delta\nVersion: {}\nRequires-Dist: torch{}\n"
+    index.wheel("delta", "2.0", metadata=about.format("2.0", "==2.5.1"))
+    index.wheel("delta", "1.0", metadata=about.format("1.0", ""))
+    (project / "requirements.txt").write_text(lines, encoding="utf-8")
+    typed = ["--gpu", "Arc A770", "--target-os", "windows", "--target-python", "3.12", "--target-backend", "auto"]
+    main(["check", str(project), *typed, "--format", "json"])
+    report = json.loads(capsys.readouterr().out)
+    versions = {item["name"]: item["version"] for item in report["resolution"]["packages"]}
+    assert versions["torch"] == "2.6.0+xpu"
+    assert bool(report["conflicts"]) is lines.startswith("torch")
+    pytorch.close()
+
+
+def test_what_nobody_knows_an_index_to_have_is_not_said_to_be_there(
+    index: LoopbackIndex, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for release in ("2.4.1", "2.5.1", "2.6.0"):
+        index.wheel("torch", release, tag="cp312-cp312-win_amd64")
+    monkeypatch.setenv("ENVDOCTOR_INDEX_PYTORCH_XPU", "http://127.0.0.1:9/simple/")
+    monkeypatch.setenv("ENVDOCTOR_INDEX_TIMEOUT", "2")
+    (project / "requirements.txt").write_text("torch==2.4.1\n", encoding="utf-8")
+    typed = ["--gpu", "Arc A770", "--target-os", "windows", "--target-python", "3.12", "--target-backend", "auto"]
+    main(["check", str(project), *typed, "--format", "json"])
+    (conflict,) = json.loads(capsys.readouterr().out)["conflicts"]
+    assert conflict["clash"]["available"] == ["2.6.0+xpu"]

@@ -131,8 +131,16 @@ def _way(row: Mapping[str, Any], card: Card, target: Target, wanted: SpecifierSe
     if "torch" in row and not _meet(SpecifierSet(row["torch"]), wanted):
         told.insert(0, f"torch has to move: the project asks for torch{wanted}, and this way has torch{row['torch']}")
     index = _pytorch(row["label"]) if "label" in row else _own_index(row, card)
-    requires = tuple(item.format(gpu=card.architecture) for item in row.get("requires", ()))
+    requires = tuple(_bounded(item.format(gpu=card.architecture), row) for item in row.get("requires", ()))
+    if index is not None and "torch" in row and not any(item.startswith("torch") for item in requires):
+        requires = (_bounded("torch", row), *requires)
     return TorchWay(backend, row["words"], index, requires, "; ".join(filter(None, told)))
+
+
+def _bounded(requirement: str, row: Mapping[str, Any]) -> str:
+    """Return a requirement with the releases of torch that a row has, where it asks for torch out of its own index."""
+    of_torch = requirement == "torch" or requirement.startswith("torch[")
+    return f"{requirement}{row.get('torch', '')}" if of_torch else requirement
 
 
 def _is_of(card: Card, patterns: Iterable[str]) -> bool:
@@ -165,8 +173,6 @@ def _against(row: Mapping[str, Any], card: Card, target: Target) -> str:
 def _by_label(row: Mapping[str, Any], card: Card, target: Target, wanted: SpecifierSet) -> TorchWay:
     """Return the way through the label of PyTorch's indexes that suits card, driver, Python and the torch asked for."""
     backend = Backend(row["backend"])
-    if row["labels"] == "xpu":
-        return TorchWay(backend, row["words"], _pytorch("xpu"), because=f"torch from 2.6 on; {_needs(row, target)}")
     if not card.architecture:
         return TorchWay(backend, row["words"], against="the card's architecture is not known; `--gpu` tells it")
     arch = target.arch.value

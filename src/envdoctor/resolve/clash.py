@@ -32,7 +32,9 @@ def find_clash(graph: DependencyGraph, core: Sequence[Line], proof: Iterable[Dem
     package = sides[0].package
     lacking = [side for side in sides if not side.bits & graph.candidates(package).all]
     candidates = graph.candidates(package)
-    available = tuple(str(candidates.versions[p]) for p in positions_of(candidates.all)) if lacking else ()
+    # What only a pin would take, yanked or not known to exist, is no way out.
+    free = candidates.all & ~candidates.yanked
+    available = tuple(str(candidates.versions[p]) for p in positions_of(free)) if lacking else ()
     if candidates.opaque:
         available = ()
     told = [_side(graph, side, demands, chains, written) for side in sides]

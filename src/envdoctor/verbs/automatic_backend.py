@@ -15,7 +15,7 @@ from envdoctor.model.fact import Fact, Facts
 from envdoctor.model.origin import CommandLineOrigin
 from envdoctor.model.profile import Profile
 from envdoctor.model.project import Project
-from envdoctor.model.requirement import Requirement
+from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Target, TargetBackend
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.patient import Patient
@@ -71,10 +71,18 @@ def way_of_profile(profile: Profile, facts: Facts, target: Target, project: Proj
 
 
 def with_way(project: Project, way: TorchWay) -> Project:
-    """Return the project with what a way asks for beside its own lines, where it asks for torch at all."""
+    """Return the project with what a way asks for beside its own lines.
+
+    Where no line of it asks for torch, torch is held to what the way has if anything else asks for it.
+    """
+    asked = tuple(map(_requirement, way.requires))
     if not any(line.name == "torch" for line in project.requirements):
-        return project
-    return replace(project, requirements=(*project.requirements, *map(_requirement, way.requires)))
+        asked = tuple(
+            replace(line, kind=RequirementKind.CONSTRAINT, extras=frozenset(), text=f"{line.name}{line.specifier}")
+            for line in asked
+            if line.name == "torch" and line.specifier
+        )
+    return replace(project, requirements=(*project.requirements, *asked))
 
 
 def _requirement(text: str) -> Requirement:
