@@ -19,7 +19,6 @@ from envdoctor.toml_tables import read_toml
 
 __all__ = [
     "BuildTool",
-    "abstract_names",
     "advisories_folder",
     "architecture_of_card",
     "build_tools",
@@ -34,8 +33,6 @@ __all__ = [
     "torch_labels",
     "vouched_demands",
 ]
-
-_ABSTRACT = re.compile(r"^abstract\s*=\s*true\b", re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
@@ -55,14 +52,6 @@ def shipped_names() -> list[str]:
 def shipped_path(name: str) -> Path | None:
     """Return the file of a shipped profile, None where there is none of that name."""
     return shipped_folder() / f"{name}.toml" if name in shipped_names() else None
-
-
-def abstract_names() -> frozenset[str]:
-    """Return the names of shipped profiles that are only bases: those whose file says ``abstract = true``."""
-    folder = shipped_folder()
-    return frozenset(
-        name for name in shipped_names() if _ABSTRACT.search((folder / f"{name}.toml").read_text(encoding="utf-8"))
-    )
 
 
 @lru_cache(maxsize=1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from envdoctor.planning.fix_refusals import refused_variables
+from envdoctor.profile.catalogue import catalogue
 from envdoctor.profile.load import load_profile
-from envdoctor.shipped import abstract_names, shipped_names
 
 HOSTILE = [
     *("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PATH", "SHELL"),
@@ -42,7 +42,7 @@ def test_modules_may_come_from_the_project_alone(value: str, refused: bool) -> N
 
 
 def test_shipped_profiles_set_nothing_else() -> None:
-    for name in set(shipped_names()) - abstract_names():
-        profile = load_profile(name)
+    for listed in catalogue():
+        profile = load_profile(listed.name)
         variables = {key: value.replace("{project}", "/p") for key, value in profile.environment.items()}
-        assert not list(refused_variables(variables, "/p", frozenset())), name
+        assert not list(refused_variables(variables, "/p", frozenset())), listed.name

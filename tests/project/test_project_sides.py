@@ -328,3 +328,9 @@ def test_what_lies_beside_the_files_that_are_named_in_their_place_is_named(read_
         **dict.fromkeys(names, LeftOut.OTHERS_NAMED),
         "part/requirements.txt": LeftOut.NESTED,
     }
+
+
+def test_a_large_lock_of_ours_is_no_other_tools(read_files):
+    lock = "lock-version = '1.0'\n" + "# a\n" * 300_000 + "[tool.envdoctor.target]\nos = 'linux'\n"
+    project = read_files({"requirements.txt": "six\n", "named.txt": "idna\n", "pylock.toml": lock}, files=["named.txt"])
+    assert [one.path for one in project.left_out] == ["requirements.txt"]

@@ -2,7 +2,8 @@
 
 A check imports more than two hundred of them. ``dataclasses`` compiles up to six methods of each from text, looks at
 every annotation for what it might be, and freezes; that was a tenth of the time of a small check, with all but the
-first of it left to it. Here ``__init__`` alone is compiled; the others are the same functions for all classes. What
+first of it left to it. Here ``__init__`` alone is compiled, when a class has its first value, which for half of them is
+never; the others are the same functions for all classes. What
 ``dataclasses`` has for values (``fields``, ``replace``, ``asdict``) works as with its own.
 
 ``frozen=True`` is held by mypy and makes values hashable; at run time nothing refuses an assignment.
@@ -32,7 +33,7 @@ else:
             own = {name for name, value in made.__dict__.items() if value is not None}
             made.__dataclass_fields__ = fields
             made.__match_args__ = tuple(fields)
-            made.__init__ = _beginning(made, fields.values())
+            made.__init__ = _compiled_when_called(made, fields.values())
             if "__repr__" not in own:
                 made.__repr__ = _represented
             if "__eq__" not in own:
@@ -68,6 +69,15 @@ else:
         made = type(cls)(cls.__name__, cls.__bases__, body)
         made.__qualname__ = cls.__qualname__
         return made
+
+    def _compiled_when_called(cls, fields):
+        """Return an ``__init__`` that puts the compiled one into its place and leaves the rest to it."""
+
+        def __init__(self, *args, **kwargs):  # noqa: N807
+            cls.__init__ = _beginning(cls, fields)
+            cls.__init__(self, *args, **kwargs)
+
+        return __init__
 
     def _beginning(cls, fields):
         """Return ``__init__``, compiled from the names of fields and nothing else."""

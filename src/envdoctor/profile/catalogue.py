@@ -14,7 +14,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import ListedProfile, Patch, PlacementRule, Profile
 from envdoctor.model.target import OperatingSystem
 from envdoctor.profile.build import profile_target
-from envdoctor.shipped import abstract_names, shipped_folder, shipped_names
+from envdoctor.shipped import shipped_folder, shipped_names
 from envdoctor.toml_tables import read_toml
 
 __all__ = ["Match", "catalogue", "folders_of_marks", "recognise", "rooted"]
@@ -129,7 +129,7 @@ def catalogue() -> tuple[ListedProfile, ...]:
             tuple(sorted(required(name))),
         )
 
-    return tuple(listed(name) for name in names if name not in abstract_names())
+    return tuple(listed(name) for name in names if not files[name]["profile"].get("abstract", False))
 
 
 def recognise(

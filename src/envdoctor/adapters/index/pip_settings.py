@@ -5,7 +5,6 @@ A proxy is looked at before the first request: what cannot be one is said where 
 
 from __future__ import annotations
 
-import configparser
 import os
 import re
 import sys
@@ -13,10 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envdoctor.adapters.user_folders import home
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import url_fault
+
+if TYPE_CHECKING:
+    from configparser import RawConfigParser
 
 __all__ = ["PipSettings", "builtin_index_url", "proxy_fault", "proxy_url", "proxy_variable", "read_pip_settings"]
 
@@ -107,12 +110,11 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
     values: dict[tuple[str, str], tuple[str, str]] = {}
     unreadable: list[str] = []
     for path in _files(prefix or Path(sys.prefix)):
-        parser = configparser.RawConfigParser()
         try:
-            parser.read_string(path.read_text(encoding="utf-8"))
+            parser = _parsed(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             continue
-        except (OSError, UnicodeDecodeError, configparser.Error) as error:
+        except (OSError, ValueError) as error:
             unreadable.append(f"{path}: {str(error).splitlines()[0]}")
             continue
         for section in ("global", "install"):
@@ -139,6 +141,18 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
         unreadable=tuple(unreadable),
         places={key: value[1] for key, value in settled.items() if value},
     )
+
+
+def _parsed(text: str) -> RawConfigParser:
+    """Return the sections of a file. Raises ValueError."""
+    import configparser  # most people have no such file, and a hook pays for what it imports
+
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read_string(text)
+    except configparser.Error as error:
+        raise ValueError(str(error)) from None
+    return parser
 
 
 def _files(prefix: Path) -> Iterator[Path]:

@@ -21,11 +21,12 @@ from envdoctor.adapters.project.file_names import (
     is_side_list,
 )
 from envdoctor.adapters.project.sources import is_left_alone
-from envdoctor.adapters.project.toml_document import glance
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Found", "denied_below", "enter", "is_own_lock", "look_into", "nested_files"]
 
+_OWN_TABLE = b"\n[tool.envdoctor"
+"""How our locks go on after their packages."""
 _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
 
 
@@ -116,9 +117,11 @@ def is_own_lock(path: Path) -> bool:
 
 @lru_cache(maxsize=64)
 def _is_own(path: Path, _dated: int, _size: int) -> bool:
-    # A lock of many packages takes longer to parse than the rest of the project, and is come by several times.
-    tool = glance(path).get("tool")
-    return isinstance(tool, dict) and "envdoctor" in tool
+    # A lock of many packages takes longer to parse than the rest of the project, and its own reader does that.
+    try:
+        return _OWN_TABLE in b"\n" + path.read_bytes()
+    except OSError:
+        return False
 
 
 def enter(directory: Path) -> None:
