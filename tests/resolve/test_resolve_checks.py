@@ -17,13 +17,11 @@ from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.resolution import Resolution, Unmet
 from envdoctor.resolve.candidates import Selector
 from envdoctor.resolve.core_groups import MinimalHittingSets, cheapest_hitting_sets, hitting_sets_by_group
-from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.diagnosis import resolve
-from envdoctor.resolve.edges import positions_of
+from envdoctor.resolve.edges import admitted_bits, positions_of
 from envdoctor.resolve.manifest import Manifest, Policy
-from envdoctor.resolve.requires_dist import may_count
+from envdoctor.resolve.requires_dist import Couplings, may_count
 from envdoctor.resolve.verification import Promise, rederive, unmet
-from envdoctor.resolve.version_sets import admitted_bits
 from envdoctor.shipped import couplings
 
 TABLE = {

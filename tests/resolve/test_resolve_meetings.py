@@ -16,7 +16,7 @@ from test_resolve_properties import Table, _possible, universes
 
 from envdoctor.lock.pylock_reader import LockedProject, override_of_row
 from envdoctor.model.project import Project
-from envdoctor.resolve.clash_search import ClashSearch
+from envdoctor.resolve.clash import ClashSearch
 from envdoctor.resolve.conflicts import Oracle, minimal_cores
 from envdoctor.resolve.diagnosis import diagnose
 from envdoctor.resolve.edges import base_name

@@ -9,7 +9,6 @@ from dataclasses import replace
 from packaging.utils import NormalizedName
 
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement
 
 __all__ = ["NOWHERE", "PROJECT", "Override", "OverrideSource", "nothing_instead"]
@@ -77,16 +76,7 @@ class Override:
 
 def authors_of(requirements: Iterable[Requirement]) -> tuple[str, ...]:
     """Return who asks: ``project``, or the distribution whose metadata it is; sorted."""
-    from packaging.utils import canonicalize_name
-
-    return tuple(
-        sorted(
-            {
-                canonicalize_name(item.origin.name) if isinstance(item.origin, DistributionOrigin) else PROJECT
-                for item in requirements
-            }
-        )
-    )
+    return tuple(sorted({item.asked_by or PROJECT for item in requirements}))
 
 
 def nothing_instead(asked: Requirement) -> Requirement:

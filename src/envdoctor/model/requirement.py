@@ -134,6 +134,15 @@ class Requirement:
     """The ``--index-url`` of the pip command that installs it, where that command names one."""
 
     @property
+    def asked_by(self) -> NormalizedName | None:
+        """The distribution whose metadata, or binaries, ask for it; None where a person does."""
+        from packaging.utils import canonicalize_name
+
+        from envdoctor.model.origin import DistributionOrigin
+
+        return canonicalize_name(self.origin.name) if isinstance(self.origin, DistributionOrigin) else None
+
+    @property
     def is_pin(self) -> bool:
         """Whether it names one version."""
         return any(clause.operator in ("==", "===") for clause in self.specifier)

@@ -27,9 +27,8 @@ from envdoctor.model.compatibility import Compatibilities, Compatibility
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.file_table import Kind, table_of, tags_of
 from envdoctor.model.target import OperatingSystem, Target
-from envdoctor.resolve.edges import positions_of
+from envdoctor.resolve.edges import admitted_bits, positions_of
 from envdoctor.resolve.manifest import Policy
-from envdoctor.resolve.version_sets import admitted_bits
 from envdoctor.shipped import refused_builds
 
 __all__ = ["CandidateList", "Selector", "pins", "wheel_at"]

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from packaging.utils import NormalizedName
-
-from envdoctor.model.conflict import Clash
+from envdoctor.model.conflict import Clash, Conflict
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
+from envdoctor.resolve.clash import ClashSearch, find_clash
 from envdoctor.resolve.core_groups import CoreGroups, Exchange
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import (
@@ -31,7 +29,7 @@ from envdoctor.resolve.solver import (
     demands_of_lines,
 )
 
-__all__ = ["CoreSet", "Oracle", "minimal_cores", "other_python", "strict_core"]
+__all__ = ["CoreSet", "Oracle", "conflicts_of", "minimal_cores", "strict_core"]
 
 
 def strict_core(
@@ -188,18 +186,32 @@ def _ordered(cores: Iterable[frozenset[int]]) -> tuple[frozenset[int], ...]:
     return tuple(sorted(cores, key=lambda core: (min(core, default=-1), sorted(core))))
 
 
+def conflicts_of(resolver: Resolver, oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:
+    """Return each minimal impossible set as a conflict, with where its members meet."""
+    found: list[Conflict] = []
+    search = ClashSearch(resolver.graph, resolver.solver)
+    for number, core in enumerate(cores.cores, 1):
+        members = [resolver.lines[member] for member in sorted(core)]
+        # Two members meet where a proof that speaks of them alone says it.
+        proof = (search.proof(members) if len(members) > 2 else None) or oracle.proof(core) or ()
+        clash = find_clash(resolver.graph, members, proof)
+        asked = tuple(line.requirement for line in members)
+        found.append(Conflict(f"C{number}", asked, clash, _other_python(resolver, asked, clash)))
+    return tuple(found)
+
+
 _PYTHONS_AWAY = 2
 """How many minor versions of Python away one is looked for."""
 
 
-def other_python(resolver: Resolver, core: tuple[Requirement, ...], clash: Clash) -> str:
+def _other_python(resolver: Resolver, core: tuple[Requirement, ...], clash: Clash) -> str:
     """Return the nearest Python on which a core holds, an empty text where there is none or metadata says no.
 
     Of binaries that belong together, old pairs have wheels for old Pythons alone.
     """
     is_binary = resolver.graph.couplings.is_binary
-    origins = [side.requirement.origin for side in clash.sides]
-    if not any(isinstance(o, DistributionOrigin) and is_binary(NormalizedName(o.name), clash.package) for o in origins):
+    owners = [side.requirement.asked_by for side in clash.sides]
+    if not any(owner is not None and is_binary(owner, clash.package) for owner in owners):
         return ""
     manifest = resolver.manifest
     major, minor = manifest.target.python

@@ -26,10 +26,9 @@ from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 from envdoctor.resolve.candidates import CandidateList, Selector, pins, wheel_at
-from envdoctor.resolve.couplings import Couplings
 from envdoctor.resolve.edges import Edge, highest, nodes_of, positions_of
 from envdoctor.resolve.manifest import Manifest
-from envdoctor.resolve.requires_dist import MetadataLines
+from envdoctor.resolve.requires_dist import Couplings, MetadataLines
 
 __all__ = ["DependencyGraph"]
 

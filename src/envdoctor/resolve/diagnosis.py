@@ -15,16 +15,13 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, Unmet
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index, Progress
-from envdoctor.resolve.clash import find_clash
-from envdoctor.resolve.clash_search import ClashSearch
-from envdoctor.resolve.conflicts import CoreSet, Oracle, minimal_cores, other_python, strict_core
+from envdoctor.resolve.conflicts import CoreSet, Oracle, conflicts_of, minimal_cores, strict_core
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.offer import Judge, Offer
 from envdoctor.resolve.offers import Offers
 from envdoctor.resolve.placed_files import demands_at_urls, left_at_urls, placed_files
-from envdoctor.resolve.resolution_builder import build_resolution
-from envdoctor.resolve.resolver import Resolver
+from envdoctor.resolve.resolver import Resolver, build_resolution
 from envdoctor.resolve.solver import Solved, Solver
 from envdoctor.resolve.verification import Objection, rederive
 
@@ -92,7 +89,7 @@ def resolve_or_conflicts(manifest: Manifest, index: Index) -> Diagnosis:
         return Diagnosis(unknowns=(*_unreached(resolver.graph), *resolver.graph.lacking.values()))
     oracle = Oracle(resolver)
     cores = minimal_cores(oracle, manifest.limits.conflicts, manifest.limits.conflict_solves)
-    return Diagnosis(conflicts=_conflicts(resolver, oracle, cores), unknowns=_unreached(resolver.graph))
+    return Diagnosis(conflicts=conflicts_of(resolver, oracle, cores), unknowns=_unreached(resolver.graph))
 
 
 def diagnose(
@@ -197,7 +194,7 @@ def _diagnose(
     _say(progress, "looking for conflicts")
     oracle = Oracle(resolver)
     cores = minimal_cores(oracle, manifest.limits.conflicts, manifest.limits.conflict_solves)
-    conflicts = _conflicts(resolver, oracle, cores)
+    conflicts = conflicts_of(resolver, oracle, cores)
     _done(progress, "looking for conflicts")
     _say(progress, "looking for repairs")
     offers = Offers(resolver, conflicts, judge=judge, build_risk=build_risk)
@@ -324,19 +321,6 @@ def _doubtful(graph: DependencyGraph, resolution: Resolution | None) -> list[Unk
         for package in resolution.packages
         for line in lines.doubtful_in(graph.metadata_of(package))
     ]
-
-
-def _conflicts(resolver: Resolver, oracle: Oracle, cores: CoreSet) -> tuple[Conflict, ...]:
-    found: list[Conflict] = []
-    search = ClashSearch(resolver.graph, resolver.solver)
-    for number, core in enumerate(cores.cores, 1):
-        members = [resolver.lines[member] for member in sorted(core)]
-        # Two members meet where a proof that speaks of them alone says it.
-        proof = (search.proof(members) if len(members) > 2 else None) or oracle.proof(core) or ()
-        clash = find_clash(resolver.graph, members, proof)
-        asked = tuple(line.requirement for line in members)
-        found.append(Conflict(f"C{number}", asked, clash, other_python(resolver, asked, clash)))
-    return tuple(found)
 
 
 def _say(progress: Progress | None, activity: str) -> None:

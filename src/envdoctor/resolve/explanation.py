@@ -22,7 +22,6 @@ from envdoctor.model.resolution import (
 from envdoctor.model.unknown import Unknown
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import base_name, positions_of
-from envdoctor.resolve.resolution_builder import made_by
 
 __all__ = ["absence", "explain"]
 
@@ -124,7 +123,7 @@ def _unmet(resolution: Resolution, graph: DependencyGraph, name: NormalizedName,
             for demand in other.wanted_by
             if not any(demand.specifier.contains(wanted, prereleases=True) for wanted in versions)
         )
-        others = tuple(demand for demand in held if not made_by(demand, name))
+        others = tuple(demand for demand in held if demand.asked_by != name)
         if others or not held:
             yield Unmet(edge.requirement(version), other.version, others)
 

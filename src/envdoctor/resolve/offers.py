@@ -26,8 +26,7 @@ from envdoctor.resolve.relaxations import (
     overrides_of_exclusions,
 )
 from envdoctor.resolve.repairs import Found, RepairSearch, is_combined, of_people
-from envdoctor.resolve.resolution_builder import build_resolution
-from envdoctor.resolve.resolver import Resolver
+from envdoctor.resolve.resolver import Resolver, build_resolution
 from envdoctor.resolve.solver import Line, Solved, Unsolvable
 from envdoctor.resolve.verification import Promise, unmet
 from envdoctor.resolve.working_repair import pinned_by, working_repair

@@ -6,21 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from packaging.specifiers import Specifier
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from envdoctor.model.candidate import BuildRisk, FileKind
 from envdoctor.model.finding import Finding
-from envdoctor.model.origin import DistributionOrigin, ProfileOrigin
+from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.edges import base_name, highest
+from envdoctor.resolve.edges import base_name, highest, release_series
 from envdoctor.resolve.offer import Offer, evidence_for
 from envdoctor.resolve.relaxations import Element
-from envdoctor.resolve.resolution_builder import release_series
 from envdoctor.resolve.solver import Line
 
 __all__ = ["blamed", "lowered", "raised", "rank", "with_cautions"]
@@ -82,9 +81,7 @@ def _newer(overrides: Sequence[Override], resolution: Resolution) -> Iterator[st
 
 def _known_to_work(name: NormalizedName, aside: Requirement, resolution: Resolution) -> str:
     """Return words for what vouches for a demand that is set aside, none where nothing does."""
-    origin = aside.origin
-    owner = canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else None
-    evidence = evidence_for(owner, name, resolution) if owner is not None else None
+    evidence = evidence_for(aside.asked_by, name, resolution) if aside.asked_by is not None else None
     return f"; known to work: {evidence}" if evidence is not None else ""
 
 
@@ -146,7 +143,7 @@ def _too_old(offer: Offer) -> bool:
 
 def _is_brought(package: ResolvedPackage, moved: frozenset[NormalizedName], offers: Sequence[Offer]) -> bool:
     """Return whether only what a repair moves asks for a package, and another repair does without it."""
-    asked = bool(package.wanted_by) and all(_maker(demand) in moved for demand in package.wanted_by)
+    asked = bool(package.wanted_by) and all(demand.asked_by in moved for demand in package.wanted_by)
     others = (other.resolution for other in offers if not other.leaves_out)
     return asked and any(other.get(package.name) is None for other in others)
 
@@ -174,7 +171,7 @@ def _holders(graph: DependencyGraph, package: ResolvedPackage, offer: Offer) -> 
     found = {
         maker
         for demand in package.wanted_by
-        if (maker := _maker(demand)) is not None and not demand.specifier.contains(newest, prereleases=True)
+        if (maker := demand.asked_by) is not None and not demand.specifier.contains(newest, prereleases=True)
     }
     if package.version != newest and graph.loaded(package.name, position):
         for edge in graph.edges(package.name, position):
@@ -188,11 +185,6 @@ def _taken(graph: DependencyGraph, offer: Offer, name: NormalizedName) -> int:
     """Return the position that an offer takes of a project; any, where it takes none."""
     package = offer.resolution.get(name)
     return graph.candidates(name).bits(package.version) if package is not None else -1
-
-
-def _maker(demand: Requirement) -> NormalizedName | None:
-    origin = demand.origin
-    return canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else None
 
 
 _LOWER_BOUNDS = (">=", ">", "~=", "==", "===")
@@ -214,7 +206,7 @@ def raised(overrides: Iterable[Override], resolution: Resolution) -> Iterator[tu
         if package is None or override.from_profile or override.because:
             continue
         for aside in override.sets_aside:
-            if isinstance(aside.origin, DistributionOrigin) and _bound_above(package.version, aside) is None:
+            if aside.asked_by is not None and _bound_above(package.version, aside) is None:
                 yield package, aside
 
 
@@ -224,7 +216,7 @@ def another_series(overrides: Iterable[Override], resolution: Resolution) -> boo
     A person's pin of one version is no such bound: it says what was there, and not what is needed.
     """
     return any(
-        (isinstance(aside.origin, DistributionOrigin) or not aside.is_pin)
+        (aside.asked_by is not None or not aside.is_pin)
         and (bound := _bound_above(package.version, aside)) is not None
         and release_series(bound) != release_series(package.version)
         for package, aside in lowered(overrides, resolution)

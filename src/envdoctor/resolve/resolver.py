@@ -1,22 +1,203 @@
 """A manifest as it looks on an index: what a search wants first is fetched, then an engine solves sets of lines.
 
+What it chose becomes a resolution that says who wanted what.
+
 What is fetched ahead comes breadth first, everything of one depth at once, for network time is what counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from packaging.utils import NormalizedName
 
+from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
+from envdoctor.model.origin import written_by_a_person
+from envdoctor.model.requirement import Requirement
+from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 from envdoctor.ports import Index
+from envdoctor.resolve.candidates import CandidateList
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.edges import base_name, highest, nodes_of
+from envdoctor.resolve.edges import base_name, highest, nodes_of, release_series
 from envdoctor.resolve.manifest import Manifest
-from envdoctor.resolve.relaxations import Relaxation, from_profile
+from envdoctor.resolve.relaxations import Relaxation, from_profile, says_so
 from envdoctor.resolve.solver import Line, Outcome, Solver, lines_of
 
-__all__ = ["Resolver", "warm"]
+__all__ = ["Resolver", "build_resolution", "walked_back", "warm"]
+
+
+class _Wanted:
+    """Every demand on every project of a resolution, in force and set aside."""
+
+    def __init__(self) -> None:
+        self.in_force: dict[NormalizedName, list[Requirement]] = {}
+        self.set_aside: dict[NormalizedName, list[Requirement]] = {}
+        self.made_by: dict[NormalizedName, list[Requirement]] = {}
+
+
+def _wanted(
+    graph: DependencyGraph, lines: Sequence[Line], positions: Mapping[str, int], relaxation: Relaxation
+) -> _Wanted:
+    """Return who demands what, given what was chosen."""
+    demands = _Wanted()
+    for line in lines:
+        name = line.requirement.name
+        aside = line.id in relaxation.lines
+        if aside and name in positions and not (candidates := graph.candidates(name)).opaque:
+            aside = not says_so(line.requirement, candidates.versions[positions[name]])
+        (demands.set_aside if aside else demands.in_force).setdefault(name, []).extend(line.written)
+    for name, override in relaxation.overrides.items():
+        if graph.applies(override.requirement):
+            demands.in_force.setdefault(name, []).append(override.requirement)
+    for node, position in sorted(positions.items()):
+        owner = base_name(node)
+        if graph.candidates(owner).opaque:
+            continue
+        made = demands.made_by.setdefault(owner, [])
+        further = bool(made)
+        for requirement, hard in _made(graph, node, position):
+            if not (further and requirement in made):
+                made.append(requirement)
+                aside = not hard and relaxation.sets_aside(owner, requirement.name)
+                bucket = demands.set_aside if aside else demands.in_force
+                bucket.setdefault(requirement.name, []).append(requirement)
+    return demands
+
+
+def _made(graph: DependencyGraph, node: str, position: int) -> tuple[tuple[Requirement, bool], ...]:
+    """Return the demands of a version as it makes them, each once, with whether it can never be set aside."""
+    key = (node, position)
+    found = graph.made.get(key)
+    if found is None:
+        version = graph.candidates(base_name(node)).versions[position]
+        told: dict[tuple[object, ...], tuple[Requirement, bool]] = {}
+        for edge in graph.edges(node, position):
+            if not edge.structural:
+                # The nodes of its extras repeat a demand.
+                asked = (base_name(edge.dependency), edge.specifier, edge.extras)
+                told.setdefault(asked, (edge.requirement(version), edge.hard))
+        found = graph.made[key] = tuple(told.values())
+    return found
+
+
+def build_resolution(
+    graph: DependencyGraph,
+    lines: Sequence[Line],
+    positions: Mapping[str, int],
+    relaxation: Relaxation,
+    build_risk: Callable[[DistributionFile], BuildRisk] | None = None,
+) -> Resolution:
+    """Return the resolution; projects of which nothing is known are left out (see ``DependencyGraph.unknown``)."""
+    demands = _wanted(graph, lines, positions, relaxation)
+    extras: dict[NormalizedName, set[str]] = {}
+    for node in positions:
+        name, _, extra = node.rstrip("]").partition("[")
+        if extra:
+            extras.setdefault(NormalizedName(name), set()).add(extra)
+    packages: list[ResolvedPackage] = []
+    for node in sorted(positions):
+        name = base_name(node)
+        candidates = graph.candidates(name)
+        if name != node or candidates.opaque:
+            continue
+        candidate = candidates.candidate(positions[node])
+        metadata = graph.metadata(name, positions[node])
+        graded = candidate.file.kind is FileKind.SDIST and build_risk is not None
+        packages.append(
+            ResolvedPackage(
+                name=name,
+                version=candidate.version,
+                file=candidate.file,
+                files=candidate.files,
+                extras=frozenset(extras.get(name, ())) & (metadata.provides_extra if metadata else frozenset()),
+                dependencies=tuple(demands.made_by.get(name, ())),
+                wanted_by=tuple(demands.in_force.get(name, ())),
+                set_aside=tuple(demands.set_aside.get(name, ())),
+                build_risk=build_risk(candidate.file) if graded and build_risk else None,
+                mended=metadata.mended if metadata else (),
+            )
+        )
+    return Resolution(tuple(packages), walked_back=walked_back(graph, positions, demands.in_force))
+
+
+_LONG = timedelta(days=365)
+
+
+def walked_back(
+    graph: DependencyGraph, positions: Mapping[str, int], in_force: Mapping[NormalizedName, Sequence[Requirement]]
+) -> tuple[WalkedBack, ...]:
+    """Return the packages that are far behind the newest that the target could use, by name.
+
+    Not among them: what a person's own requirement holds back (they know), and what a distribution pins exactly.
+    """
+    found: list[WalkedBack] = []
+    for node in sorted(positions):
+        name = base_name(node)
+        candidates = graph.candidates(name)
+        if name != node or candidates.opaque:
+            continue
+        newest = highest(graph.newest(name))
+        if not _far(candidates, positions[node], newest):
+            continue
+        demands = in_force.get(name, ())
+        excluding = [r for r in demands if not r.specifier.contains(candidates.versions[newest], prereleases=True)]
+        # A distribution that names the very version it was built with takes no step back in time.
+        if any(written_by_a_person(r.origin) or r.is_pin for r in excluding):
+            continue
+        forced = tuple(excluding) or tuple(_failing(graph, positions, name, newest, in_force))
+        if forced:
+            found.append(WalkedBack(name, candidates.versions[positions[node]], candidates.versions[newest], forced))
+    return tuple(found)
+
+
+def _far(candidates: CandidateList, chosen: int, newest: int) -> bool:
+    """Return whether the chosen version is a release series, or about a year, behind."""
+    if chosen >= newest:
+        return False
+    if release_series(candidates.versions[chosen]) != release_series(candidates.versions[newest]):
+        return True
+    before, after = _uploaded(candidates, chosen), _uploaded(candidates, newest)
+    return before is not None and after is not None and after - before > _LONG
+
+
+def _uploaded(candidates: CandidateList, position: int) -> datetime | None:
+    text = candidates.files[position][0].upload_time
+    try:
+        return datetime.fromisoformat(text.replace("Z", "+00:00")) if text else None
+    except ValueError:
+        return None
+
+
+def _failing(
+    graph: DependencyGraph,
+    positions: Mapping[str, int],
+    name: NormalizedName,
+    newest: int,
+    in_force: Mapping[NormalizedName, Sequence[Requirement]],
+) -> Iterator[Requirement]:
+    """Yield what the newest version asks for that the resolution does not have, if it was looked at; and what pins it.
+
+    Not what is there for the sake of the version in use alone: the newest one would bring another.
+    """
+    if not graph.loaded(name, newest):
+        return
+    version = graph.candidates(name).versions[newest]
+    for edge in graph.edges(name, newest):
+        usable = edge.bits & graph.candidates(base_name(edge.dependency)).all
+        chosen = positions.get(edge.dependency)
+        if usable and (chosen is None or edge.bits >> chosen & 1):
+            continue
+        against = [
+            demand
+            for demand in in_force.get(base_name(edge.dependency), ())
+            if not graph.bits(demand.name, demand.specifier) & usable
+        ]
+        # What the package itself asks for, in the version that is in use, another version would not.
+        pinning = [demand for demand in against if demand.asked_by != name]
+        if not usable or not against or pinning:
+            yield edge.requirement(version)
+            yield from pinning
 
 
 def warm(graph: DependencyGraph, lines: Sequence[Line]) -> None:

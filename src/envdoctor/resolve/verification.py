@@ -24,8 +24,7 @@ from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
 from envdoctor.model.target import Target
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable
-from envdoctor.resolve.couplings import Couplings
-from envdoctor.resolve.requires_dist import may_count
+from envdoctor.resolve.requires_dist import Couplings, may_count
 
 __all__ = ["Objection", "Promise", "rederive", "unmet"]
 

@@ -191,9 +191,7 @@ def _remedy_of_unmet(item: Unmet, everyone: Sequence[Unmet], there: Mapping[str,
     names = sorted({f"`{origin.name}`" for origin in origins if isinstance(origin, DistributionOrigin)})
     if together.is_unsatisfiable():
         return Remedy(f"no version of `{name}` suits {' and '.join(names)}: give them separate environments")
-    origin = item.requirement.origin
-    consumer = canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else ""
-    if moved := remedy_of_move(None, consumer, name, together, there):
+    if moved := remedy_of_move(None, item.requirement.asked_by or "", name, together, there):
         return moved
     install = f'python -m pip install "{name}{together}"'
     kept = f", unless something that is not in the log needs {item.there}" if item.there is not None else ""

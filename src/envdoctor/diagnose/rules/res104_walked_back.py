@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination, chain_to
@@ -32,7 +32,7 @@ from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.origin import DistributionOrigin, written_by_a_person
+from envdoctor.model.origin import written_by_a_person
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
@@ -69,8 +69,7 @@ def _is_of_its_time(package: ResolvedPackage, item: WalkedBack, resolution: Reso
 
 def _pinned_by(wanted: Requirement) -> NormalizedName:
     """Return the distribution that asks for it; of a line of a person, the project that it names."""
-    origin = wanted.origin
-    return canonicalize_name(origin.name) if isinstance(origin, DistributionOrigin) else wanted.name
+    return wanted.asked_by or wanted.name
 
 
 def _newest_is_built(name: NormalizedName, newest: Version, examination: Examination) -> bool:
@@ -110,8 +109,7 @@ def _forced(item: WalkedBack) -> str:
 
 
 def _is_its_own(wanted: Requirement, item: WalkedBack) -> bool:
-    origin = wanted.origin
-    return isinstance(origin, DistributionOrigin) and canonicalize_name(origin.name) == item.name
+    return wanted.asked_by == item.name
 
 
 def _first(texts: Sequence[str]) -> str:

@@ -48,11 +48,7 @@ _TABLES = tuple((name, table) for name, _, table in _SILENT)
 
 def _stated(package: ResolvedPackage) -> list[Requirement]:
     """Return the demands on a package that metadata, or a person, states and that its companions do not make."""
-    return [
-        item
-        for item in package.wanted_by
-        if not isinstance(item.origin, DistributionOrigin) or canonicalize_name(item.origin.name) not in _COMPANIONS
-    ]
+    return [item for item in package.wanted_by if item.asked_by not in _COMPANIONS]
 
 
 def _admits(package: ResolvedPackage, version: Version) -> bool:
@@ -65,7 +61,7 @@ def _pinned(package: ResolvedPackage, examination: Examination, resolution: Reso
     overrides = [item.requirement for item in (used.overrides if used else ())]
     overrides += [item.requirement for item in (examination.profile.overrides if examination.profile else ())]
     pins = [item for item in overrides if item.name == package.name]
-    pins += [item for item in package.wanted_by if not isinstance(item.origin, DistributionOrigin)]
+    pins += [item for item in package.wanted_by if item.asked_by is None]
     return any(
         clause.operator in ("==", "===") and not clause.version.endswith(".*")
         for item in pins
