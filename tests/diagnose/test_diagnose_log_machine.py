@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from diagnose_fixtures import examination_of
@@ -10,8 +11,11 @@ from diagnose_fixtures import examination_of
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.log_reading import read_log, with_what_log_tells
 from envdoctor.diagnose.engine import examine
-from envdoctor.model.finding import Finding
+from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.target import Backend, OperatingSystem, TargetProperty
+
+SM_120 = "NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation."
+GFX1031 = "rocBLAS error: Cannot read TensileLibrary.dat: No such file or directory for GPU arch : gfx1031"
 
 
 def _told(log: str, **data: object):
@@ -258,3 +262,88 @@ def test_what_a_log_of_any_card_shows_is_not_called_after_one_card() -> None:
     assert (found.rule, found.name) == ("ADV003", "no-kernel-for-the-card")
     assert "sm_120" in found.remedy.summary
     assert "Thor" not in found.remedy.summary
+
+
+@pytest.mark.parametrize(
+    ("log", "facts", "said"),
+    [
+        (SM_120, {"gpu[0].compute_capability": "8.6"}, [(Severity.WARNING, "sm_120, and not sm_86")]),
+        (SM_120, {"gpu[0].compute_capability": "12.0"}, []),
+        (SM_120, {"gpu[0].compute_capability": "8.6", "gpu[1].compute_capability": "12.0"}, []),
+        (SM_120, {}, []),
+        (GFX1031, {"gpu[0].architecture": "gfx1100"}, [(Severity.WARNING, "gfx1031, and not gfx1100")]),
+        # An AMD card may pass for another one of its generation.
+        (GFX1031, {"gpu[0].architecture": "gfx1030"}, [(Severity.INFO, "gfx1031, and not gfx1030")]),
+        ("RuntimeError: CUDA error: out of memory", {"gpu[0].compute_capability": "8.6"}, []),
+    ],
+)
+def test_a_log_of_another_card_than_was_given_is_told(log: str, facts: dict[str, str], said: list) -> None:
+    found = [item for item in examine(examination_of({"log": log, "facts": facts})) if item.rule == "LOG004"]
+    assert [(item.severity, item.message.rpartition(": ")[2]) for item in found] == said
+    assert all(item.evidence[0].where == "log line 1" for item in found)
+
+
+def test_a_log_of_another_system_and_python_than_were_given_is_told_and_of_what_was_assumed_nothing() -> None:
+    log = 'File "C:\\Users\\me\\Python310\\lib\\x.py"\nOSError: [WinError 126] The specified module could not be found'
+    given = examination_of({"log": log, "target": "linux/x86_64/3.11/cuda"})
+    said = [item.message for item in examine(given) if item.rule == "LOG004"]
+    assert [text.rpartition(": ")[2] for text in said] == ["windows, and not linux", "3.10, and not 3.11"]
+    assumed = replace(given, assumed=frozenset({TargetProperty.OS, TargetProperty.PYTHON}))
+    assert [item for item in examine(assumed) if item.rule == "LOG004"] == []
+
+
+CUINIT = (
+    "E tensorflow/stream_executor/cuda/cuda_driver.cc:314] failed call to cuInit: CUDA_ERROR_NO_DEVICE: "
+    "no CUDA-capable device is detected"
+)
+ON_CPU = (
+    CUINIT,
+    "E cuda_driver.cc:152] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: UNKNOWN ERROR (303)",
+    "W dso_loader.cc:64] Could not load dynamic library 'libcudnn.so.8'; dlerror: libcudnn.so.8: cannot open shared",
+    "W dso_loader.cc:64] Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared",
+    "I tsl/cuda/cudart_stub.cc:32] Could not find cuda drivers on your machine, GPU will not be used.",
+    "An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed. Falling back to cpu.",
+    "RuntimeError: Unable to load cuSPARSE. Is it installed?",
+    "ggml_init_cublas: no CUDA devices found, CUDA will be disabled",
+    "warning: no usable GPU found, --gpu-layers option will be ignored",
+    "ggml_vulkan: No devices found.",
+    "[W:onnxruntime:Default, onnxruntime_pybind_state.cc:640 Create] Failed to create CUDAExecutionProvider.",
+)
+"""What programs write at their start where they find no card, and then go on without."""
+
+
+@pytest.mark.parametrize("log", ON_CPU)
+def test_a_card_that_is_not_there_is_a_failure_where_one_is_expected_and_none_on_the_cpu(log: str) -> None:
+    def severities(target: str) -> set[Severity]:
+        return {item.severity for item in examine(examination_of({"log": log, "target": target}))}
+
+    assert severities("linux/x86_64/3.11/cpu") == {Severity.INFO}
+    assert severities("linux/x86_64/3.11/cuda") == {Severity.ERROR}
+    assert {item.name for item in examine(examination_of({"log": log}))} & {"failure-not-understood"} == set()
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (
+            "I cuda_diagnostics.cc:156] kernel driver does not appear to be running on this host (a1b2)",
+            "No NVIDIA driver",
+        ),
+        ('I cuda_diagnostics.cc:160] env: CUDA_VISIBLE_DEVICES="-1"', "CUDA_VISIBLE_DEVICES hides every card"),
+        ("", "CUDA_VISIBLE_DEVICES is unset or names one that exists"),
+    ],
+)
+def test_why_tensorflow_opens_no_card_is_read_from_the_lines_beside(more: str, says: str) -> None:
+    (found,) = examine(examination_of({"log": f"{CUINIT}\n{more}", "target": "linux/x86_64/3.11/cuda"}))
+    assert (found.rule, found.severity) == ("ADV364", Severity.ERROR)
+    assert says in found.remedy.summary
+
+
+def test_a_driver_of_two_versions_and_a_card_that_was_hidden_are_told_as_such() -> None:
+    mismatch = (
+        "E cuda_diagnostics.cc:312] kernel version 525.60.13 does not match DSO version 530.30.2 -- cannot find "
+        "working devices in this configuration"
+    )
+    assert [item.rule for item in examine(examination_of({"log": f"{CUINIT}\n{mismatch}"}))] == ["ADV124"]
+    hidden = f'{CUINIT}\nI cuda_diagnostics.cc:160] env: CUDA_VISIBLE_DEVICES="-1"'
+    assert [item.severity for item in examine(examination_of({"log": hidden}))] == [Severity.INFO]

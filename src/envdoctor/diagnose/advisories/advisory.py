@@ -18,7 +18,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.model.version_table import VersionTable
 
-__all__ = ["Advisory", "AdvisoryExample", "Confidence", "Telling", "needed_packages"]
+__all__ = ["Advisory", "AdvisoryExample", "Confidence", "SymptomCase", "Telling", "needed_packages"]
 
 
 class Confidence(enum.Enum):
@@ -51,6 +51,17 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True)
+class SymptomCase:
+    """How bad a log is that shows a symptom, in some situations: on a CPU that was wanted, no card is no failure."""
+
+    when: Predicate
+    """Counts where it is known to be true."""
+    severity: Severity
+    cause: str = ""
+    """What is said then; empty: what is said elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
 class Advisory:
     """One known issue."""
 
@@ -80,6 +91,8 @@ class Advisory:
     """Which machines' logs it is said of, where ``when`` does not tell."""
     symptom_severity: Severity | None = None
     """How bad a log is that shows it; None: as bad as the advisory, and a warning at least."""
+    symptom_cases: tuple[SymptomCase, ...] = ()
+    """Situations in which it is another severity; the first that is true counts."""
     symptom_within: int = 40
     """How many lines away that may be."""
     instead_of: tuple[str, ...] = ()
@@ -137,13 +150,15 @@ class Advisory:
 
     def finding_of_log(self, situation: Situation, line: str, number: int, shown_by: str = "the log") -> Finding:
         """Return the finding of a log line that shows a symptom; the failure is seen there, however little is known."""
+        case = next((item for item in self.symptom_cases if item.when.ask(situation).value), None)
+        cause = case.cause if case is not None and case.cause else self.cause
         return Finding(
             rule=self.code,
             name=self.id,
-            severity=self.seen_severity,
+            severity=case.severity if case is not None else self.seen_severity,
             subject=self.subject or self.id,
             subject_kind=_kind(self.subject or self.id, self.id),
-            message=f"{shown_by} shows a known issue: {_first_sentence(self.cause)}",
+            message=f"{shown_by} shows a known issue: {_first_sentence(cause)}",
             evidence=(
                 Evidence(line, f"log line {number}"),
                 *(Evidence(item, f"advisory {self.code}, {self.date}") for item in self.evidence),
@@ -173,7 +188,8 @@ def _there(situation: Situation, *names: str) -> tuple[str, ...]:
 
 def _first_sentence(text: str) -> str:
     sentence = re.split(r"(?<=[a-z\)`])\.\s", text, maxsplit=1)[0].rstrip(".")
-    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
+    # A name with a capital within (TensorFlow, PyTorch) keeps its first one.
+    return sentence[:1].lower() + sentence[1:] if re.match(r"[A-Z][a-z]+(?![A-Za-z])", sentence) else sentence
 
 
 def _asked_line(situation: Situation, subject: str) -> FileOrigin | None:

@@ -17,12 +17,12 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
-from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.kernel import KernelResult
 from envdoctor.model.profile import Profile
 from envdoctor.model.target import Backend, OperatingSystem, Target, TargetProperty
 
-__all__ = ["known_causes", "read_log", "with_what_log_tells"]
+__all__ = ["known_causes", "read_log", "told_of_machine", "with_what_log_tells"]
 
 _SYSTEMS = {
     OperatingSystem.WINDOWS: re.compile(r"(?<![\w/])[A-Za-z]:\\+\w|\bWinError \d"),
@@ -89,6 +89,24 @@ def with_what_log_tells(examination: Examination, text: str) -> Examination:
     if target.gpu_architecture is None:
         target = replace(target, gpu_architecture=_card(text))
     return replace(examination, environment=environment, target=target, assumed=frozenset(assumed))
+
+
+def told_of_machine(text: str) -> dict[str, tuple[str, Evidence]]:
+    """Return what a log tells of the machine that it is from, with the line: ``gpu``, ``os`` and ``python``."""
+    system, python, card = _system(text), _python(text), _card(text)
+    told = (
+        ("gpu", card, _CARD),
+        ("os", system.value if system else None, _SYSTEMS[system] if system else _CARD),
+        ("python", f"{python[0]}.{python[1]}" if python else None, _PYTHON),
+    )
+    return {name: (value, _line(text, pattern)) for name, value, pattern in told if value is not None}
+
+
+def _line(text: str, pattern: re.Pattern[str]) -> Evidence:
+    found = pattern.search(text)
+    at = found.start() if found is not None else 0
+    line = text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+    return Evidence(line.strip()[:200], f"log line {text.count(chr(10), 0, at) + 1}")
 
 
 def _system(text: str) -> OperatingSystem | None:

@@ -12,6 +12,7 @@ from envdoctor.diagnose.advisories.advisory import (
     Advisory,
     AdvisoryExample,
     Confidence,
+    SymptomCase,
     Telling,
     needed_packages,
 )
@@ -164,6 +165,14 @@ def _symptoms(row: Table) -> tuple[str, ...]:
     return symptoms
 
 
+def _symptom_cases(row: Table, words: Vocabulary) -> Iterator[SymptomCase]:
+    for at, data in enumerate(row.take("symptom_cases") or ()):
+        case = Table(data, f"{row.path}.symptom_cases[{at}]", row.faults)
+        when = _predicate(case.take("when"), f"{case.path}.when", row.faults, words)
+        yield SymptomCase(when, Severity(case.choice("severity", _SEVERITIES)), case.text("cause"))
+        case.done()
+
+
 def _date(row: Table) -> str:
     value = row.take("date")
     if value is None:
@@ -222,6 +231,7 @@ def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) ->
         if row.has("symptom_on")
         else None,
         symptom_severity=Severity(row.choice("symptom_severity", _SEVERITIES)) if row.has("symptom_severity") else None,
+        symptom_cases=tuple(_symptom_cases(row, words)),
         symptom_within=row.number("symptom_within", 40),
         instead_of=row.texts("instead_of"),
         references=row.texts("references"),
