@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from envdoctor.diagnose.advisories.selection import advisories_for
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.rulebook import rules_for
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Look, Severity
 from envdoctor.model.unknown import SubjectKind
 
 if TYPE_CHECKING:
@@ -71,14 +71,12 @@ def _told_better(finding: Finding, advised: Iterable[Finding]) -> bool:
     """
     if finding.rule != "ENV001" or not finding.packages or finding.waived is not None:
         return False
-    from envdoctor.diagnose.package_view import Place
-
     return any(
         one.rule.startswith("ADV")
         and one.subject == finding.subject
         and one.severity.rank <= finding.severity.rank
         and set(finding.packages) <= set(one.packages)
-        and any(item.where == Place.INSTALLED.words for item in one.evidence)
+        and one.look is Look.INSTALLED
         for one in advised
     )
 

@@ -38,11 +38,6 @@ class Place(enum.Enum):
     ASKED = "asked"
     """Pinned exactly by a person, where no resolution exists; other packages are unknown there."""
 
-    @property
-    def words(self) -> str:
-        """What evidence says of it."""
-        return _WHERE[self]
-
 
 _WHERE = {Place.PLAN: "in the resolution", Place.INSTALLED: "installed", Place.ASKED: "asked for"}
 
@@ -79,8 +74,8 @@ class PackageView:
 
     @property
     def where(self) -> str:
-        """Words for the place."""
-        return self.place.words
+        """What evidence says of its place."""
+        return _WHERE[self.place]
 
 
 @dataclass(frozen=True, slots=True)

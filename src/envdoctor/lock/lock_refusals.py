@@ -208,7 +208,7 @@ def unsound(diagnosis: Diagnosis) -> Iterator[Refusal]:
     """Yield what a resolution breaks that fails its own check: whatever it is good for, it is no lock."""
     for unknown in diagnosis.unknowns:
         if unknown.kind is UnknownKind.UNSOUND:
-            yield Refusal(RefusalKind.UNKNOWN, place="the resolution", unknown=unknown)
+            yield Refusal(RefusalKind.UNKNOWN, unknown=unknown)
 
 
 def given_up(diagnosis: Diagnosis, resolution: Resolution | None) -> Iterator[Refusal]:
@@ -219,7 +219,7 @@ def given_up(diagnosis: Diagnosis, resolution: Resolution | None) -> Iterator[Re
     if resolution is not None or diagnosis.conflicts:
         return
     stops = [unknown for unknown in diagnosis.unknowns if unknown.kind is UnknownKind.SEARCH_GIVEN_UP]
-    yield from (Refusal(RefusalKind.UNKNOWN, place="the search gave up", unknown=unknown) for unknown in stops[:1])
+    yield from (Refusal(RefusalKind.UNKNOWN, unknown=unknown) for unknown in stops[:1])
 
 
 def nothing_there(

@@ -37,10 +37,12 @@ class Applicability(enum.Enum):
 
 
 class Look(enum.Enum):
-    """Which resolution was looked at."""
+    """Which resolution was looked at, or none."""
 
     AS_RESOLVED = "as-resolved"
     """The one in use."""
+    INSTALLED = "installed"
+    """None: what is installed."""
     AS_THEY_STAND = "as-they-stand"
     """That of the project's own requirements, without the profile."""
     WITHOUT_BOUNDS = "without-bounds"

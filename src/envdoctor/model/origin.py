@@ -44,13 +44,14 @@ class DistributionOrigin:
     kind: ClassVar[str] = "distribution"
     name: str
     version: str
+    """Empty where it is one of every version."""
     coupling: bool = False
     """True where metadata is silent and a declared binary coupling speaks (torchaudio 2.11.0 -> torch 2.11)."""
     instead_of: str = ""
     """The project that its metadata asks for, where another is taken in the place of that one."""
 
     def __str__(self) -> str:
-        return f"{self.name} {self.version}"
+        return f"{self.name} {self.version or 'in every version'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,11 +98,28 @@ class Unknown:
     origin: Origin | None = None
 
     @property
+    def is_of_all(self) -> bool:
+        """Whether it is about a resolution, or the search for one, and about no name."""
+        return self.kind in _OF_ALL
+
+    def about(self, mark: str = "") -> str:
+        """Return what it is about, with ``mark`` around each name."""
+        name, demand = f"{mark}{self.subject.name}{mark}", f"{mark}{self.demand}{mark}"
+        if self.is_of_all:
+            return _OF_ALL[self.kind]
+        if not self.demand:
+            return f"{name} {self.subject.version}".strip()
+        if self.subject.version:
+            return f"{name} {self.subject.version} requires {demand}"
+        return f"{demand} ({self.origin})" if self.origin else demand
+
+    @property
     def may_be_asked_again(self) -> bool:
         """Return whether another try, or an index that answers, may tell."""
         return self.kind not in _SETTLED
 
 
+_OF_ALL = {UnknownKind.SEARCH_GIVEN_UP: "the search gave up", UnknownKind.UNSOUND: "the resolution"}
 _SETTLED = frozenset(
     {
         UnknownKind.ONLY_A_BUILD,

@@ -13,7 +13,7 @@ from envdoctor.model.resolution import Resolution
 from envdoctor.model.unknown import Unknown, UnknownKind
 from envdoctor.render.conflict_wording import set_aside
 from envdoctor.render.plan_text import known_errors
-from envdoctor.render.reasons import refusal_text, unknown_refusals, unknown_text
+from envdoctor.render.reasons import place_of, refusal_text, unknown_refusals, unknown_text
 
 __all__ = ["lock_notes", "refusal_lines"]
 
@@ -117,7 +117,7 @@ def refusal_lines(refusals: Sequence[Refusal], check: str) -> list[str]:
         return [f"{said}; `{check}` shows what clashes"]
     wrong = [refusal for refusal in refusals if refusal.wrong][:_MOST_WRONG]
     # What somebody wrote comes before pages that did not come: of those there may be hundreds, all for one reason.
-    unknown = sorted((refusal for refusal in refusals if not refusal.wrong), key=lambda refusal: not refusal.place)
+    unknown = sorted((refusal for refusal in refusals if not refusal.wrong), key=lambda refusal: not place_of(refusal))
     told = [] if wrong else unknown_refusals(unknown)
     others = told[:_MOST_FAULTS]
     more = len(refusals) - len(wrong) if wrong else len(told) - len(others)

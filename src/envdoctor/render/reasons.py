@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.finding import Evidence, Finding
 from envdoctor.model.refusal import Refusal, RefusalKind
-from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
+from envdoctor.model.unknown import SubjectKind, Unknown, UnknownKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from envdoctor.model.report import Report
 
 __all__ = [
-    "about",
     "bare_reason",
     "message_of",
+    "place_of",
     "reason",
     "refusal_text",
     "refusals_text",
@@ -37,7 +37,6 @@ _STATUS = {
 }
 _OF_AN_INDEX = frozenset({UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER})
 _OF_A_FILE = frozenset({UnknownKind.NO_METADATA, UnknownKind.BAD_METADATA, UnknownKind.ONLY_A_BUILD})
-_NAMELESS = {UnknownKind.SEARCH_GIVEN_UP: "the search gave up", UnknownKind.UNSOUND: "the resolution"}
 _OF_ALL_LINES = (RefusalKind.CONFLICT, RefusalKind.NO_REPAIR)
 _SHOWN = 4
 _ONLY_ITS_BUILD = "only its build would tell its dependencies"
@@ -46,23 +45,7 @@ _ONLY_ITS_BUILD = "only its build would tell its dependencies"
 def unknown_text(unknown: Unknown) -> str:
     """Return what is not known, and why."""
     why = reason(unknown)
-    return f"{about(unknown)}: {why}" if why else about(unknown)
-
-
-def about(unknown: Unknown) -> str:
-    """Return what it is about, in backticks where it is a name."""
-    subject, demand = unknown.subject, f"`{unknown.demand}`" if unknown.demand else ""
-    if unknown.kind in _NAMELESS:
-        return _NAMELESS[unknown.kind]
-    if not demand:
-        return _named(subject)
-    if subject.version:
-        return f"{_named(subject)} requires {demand}"
-    return f"{demand} ({unknown.origin})" if unknown.origin else demand
-
-
-def _named(subject: Subject) -> str:
-    return f"`{subject.name}` {subject.version}".rstrip()
+    return f"{unknown.about('`')}: {why}" if why else unknown.about("`")
 
 
 def reason(unknown: Unknown, *, addressed: bool = True) -> str:
@@ -112,7 +95,7 @@ def message_of(finding: Finding) -> str:
 def _not_checked(unknowns: Sequence[Unknown]) -> str:
     if len(unknowns) == 1:
         return f"could not be checked: {unknown_text(unknowns[0])}"
-    named = any(unknown.subject.version or unknown.demand or unknown.kind in _NAMELESS for unknown in unknowns)
+    named = any(unknown.subject.version or unknown.demand or unknown.is_of_all for unknown in unknowns)
     what = "projects and versions" if named else "projects"
     reasons = {reason(unknown) for unknown in unknowns}
     why = reasons.pop() if len(reasons) == 1 else reason(unknowns[0], addressed=False)
@@ -142,9 +125,15 @@ def refusal_text(refusal: Refusal) -> str:
     if refusal.kind in _OF_ALL_LINES:
         return f"environment `{refusal.environment}`: {why}" if refusal.environment else why
     where = f" (environment `{refusal.environment}`)" if refusal.environment else ""
-    if refusal.place:
-        return f"{refusal.place}: {why}{where}"
+    if place := place_of(refusal):
+        return f"{place}: {why}{where}"
     return f"`{refusal.subject}` cannot be locked: {why}{where}" if refusal.subject else f"{why}{where}"
+
+
+def place_of(refusal: Refusal) -> str:
+    """Return the file and line, the URL, or the part of the work that a refusal is about; empty for a package."""
+    unknown = refusal.unknown
+    return unknown.about() if unknown is not None and unknown.is_of_all else refusal.place
 
 
 def refusals_text(refusals: Sequence[Refusal]) -> str:
@@ -163,7 +152,7 @@ def unknown_refusals(refusals: Iterable[Refusal]) -> list[str]:
     reasons: dict[str, list[Refusal]] = {}
     for refusal in refusals:
         why = refusal.message if refusal.unknown is None else _refusal(refusal, refusal.unknown)
-        alone = not refusal.subject or bool(refusal.place) or refusal.kind in _OF_ALL_LINES
+        alone = not refusal.subject or bool(place_of(refusal)) or refusal.kind in _OF_ALL_LINES
         key = refusal_text(refusal) if alone else f"{why} {refusal.environment}"
         reasons.setdefault(key, []).append(refusal)
     return [_together(group) for group in reasons.values()]

@@ -13,7 +13,7 @@ from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, Outcome,
 from envdoctor.diagnose.advisories.remedy_choice import RemedyCase, choose_remedy, worded
 from envdoctor.diagnose.package_view import Place
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Evidence, Finding, Look, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.model.version_table import VersionTable
@@ -142,6 +142,7 @@ class Advisory:
             location=outcome.location or _asked_line(situation, subject),
             packages=_there(situation, subject, *outcome.packages),
             symbols=outcome.symbols,
+            look=Look.INSTALLED if situation.scene.place is Place.INSTALLED else Look.AS_RESOLVED,
         )
 
     def is_told(self, subject: str, told: Collection[tuple[str, str]]) -> bool:

@@ -123,11 +123,7 @@ def _classic(lines: Sequence[LogLine], at: int) -> Iterator[ResolverFailure]:
         if chain is None or _DISPUTED.match(row.text):
             break
         asked = of_conda(chain[1], in_log(row.number))
-        last = (
-            of_conda(row.text.rpartition(" -> ")[2], DistributionOrigin(asked.name, "in every version"))
-            if asked
-            else None
-        )
+        last = of_conda(row.text.rpartition(" -> ")[2], DistributionOrigin(asked.name, "")) if asked else None
         core += [asked] if asked else []
         demands += [last] if asked and last and " -> " in row.text else []
     words = " ".join(item.text for item in rows[start : start + 6])
@@ -158,7 +154,7 @@ def _tree(lines: Sequence[LogLine], at: int) -> tuple[int, ResolverFailure]:
             core.append(item)
         elif asked and core:
             owner = core[-1]
-            version = str(owner.specifier).removeprefix("==") or "in every version"
+            version = str(owner.specifier).removeprefix("==")
             item = of_conda(asked[0].rstrip(" ,;"), DistributionOrigin(owner.name, version))
             if item is not None and item.name != owner.name:
                 demands.append(item)

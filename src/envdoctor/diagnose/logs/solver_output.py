@@ -64,7 +64,7 @@ def _of_poetry(words: str, begin: int, end: int) -> ResolverFailure:
             if consumer[2] is None and not match[0].startswith("every version of "):
                 core.append(of_poetry(text, in_log(begin)))
             else:
-                origin = DistributionOrigin(consumer[1].lower(), consumer[2] or "in every version")
+                origin = DistributionOrigin(consumer[1].lower(), consumer[2] or "")
                 demands.append(of_poetry(text, origin))
     return ResolverFailure(
         begin,

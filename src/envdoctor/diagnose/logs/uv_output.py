@@ -107,8 +107,7 @@ def _read(words: str, begin: int, end: int) -> ResolverFailure:
             # A member of the workspace stands there without a version.
             roots += _asked(found[2])
             continue
-        version = bound.removeprefix("==") or "in every version"
-        demands += filter(None, (demand_of(consumer, version, text) for text in _asked(found[2])))
+        demands += filter(None, (demand_of(consumer, bound.removeprefix("=="), text) for text in _asked(found[2])))
     core = folded(filter(None, (requirement_of(text, origin) for text in roots)))
     demands = [item for item in demands if item.name != "python"]
     failure = ResolverFailure(begin, end, sentence, core, tuple(demands))

@@ -30,7 +30,6 @@ from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind, Unknown, UnknownKind
 
 _MOST_APART = 2
-_NAMELESS = {UnknownKind.SEARCH_GIVEN_UP: "the search gave up", UnknownKind.UNSOUND: "the resolution"}
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
@@ -43,24 +42,13 @@ def _find(examination: Examination) -> Iterator[Finding]:
             yield _finding("index", *told)
             continue
         for unknown in told:
-            yield _finding(_subject(unknown), unknown)
+            yield _finding(unknown.about(), unknown)
 
 
 def _cause(unknown: Unknown) -> tuple[object, ...]:
     """Return what is the same for all that one reason keeps away: the URL that was asked differs for each version."""
     file = "" if unknown.url else unknown.file
     return unknown.kind, unknown.index, file, unknown.status, unknown.cause
-
-
-def _subject(unknown: Unknown) -> str:
-    subject = f"{unknown.subject.name} {unknown.subject.version}".strip()
-    if unknown.kind in _NAMELESS:
-        return _NAMELESS[unknown.kind]
-    if not unknown.demand:
-        return subject
-    if unknown.subject.version:
-        return f"{subject} requires {unknown.demand}"
-    return f"{unknown.demand} ({unknown.origin})" if unknown.origin else unknown.demand
 
 
 def _way_on(unknown: Unknown) -> str:
@@ -84,7 +72,7 @@ def _finding(subject: str, *unknowns: Unknown) -> Finding:
         subject=subject,
         subject_kind=unknowns[0].subject.kind if len(unknowns) == 1 else SubjectKind.INDEX,
         message="",
-        evidence=name_rows([_subject(item) for item in unknowns]) if len(unknowns) > 1 else (),
+        evidence=name_rows([item.about() for item in unknowns]) if len(unknowns) > 1 else (),
         remedy=Remedy(_way_on(unknowns[0])),
         unknowns=unknowns,
     )
