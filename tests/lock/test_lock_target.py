@@ -12,8 +12,9 @@ import pytest
 from lock_index import LoopbackIndex
 
 from envdoctor.cli.main import main
-from envdoctor.lock.joined import join_locks
+from envdoctor.lock.joined import join_locks, part_of
 from envdoctor.lock.pylock_reader import locked_project, parse_lock, read_pylock
+from envdoctor.lock.pylock_writer import lock_text
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 
 MADE_FOR = ["--target-os", "linux", "--target-arch", "x86_64", "--target-python", "3.11"]
@@ -278,3 +279,44 @@ def test_what_a_repair_alone_holds_is_wanted_by_the_repair(
     (project / "requirements.txt").write_text("alpha==1.0\n", encoding="utf-8")
     main(["explain", str(project), "alpha"])
     assert "wanted by\n  requirements.txt:1: alpha==1.0\n" in capsys.readouterr().out
+
+
+def test_a_joined_lock_in_the_projects_place_accepts_on_each_target_what_its_own_lock_does(
+    index: LoopbackIndex, locked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    windows = [*MADE_FOR, "--target-os", "windows"]
+    index.wheel("delta", "1.0", ("beta<2 ; sys_platform != 'linux'",))
+    (locked / "requirements.txt").write_text("delta\nbeta==2.0\n", encoding="utf-8")
+    for options, folder in ((MADE_FOR, tmp_path / "l"), (windows, tmp_path / "w")):
+        assert main(["lock", str(locked), *options, "--output-dir", str(folder), "--quiet"]) == 0
+    paths = [tmp_path / "l" / "pylock.toml", tmp_path / "w" / "pylock.toml"]
+    assert main(["lock", "--join", str(paths[0]), "--join", str(paths[1]), "--output-dir", str(tmp_path)]) == 0
+    (locked / "pylock.toml").unlink()
+    assert report(locked, capsys, "--target-os", "windows")[0] == 1
+    (tmp_path / "pylock.all.toml").rename(locked / "pylock.toml")
+    code, document = report(locked, capsys, "--target-os", "windows")
+    assert (code, len(document["conflicts"])) == (0, 1)
+    code, document = report(locked, capsys)
+    assert (code, document["conflicts"]) == (0, [])
+    assert main(["check", str(locked), *MADE_FOR, "--target-os", "macos", "--quiet"]) == 1
+
+
+def test_the_part_of_a_joined_lock_is_the_lock_that_it_was_made_of(
+    index: LoopbackIndex, locked: Path, tmp_path: Path
+) -> None:
+    index.wheel("native", "1.0", tag="cp311-cp311-manylinux_2_17_x86_64")
+    index.wheel("native", "0.9", tag="cp311-cp311-win_amd64")
+    (locked / "requirements.txt").write_text("gamma==1.0\nbeta==2.0\nnative\n", encoding="utf-8")
+    windows = replace(LINUX, os=OperatingSystem.WINDOWS)
+    locks = {}
+    for target in (LINUX, windows):
+        folder = tmp_path / target.os.value
+        assert main(["lock", str(locked), *MADE_FOR, "--target-os", target.os.value, "--output-dir", str(folder)]) == 0
+        locks[target] = read_pylock((folder / "pylock.toml").read_text(encoding="utf-8"), "pylock.toml")
+    joined = read_pylock(lock_text(join_locks({each.os.value: lock for each, lock in locks.items()})), "pylock.toml")
+    for target, lock in locks.items():
+        whole, part = (locked_project(item, "pylock.toml") for item in (lock, part_of(joined, target)))
+        assert (part.versions, part.overrides, part.set_aside) == (whole.versions, whole.overrides, whole.set_aside)
+        assert part.overrides
+    other = part_of(joined, replace(LINUX, arch=Arch.AARCH64))
+    assert not locked_project(other, "pylock.toml").overrides

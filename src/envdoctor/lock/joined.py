@@ -1,12 +1,13 @@
 """One lock for several targets, put together from the lock of each.
 
 A package that not every target has carries a marker that names its targets, as PEP 751 has it; so do two versions of
-one package. Nothing is resolved here: each part is the lock that was judged for its target.
+one package. Nothing is resolved here: each part is the lock that was judged for its target, and can be had back of it.
+What a part accepts stands in the row of its target and counts there alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +16,10 @@ from packaging.pylock import Package, PackageWheel, Pylock
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from envdoctor.lock.pylock_reader import LockError
+from envdoctor.lock.pylock_reader import LockError, locked_project
+from envdoctor.model.target import Target
 
-__all__ = ["join_locks"]
+__all__ = ["join_locks", "part_of"]
 
 _FEWEST = 2
 
@@ -38,10 +40,42 @@ def join_locks(locks: Mapping[str, Pylock]) -> Pylock:
         requires_python=_requires_python(targets.values()),
         created_by=next(iter(locks.values())).created_by,
         packages=list(_packages(locks, markers)),
-        tool={"envdoctor": {"targets": list(targets.values())}},
+        tool={"envdoctor": {"targets": [_row(target, locks[path]) for path, target in targets.items()]}},
     )
     document.validate()
     return document
+
+
+def part_of(document: Pylock, target: Target, choices: Iterable[tuple[int, int]] = ()) -> Pylock:
+    """Return of a joined lock the lock of the target, or of one of its other interpreters (``choices``).
+
+    A lock that is not joined is returned as it is, and so is one without a part for the target.
+    """
+    table = (document.tool or {}).get("envdoctor")
+    rows = table.get("targets") if isinstance(table, Mapping) else None
+    if not isinstance(rows, list) or len(rows) != len(document.environments or ()):
+        return document
+    targets = [replace(target, python=python, python_full=None) for python in (target.python, *choices)]
+    pairs = list(zip(rows, document.environments or (), strict=True))
+    for each in targets:
+        for row, marker in pairs:
+            own = {key: row[key] for key in _ACCEPTED if key in row} if isinstance(row, Mapping) else {}
+            part = replace(document, environments=[marker], tool={"envdoctor": {"target": row, **own}})
+            read = locked_project(part, "")
+            if read.targets and read.is_for(each):
+                environment = each.marker_environment()
+                kept = [item for item in document.packages if item.marker is None or item.marker.evaluate(environment)]
+                return replace(part, packages=kept)
+    return document
+
+
+_ACCEPTED = ("profile", "chosen", "overrides")
+"""What a lock says of itself beside its target."""
+
+
+def _row(target: Mapping[str, Any], lock: Pylock) -> dict[str, Any]:
+    table = (lock.tool or {})["envdoctor"]
+    return {**target, **{key: table[key] for key in _ACCEPTED if key in table}}
 
 
 def _target(path: str, lock: Pylock) -> Mapping[str, Any]:
@@ -97,5 +131,16 @@ def _joined(parts: Sequence[Package], marker: Marker | None, several: set[str]) 
         dependencies=dependencies or None,
         wheels=list(wheels.values()) or None,
         sdist=next((part.sdist for part in parts if part.sdist is not None), None),
-        tool=None,
+        tool=_demands(parts),
     )
+
+
+def _demands(parts: Sequence[Package]) -> dict[str, Any] | None:
+    """Return who asks for a version, and what it sets aside: the same wherever it is the version, if it applies."""
+    tables = [table for part in parts if isinstance(table := (part.tool or {}).get("envdoctor"), Mapping)]
+    found = {key: sorted({text for table in tables for text in table.get(key, ())}) for key in _OF_A_PACKAGE}
+    told = {key: texts for key, texts in found.items() if texts}
+    return {"envdoctor": told} if told else None
+
+
+_OF_A_PACKAGE = ("wanted-by", "sets-aside")

@@ -95,10 +95,12 @@ def locked_of(environment: InstalledEnvironment | None, profile: str | None) -> 
 
 
 def _read(path: Path, target: Target | None) -> EnvironmentLock | None:
+    from envdoctor.lock.joined import part_of
     from envdoctor.lock.pylock_reader import LockError, locked_project, read_pylock
 
     try:
         document = read_pylock(path.read_text(encoding="utf-8"), str(path))
+        document = part_of(document, target) if target is not None else document
     except (OSError, UnicodeDecodeError, LockError):
         return None
     locked = locked_project(document, str(path))

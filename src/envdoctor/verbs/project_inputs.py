@@ -278,16 +278,20 @@ def lock_name(profile: str | None, part: str, groups: GroupChoice) -> str:
     return "-".join(filter(None, words))
 
 
-def read_lock(project: Path, name: str | None) -> LockedProject | None:
-    """Return the lock beside the project, None where there is none."""
+def read_lock(
+    project: Path, name: str | None, target: Target, choices: tuple[tuple[int, int], ...] = ()
+) -> LockedProject | None:
+    """Return the lock beside the project, None where there is none; of a joined one the part for the target."""
     folder = project if project.is_dir() else project.parent
     file = folder / (f"pylock.{name}.toml" if name else "pylock.toml")
     if not file.is_file():
         return None
-    from envdoctor.lock.pylock_reader import LockError, parse_lock
+    from envdoctor.lock.joined import part_of
+    from envdoctor.lock.pylock_reader import LockError, locked_project, read_pylock
 
     try:
-        return parse_lock(file.read_text(encoding="utf-8"), file.name)
+        document = read_pylock(file.read_text(encoding="utf-8"), file.name)
+        return locked_project(part_of(document, target, choices), file.name)
     except PermissionError:
         return None  # The reader of projects names it among what was not read.
     except (OSError, UnicodeDecodeError) as error:

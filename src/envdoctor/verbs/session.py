@@ -108,7 +108,7 @@ def open_session(
     plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
     read = with_repositories(left_to_conda(read, index), index, target)
     as_said = as_the_project_says(index, read, target)
-    beside = _lock(lock_folder or project, chosen, patient, read, groups)
+    beside = _lock(lock_folder or project, chosen, patient, read, groups, (target, taken.pythons))
     kept = beside if beside is not None and beside.is_for(target, taken.pythons) else None
     stood_in = with_substitutes(chosen, read, typed_substitutes(substitute), kept, as_said, target)
     chosen, read = stood_in.profile, stood_in.project
@@ -249,7 +249,15 @@ def _requests(request: CheckRequest, project: Path, folder: Path, patient: Patie
         name = _name_of(request.profile, request.groups, part.part)
         yield replace(
             part,
-            locked=_lock(folder, request.profile, patient, request.project, request.groups, part.part),
+            locked=_lock(
+                folder,
+                request.profile,
+                patient,
+                request.project,
+                request.groups,
+                (part.target, part.python_choices),
+                part.part,
+            ),
             environment=_beside(patient, project, name, part.target) if patient else None,
         )
 
@@ -260,16 +268,18 @@ def _lock(
     patient: Patient | None,
     read: Project | None,
     groups: GroupChoice,
+    wanted: tuple[Target, tuple[tuple[int, int], ...]],
     part: str = "",
 ) -> LockedProject | None:
     """Return the lock beside the project, else the one that a fix has left in the environment that is looked at.
 
+    ``wanted``: the target, and the other interpreters that it may have, which choose the part of a joined lock.
     A lock that is read as what is asked for is not held against itself.
     """
     from envdoctor.verbs.patient import locked_of
 
     name = profile.name if profile is not None else None
-    beside = project_inputs.read_lock(folder, lock_name(name, part, groups))
+    beside = project_inputs.read_lock(folder, lock_name(name, part, groups), *wanted)
     if beside is not None and read is not None and beside.path in read.files:
         beside = None
     return beside or locked_of(patient.environment if patient is not None else None, name)

@@ -25,8 +25,8 @@ from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Found", "denied_below", "enter", "is_own_lock", "look_into", "nested_files"]
 
-_OWN_TABLE = b"\n[tool.envdoctor"
-"""How our locks go on after their packages."""
+_OWN_TABLES = (b"\n[tool.envdoctor", b"\n[[tool.envdoctor")
+"""How our locks go on after their packages, joined ones with a table for each target."""
 _INSTALLER = re.compile(r"^(?:install|setup)(?:[-_.]?(?:windows|win|linux|mac|macos|unix))?$", re.I)
 
 
@@ -119,9 +119,10 @@ def is_own_lock(path: Path) -> bool:
 def _is_own(path: Path, _dated: int, _size: int) -> bool:
     # A lock of many packages takes longer to parse than the rest of the project, and its own reader does that.
     try:
-        return _OWN_TABLE in b"\n" + path.read_bytes()
+        text = b"\n" + path.read_bytes()
     except OSError:
         return False
+    return any(table in text for table in _OWN_TABLES)
 
 
 def enter(directory: Path) -> None:
