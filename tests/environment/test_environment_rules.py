@@ -63,6 +63,30 @@ def test_env005_the_same_code_twice_is_a_warning(site, diagnose):
     assert [finding.severity for finding in diagnose(read_environment(site.folder), "ENV005")] == [Severity.WARNING]
 
 
+@pytest.mark.parametrize(
+    ("start_file", "kept", "severity"),
+    [
+        ({"fork.pth": "import fork"}, "new", Severity.INFO),
+        ({}, "new", Severity.ERROR),
+        ({"fork.pth": "import fork"}, "another", Severity.ERROR),
+    ],
+)
+def test_env005_a_fork_that_puts_its_own_files_in_place_at_each_start_is_no_fault(
+    site, diagnose, start_file, kept, severity
+):
+    """urllib3-future is made to stand beside urllib3: a remedy that takes either away would break who asks for it."""
+    site.add("pkg", "1", files={"pkg/__init__.py": "old", "pkg/a.py": "old"})
+    site.add(
+        "pkg-fork",
+        "1",
+        files={"pkg/__init__.py": "new", "pkg/a.py": "new", "fork/__init__.py": "new", "fork/a.py": kept, **start_file},
+    )
+    (finding,) = diagnose(read_environment(site.folder), "ENV005")
+    assert finding.severity is severity
+    assert ("`pkg-fork` puts its own in place" in finding.message) is (finding.remedy is None)
+    assert (finding.remedy is None) is (severity is Severity.INFO)
+
+
 def test_env005_passes_over_namespaces_licences_and_careless_folders(site, diagnose):
     for name in ("nvidia-cublas-cu12", "nvidia-cuda-runtime-cu12"):
         files = {"nvidia/__init__.py": "", f"nvidia/{name}/lib.so": name, "LICENSE": name, "tests/__init__.py": name}

@@ -3,7 +3,9 @@
 ## What it does
 Compares the RECORD files of distributions in one folder by path, and the shared paths by their recorded hashes.
 Where no file lists are at hand (a pasted listing), it knows the families that own one import package.
-Files that are the same in both and harmless (empty namespace files, licences, scripts) are passed over.
+Files that are the same in both and harmless (empty namespace files, licences, scripts) are passed over. One that keeps
+a second copy of the shared files and has a start file (`.pth`) puts them in place whenever Python starts, as
+`urllib3-future` does: that is said, and is no fault.
 
 ## Why it is bad
 Which of the two is imported depends on the order of installation; uninstalling either breaks the other. With
@@ -44,10 +46,17 @@ class _Overlap:
 
     same: list[str] = field(default_factory=list)
     different: list[str] = field(default_factory=list)
+    restored_by: str | None = None
+    """The distribution that is made to stand beside the other, and puts its files in place at each start."""
 
     @property
     def severity(self) -> Severity | None:
-        """Error where code differs, warning where code is the same, info for careless folders, None for nothing."""
+        """Error where code differs, warning where code is the same, None for nothing.
+
+        Info for careless folders, and where one of them sees to it that its own code counts.
+        """
+        if self.restored_by is not None:
+            return Severity.INFO
         if any(path.endswith(_CODE) for path in self.different if not _CARELESS.match(path)):
             return Severity.ERROR
         if any(path.endswith(_CODE) and not path.endswith("/__init__.py") for path in self.same):
@@ -82,7 +91,21 @@ def _overlaps(distributions: Iterable[InstalledDistribution]) -> list[_Pair]:
             overlap = found.setdefault(key, (owner, item, _Overlap()))[2]
             differs = hash_ is not None and file.hash is not None and hash_ != file.hash
             (overlap.different if differs else overlap.same).append(file.path)
+    for one, other, overlap in found.values():
+        if overlap.severity is Severity.ERROR:
+            overlap.restored_by = next((it.name for it in (one, other) if _restores(it, overlap.different)), None)
     return list(found.values())
+
+
+def _restores(distribution: InstalledDistribution, paths: list[str]) -> bool:
+    """Return whether it has a start file, and all of ``paths`` a second time below a folder of its own."""
+    hashes = {file.path: file.hash for file in distribution.files or ()}
+    if not any(path.endswith(".pth") and "/" not in path for path in hashes):
+        return False
+    folders = {path.partition("/")[0] for path in hashes} - {path.partition("/")[0] for path in paths}
+    return any(
+        all(hashes.get(f"{folder}/{path.partition('/')[2]}") == hashes[path] for path in paths) for folder in folders
+    )
 
 
 def _groups(pairs: list[_Pair]) -> Iterator[tuple[_Group, list[_Overlap]]]:
@@ -113,6 +136,9 @@ def _finding(
     evidence += [Evidence(f"differs: {path}") for path in different[:8]]
     evidence += [Evidence(f"shared: {path}") for path in sorted(shared - set(different))[: 3 if different else 8]]
     count = f"{len(shared)} file{'s' if len(shared) != 1 else ''}"
+    restored = next((item.restored_by for item in overlaps if item.restored_by), None)
+    if restored is not None:
+        content += f"; `{restored}` puts its own in place whenever Python starts"
     return RULE.finding(
         subject=group[0].name,
         message=f"{_names(group)} own the same {count}{content}",
