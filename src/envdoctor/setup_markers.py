@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-__all__ = ["asks_the_machine", "called", "marker_of", "negated"]
+__all__ = ["all_of", "asks_the_machine", "called", "marker_of", "negated"]
 
 Names = Mapping[str, ast.expr]
 
@@ -53,6 +53,14 @@ def _of_machine(node: ast.AST) -> bool:
 def marker_of(test: ast.expr, names: Names) -> str | None:
     """Return the marker that says the same as a test, None where none does."""
     return _marker(test, names, negate=False)
+
+
+def all_of(*markers: str | None) -> str | None:
+    """Return the marker that holds where all of them do, None where one is not known; an empty one always holds."""
+    if None in markers:
+        return None
+    said = list(dict.fromkeys(filter(None, markers)))
+    return " and ".join(f"({each})" for each in said) if len(said) > 1 else "".join(said)
 
 
 def negated(test: ast.expr, names: Names) -> str | None:

@@ -54,19 +54,19 @@ setup(install_requires=reqs)
         (
             WHISPER,
             ["numba", "triton<3,>=2.0.0"],
-            ["numba", 'triton>=2.0.0,<3 ; ((sys_platform == "linux") and (platform_machine == "x86_64"))'],
+            ["numba", 'triton>=2.0.0,<3 ; (sys_platform == "linux") and (platform_machine == "x86_64")'],
         ),
         (
             WHISPER,
             ["numba"],
-            ["numba", 'triton>=2.0.0,<3 ; ((sys_platform == "linux") and (platform_machine == "x86_64"))'],
+            ["numba", 'triton>=2.0.0,<3 ; (sys_platform == "linux") and (platform_machine == "x86_64")'],
         ),
         (
             FUNCTION,
             ["six", "uvloop>=0.2"],
             [
                 "six",
-                'pywin32 ; (platform_system == "Windows")',
+                'pywin32 ; platform_system == "Windows"',
                 'pyobjc ; (platform_system != "Windows") and ((sys_platform == "darwin") or (sys_platform == "ios"))',
                 UVLOOP,
             ],
@@ -74,11 +74,11 @@ setup(install_requires=reqs)
         (
             BY_PYTHON,
             ["six", "numpy>=1.22"],
-            ["six", 'numpy<1.22 ; (python_version < "3.8")', 'numpy>=1.22 ; (python_version >= "3.8")'],
+            ["six", 'numpy<1.22 ; python_version < "3.8"', 'numpy>=1.22 ; python_version >= "3.8"'],
         ),
         (VARIABLE, ["six", "numpy"], ["six", "numpy"]),
         ('setup(install_requires=["a"] if os.name == "nt" else ["b"])', ["b"],
-         ['a ; (os_name == "nt")', 'b ; (os_name != "nt")']),
+         ['a ; os_name == "nt"', 'b ; os_name != "nt"']),
         # It stands without a condition too.
         ('r = ["a"]\nif os.name == "nt":\n    r.append("a>1")\nsetup(install_requires=r)', ["a"], ["a"]),
         # A marker says it already.
@@ -111,7 +111,7 @@ def test_a_condition_that_no_marker_can_say_leaves_the_requirement_unknown() -> 
 )
 def test_tests_of_the_machine_are_said_as_markers(test: str, marker: str) -> None:
     setup = f"r = []\nif {test}:\n    r.append('a')\nsetup(install_requires=r)"
-    assert with_conditions(["a"], setup) == (f"a ; ({marker})",)
+    assert with_conditions(["a"], setup) == (f"a ; {marker}",)
 
 
 FINDS_OUT = (

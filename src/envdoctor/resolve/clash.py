@@ -97,12 +97,7 @@ def _depth(demand: Demand, chains: _Chains) -> int:
     return min((len(chain) for chain in chains.get(base_name(demand.owner), {}).values()), default=99)
 
 
-def _meeting(
-    graph: DependencyGraph,
-    core: Sequence[Line],
-    demands: Sequence[Demand],
-    chains: _Chains,
-) -> list[Demand]:
+def _meeting(graph: DependencyGraph, core: Sequence[Line], demands: Sequence[Demand], chains: _Chains) -> list[Demand]:
     """Return the demands on one package that exclude each other, or the one that nothing can meet."""
     lacking = [d for d in demands if not d.bits & graph.candidates(d.package).all]
     if len(core) == 1 and lacking:
@@ -127,11 +122,7 @@ def _pair_rank(pair: tuple[Demand, Demand], chains: _Chains) -> tuple[int, int, 
     return (len(first & second), _depth(pair[0], chains) + _depth(pair[1], chains), alone, pair[0].package)
 
 
-def _others(
-    demands: Sequence[Demand],
-    chains: _Chains,
-    chosen: tuple[Demand, Demand],
-) -> Iterable[Demand]:
+def _others(demands: Sequence[Demand], chains: _Chains, chosen: tuple[Demand, Demand]) -> Iterable[Demand]:
     """Yield further demands on the same package by members whose side is not shown yet."""
     shown = _members(chosen[0], chains) | _members(chosen[1], chains)
     for demand in demands:
@@ -307,12 +298,7 @@ class _Search:
         return None
 
     def _speaking(
-        self,
-        node: str,
-        name: NormalizedName,
-        wanted: int,
-        others: Sequence[Line],
-        positions: Mapping[str, int],
+        self, node: str, name: NormalizedName, wanted: int, others: Sequence[Line], positions: Mapping[str, int]
     ) -> Demand:
         """Return what the versions of a node want that the others leave and that speak against the line."""
         owner = base_name(node)

@@ -175,8 +175,6 @@ class ProjectIndex:
             if overrides is None:
                 yield line
                 continue
-            extras = f"[{','.join(sorted(parsed.extras))}]" if parsed.extras else ""
+            extras = frozenset(map(canonicalize_name, parsed.extras))
             for override in overrides:
-                marker = both_markers(parsed.marker, override.marker)
-                body = f" @ {override.url} " if override.url else str(override.specifier)
-                yield f"{override.name}{extras}{body}" + (f" ; {marker}" if marker else "")
+                yield replace(override, extras=extras, marker=both_markers(parsed.marker, override.marker)).pep508

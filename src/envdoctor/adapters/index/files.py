@@ -5,7 +5,6 @@ For a wheel: its sidecar, HTTP ranges, the whole file. For an sdist: the whole f
 
 from __future__ import annotations
 
-import threading
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from envdoctor.adapters.index.archive_bytes import (
     matches,
 )
 from envdoctor.adapters.index.cache import Cache
-from envdoctor.adapters.index.credentials import origin_of
+from envdoctor.adapters.index.file_servers import METADATA_LIMIT, Refusals, Sidecars, unreached, unread
 from envdoctor.adapters.index.metadata_text import (
     MetadataRecord,
     OnlyABuild,
@@ -30,7 +29,6 @@ from envdoctor.adapters.index.metadata_text import (
     read_headers,
     record_of,
 )
-from envdoctor.adapters.index.refusals import Refusals, unreached, unread
 from envdoctor.adapters.index.transport import AGAIN, ATTEMPTS, Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource, hashes_in
@@ -46,9 +44,6 @@ __all__ = ["FileReader", "file_key"]
 MEMBER_LIMIT = 64 * 1024 * 1024
 """Bytes of one member."""
 _SDIST_LIMIT = 256 * 1024 * 1024
-_METADATA_LIMIT = 16 * 1024 * 1024
-_NO_SIDECARS_FOR_S = 86400.0
-"""Seconds for which a server that had no sidecar is not asked for another."""
 _STRONG = ("sha256", "sha512", "sha384", "blake2b", "sha3_256")
 _NOTHING = Window(0, b"")
 _OTHER_THAN_NAMED = "its hash is not the one that its address names"
@@ -65,51 +60,6 @@ def file_key(file: DistributionFile) -> str:
     return f"{bare_url(file.url)}#{file.filename}{named}"
 
 
-class _Sidecars:
-    """Which servers have sidecars, by what they answered in this run and the last ones. Thread-safe.
-
-    A listing need not say it, and a server that has none is not asked for each file.
-    """
-
-    def __init__(self, transport: Transport, cache: Cache) -> None:
-        self._transport = transport
-        self._cache = cache
-        self._lock = threading.Lock()
-        self._states: dict[str, str] = {}
-
-    def worth_asking(self, file: DistributionFile) -> bool:
-        """Return whether a file may have a sidecar: its listing says so, or its server has not shown to have none."""
-        if file.sidecar:
-            return True
-        origin = origin_of(file.url)
-        with self._lock:
-            state = self._states.get(origin)
-            if state is None:
-                known = self._cache.mark(f"no-sidecars {origin}", _NO_SIDECARS_FOR_S) is not None
-                self._states[origin] = "none" if known else "asked"
-                return not known
-            return state == "some"
-
-    def fetch(self, file: DistributionFile, *, patient: bool) -> bytes | None:
-        """Return a file's sidecar, None where it has none. Raises TransportError."""
-        reply = self._transport.get(file.url.partition("#")[0] + ".metadata", None, _METADATA_LIMIT, patient)
-        found = reply.status == 200 and not reply.cut
-        if not file.sidecar:
-            self._remember(file, found=found)
-        return reply.content if found else None
-
-    def forget(self, file: DistributionFile) -> None:
-        """Take back what was said of a file's server: what it gave is no sidecar."""
-        self._remember(file, found=False)
-
-    def _remember(self, file: DistributionFile, *, found: bool) -> None:
-        origin = origin_of(file.url)
-        with self._lock:
-            self._states[origin] = "some" if found else "none"
-        if not found:
-            self._cache.put_mark(f"no-sidecars {origin}", "")
-
-
 class FileReader:
     """Reads files of one or more indexes through one cache. Thread-safe."""
 
@@ -118,7 +68,7 @@ class FileReader:
         self._cache = cache
         self._offline = offline
         self._impatient = frozenset(impatient)
-        self._sidecars = _Sidecars(transport, cache)
+        self._sidecars = Sidecars(transport, cache)
         self._last_sdist: tuple[str, bytes] | None = None
         self.refusals = Refusals()
 
@@ -256,7 +206,7 @@ class FileReader:
         candidates.sort(key=lambda name: not name.lower().startswith(stem))
         if not candidates:
             raise unread(file, "it has no dist-info/METADATA", UnknownKind.NO_METADATA)
-        content = self._extract(file, directory, candidates[0], window, source, _METADATA_LIMIT)
+        content = self._extract(file, directory, candidates[0], window, source, METADATA_LIMIT)
         whole = isinstance(source, HttpBytes) and source.whole is not None
         return _wheel_record(content, MetadataSource.WHEEL if whole else MetadataSource.RANGE)
 

@@ -16,7 +16,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from envdoctor.model.dataclass import dataclass
-from envdoctor.setup_markers import asks_the_machine, called, marker_of, negated
+from envdoctor.setup_markers import all_of, asks_the_machine, called, marker_of, negated
 
 __all__ = ["Unforeseeable", "with_conditions"]
 
@@ -78,14 +78,8 @@ def _conditional(setup_py: str) -> dict[str, list[tuple[str, str | None]]]:
     conditional: dict[str, list[tuple[str, str | None]]] = {}
     for name, text, conditions in found:
         if name not in free:
-            conditional.setdefault(name, []).append((text, _joined(conditions)))
+            conditional.setdefault(name, []).append((text, all_of(*conditions)))
     return conditional
-
-
-def _joined(conditions: tuple[str | None, ...]) -> str | None:
-    if None in conditions:
-        return None
-    return " and ".join(f"({condition})" for condition in dict.fromkeys(conditions))
 
 
 def _install_requires(tree: ast.Module) -> ast.expr | None:

@@ -15,7 +15,8 @@ from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileEr
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.requirement_lines import without_comment
 from envdoctor.adapters.project.requirements_file import include_requirements
-from envdoctor.adapters.project.setup_values import Dynamic, Module, Values, dict_items, evaluate, module_of
+from envdoctor.adapters.project.setup_names import Module, dict_items, module_of
+from envdoctor.adapters.project.setup_values import Dynamic, Values, evaluate
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
