@@ -240,3 +240,13 @@ def test_what_is_known_of_a_card_is_not_said_of_the_environment_beside_it(tmp_pa
         item.requirement.name
         for item in beside.profile.requires  # type: ignore[union-attr]
     } == {"torch-directml"}
+
+
+def test_commands_name_no_backend_where_the_first_environment_has_its_own(
+    capsys: pytest.CaptureFixture[str], stack: Path
+) -> None:
+    text = PROFILE.replace('["song.txt"]', '["song.txt"]\nbackend = "cuda"')
+    (stack / "two.toml").write_text(text, encoding="utf-8")
+    code, _, err = run(capsys, "lock", stack, "--check")
+    assert code == 1
+    assert "--target-backend" not in err

@@ -12,7 +12,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import FactState
 from envdoctor.model.finding import Command, Severity
 from envdoctor.model.project import GroupChoice
-from envdoctor.model.target import Target, TargetBackend
+from envdoctor.model.target import Backend, Target, TargetBackend
 from envdoctor.shell_line import shell_line
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.target_choice import TargetChoice, host_target
@@ -64,7 +64,7 @@ class Typed:
 
     def judged_for(self, asked: Target, judged: Target | None) -> Typed:
         """Return the same with the backend that was taken from the lock on disk, where none was asked for."""
-        if judged is None or judged.backend is asked.backend:
+        if asked.backend is not Backend.UNKNOWN or judged is None or judged.backend is Backend.UNKNOWN:
             return self
         return replace(self, target=replace(self.target, backend=TargetBackend(judged.backend.value)))
 
