@@ -15,6 +15,7 @@ from cli_running import run
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.model.override import Override
+from envdoctor.model.project import Project
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report, Setting
 from envdoctor.verbs.project_inputs import read
@@ -106,37 +107,56 @@ def test_json_says_what_would_change(capsys: pytest.CaptureFixture[str], example
     assert [file["path"] for file in document["files"]] == ["requirements.txt"]
 
 
-LABELLED = "https://index.example/whl/cu128"
+PYTORCH = "https://index.example/whl"
+WITHOUT = "`torch==2.7.1` is without `+cu128`: the project's files name no index with that build"
+
+
+def with_label(folder: Path, text: str, index: str, known: tuple[Setting, ...] = ()) -> tuple[Project, Report]:
+    """Return a project of one line with the report of a repair that takes a labelled torch of an index."""
+    (folder / "requirements.txt").write_text(text, encoding="utf-8")
+    project = read(folder, None, Settings())
+    (asked,) = project.requirements
+    override = Override(replace(asked, specifier=SpecifierSet("==2.7.1+cu128")), (asked,), index=index)
+    scope = scope_of_project(project, None, known, ())
+    return project, Report("check", repairs=(Repair("R1", (override,), ()),), scope=scope)
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "index", "line", "said"),
     [
+        pytest.param("torch==2.0.1\n", "cu128", "torch==2.7.1\n", (WITHOUT,), id="no index"),
         pytest.param(
-            "torch==2.0.1\n",
-            "torch==2.7.1\n",
-            ("`torch==2.7.1` is without `+cu128`: the project's files name no index with that build",),
-            id="no index",
+            f"--extra-index-url {PYTORCH}/cpu\ntorch>=2,<2.1\n", "cu128", "torch==2.7.1\n", (WITHOUT,), id="another"
         ),
         pytest.param(
-            "--extra-index-url https://index.example/whl/cpu\ntorch>=2,<2.1\n",
-            "torch==2.7.1\n",
-            ("`torch==2.7.1` is without `+cu128`: the project's files name no index with that build",),
-            id="of another build",
+            f"--extra-index-url {PYTORCH}/cu128\ntorch==2.0.1\n",
+            "cu128 of requirements.txt:1",
+            "torch==2.7.1+cu128\n",
+            (),
+            id="its index",
         ),
-        pytest.param(f"--extra-index-url {LABELLED}\ntorch==2.0.1\n", "torch==2.7.1+cu128\n", (), id="its index"),
-        pytest.param("torch==2.0.1+cu128\n", "torch==2.7.1+cu128\n", (), id="written before"),
+        pytest.param(
+            "--index-url https://index.example/all\ntorch==2.0.1\n",
+            "index.example/all of requirements.txt:1",
+            "torch==2.7.1+cu128\n",
+            (),
+            id="index of many builds",
+        ),
+        pytest.param(
+            f"-f {PYTORCH}/torch_stable.html\ntorch==2.0.1+cu118\n",
+            "index.example/whl/torch_stable.html of requirements.txt:1",
+            "torch==2.7.1+cu128\n",
+            (),
+            id="page of many builds",
+        ),
+        pytest.param("torch==2.0.1+cu128\n", "cu128", "torch==2.7.1+cu128\n", (), id="written before"),
     ],
 )
 def test_a_line_has_the_label_of_a_build_where_the_files_name_its_index(
-    text: str, line: str, said: tuple[str, ...], tmp_path: Path
+    text: str, index: str, line: str, said: tuple[str, ...], tmp_path: Path
 ) -> None:
-    (tmp_path / "requirements.txt").write_text(text, encoding="utf-8")
-    project = read(tmp_path, None, Settings())
-    (asked,) = project.requirements
-    override = Override(replace(asked, specifier=SpecifierSet("==2.7.1+cu128")), (asked,))
-    scope = scope_of_project(project, None, (), ())
-    made = project_repair(tmp_path, Repair("R1", (override,), ()), scope)
+    project, report = with_label(tmp_path, text, index)
+    made = project_repair(tmp_path, report.repairs[0], report.scope)
     (change,) = made.changes
     assert change.after.splitlines(keepends=True)[-1] == line
     assert made.repair.cautions == said
@@ -146,14 +166,10 @@ def test_a_line_has_the_label_of_a_build_where_the_files_name_its_index(
 
 
 def test_where_the_build_is_is_said_as_far_as_it_is_known(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_text("torch==2.0.1\n", encoding="utf-8")
-    project = read(tmp_path, None, Settings())
-    (asked,) = project.requirements
-    override = Override(replace(asked, specifier=SpecifierSet("==2.7.1+cu128")), (asked,))
-    known = (Setting("index", "https://user:secret@index.example/whl/cu128", "a profile"),)
-    report = Report("check", repairs=(Repair("R1", (override,), ()),), scope=scope_of_project(project, None, known, ()))
+    known = (Setting("cu128", f"{PYTORCH}/multi", "profile ours"),)
+    _, report = with_label(tmp_path, "torch==2.0.1\n", "cu128", known)
     (caution,) = project_repair(tmp_path, report.repairs[0], report.scope).repair.cautions
-    assert caution.endswith(f"; it is on {LABELLED}")
+    assert caution.endswith(f"; it is on {PYTORCH}/multi")
     # SARIF and HTML carry the same change.
     assert changes_of_repairs(report)["R1"][0].after == "torch==2.7.1\n"
 

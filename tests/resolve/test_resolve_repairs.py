@@ -84,6 +84,7 @@ def test_pins_without_a_file_for_this_python_move_together_to_what_their_index_h
     ]
     (repair,) = found.repairs
     assert _pins(repair) == ["torch==2.7.1+cu118", "torchvision==0.22.1+cu118", "torchaudio==2.7.1+cu118"]
+    assert {override.index for override in repair.overrides} == {"default"}
     assert repair.verified
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import field, replace
 
 from packaging.utils import NormalizedName
 
@@ -46,6 +46,8 @@ class Override:
     replaces: tuple[str, ...] = ()
     """Whose demands are set aside: ``project``, or names of distributions; empty for everybody's."""
     evidence: str = ""
+    index: str = field(default="", compare=False)
+    """Name of the index that has what holds instead; empty where it is not resolved."""
     instead: Requirement | None = None
     """Of a project that is left out: another distribution with its module, which is asked for in its place."""
 

@@ -109,7 +109,7 @@ class Scope:
     environments: tuple[str, ...] = ()
     index_settings: tuple[Setting, ...] = ()
     own_indexes: tuple[str, ...] = ()
-    """URLs of those that the project's own files name for all of it."""
+    """Names of those that the project's own files name."""
     target_facts: tuple[Setting, ...] = ()
     root: str = ""
     """The folder that paths of the report are relative to; empty where no project was read."""

@@ -245,9 +245,8 @@ def _override(aside: tuple[Requirement, ...], resolution: Resolution, relaxation
     if package is None:
         return override.resolved(override.requirement if declared else nothing_instead(first), aside)
     pin = SpecifierSet(f"=={package.version}")
-    return override.resolved(
-        replace(override.requirement, specifier=pin, extras=first.extras, text="", hashes=()), aside
-    )
+    instead = replace(override.requirement, specifier=pin, extras=first.extras, text="", hashes=())
+    return replace(override, index=package.file.index).resolved(instead, aside)
 
 
 def _pinned(requirement: Requirement) -> str:

@@ -175,4 +175,5 @@ def _pinned(resolution: Resolution, name: NormalizedName) -> Override | None:
     package = resolution.get(name)
     if package is None or not package.wanted_by:
         return None
-    return Override(Requirement(name, package.wanted_by[0].origin, SpecifierSet(f"=={package.version}")))
+    pin = Requirement(name, package.wanted_by[0].origin, SpecifierSet(f"=={package.version}"))
+    return Override(pin, index=package.file.index)

@@ -11,7 +11,6 @@ from packaging.specifiers import SpecifierSet
 
 from envdoctor.adapters.project.editing import Edit, NotEditable, edited
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.index_url import bare_url, label_of
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.project import Project
@@ -108,7 +107,7 @@ def project_repair(root: Path, repair: Repair, scope: Scope) -> ProjectRepair:
 
 
 def _installable(repair: Repair, scope: Scope) -> Repair:
-    """Return a repair without the labels of builds (``+cu132``) for which the files name no index, and say so.
+    """Return a repair without the labels of builds (``+cu132``) that come from no index of the files, and say so.
 
     A line with such a label can be installed from no index that they name; without it, it means each build.
     """
@@ -116,14 +115,12 @@ def _installable(repair: Repair, scope: Scope) -> Repair:
     cautions = list(repair.cautions)
     for override in repair.overrides:
         label = _label(override.requirement)
-        own = {label_of(url) for url in (*scope.own_indexes, *(line.index_url or "" for line in override.sets_aside))}
-        if not label or label in own or label in map(_label, override.sets_aside):
+        if not label or override.index in scope.own_indexes or label in map(_label, override.sets_aside):
             overrides.append(override)
             continue
         plain = replace(override.requirement, specifier=SpecifierSet(_public(override.requirement)))
         overrides.append(replace(override, requirement=plain))
-        urls = (bare_url(setting.value) for setting in scope.index_settings if label_of(setting.value) == label)
-        place = next((f"; it is on {url}" for url in urls), "")
+        place = next((f"; it is on {row.value}" for row in scope.index_settings if row.name == override.index), "")
         pin = f"{plain.name}{plain.specifier}"
         cautions.append(f"`{pin}` is without `+{label}`: the project's files name no index with that build{place}")
     return replace(repair, overrides=tuple(overrides), cautions=tuple(cautions))

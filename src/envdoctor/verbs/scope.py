@@ -28,6 +28,8 @@ def scope_of_project(
     read: Project, patient: Patient | None, indexes: tuple[Setting, ...], target: tuple[Setting, ...]
 ) -> Scope:
     """Return the scope of a report about a project, and about the environment that is looked at beside it."""
+    from envdoctor.adapters.index.project_indexes import indexes_of
+
     environment = patient.environment if patient is not None else None
     return Scope(
         read=(
@@ -38,7 +40,7 @@ def scope_of_project(
         asked=read.asked,
         environments=(environment.root,) if environment is not None and environment.root else (),
         index_settings=indexes,
-        own_indexes=tuple(option.url for option in read.index_options if option.url),
+        own_indexes=indexes_of(read).names,
         target_facts=target,
         root=read.root,
     )

@@ -143,6 +143,12 @@ class ProjectIndexes:
     """Projects that a manager's own table gives to an index that is no copy of a public one with builds for cards."""
     notes: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the indexes are called in the files that come from them."""
+        default = (self.default.name,) if self.default is not None else ()
+        return (*default, *(each.name for each in self.extra), *(each.name for each in self.bound))
+
 
 def indexes_of(project: Project) -> ProjectIndexes:
     """Return the indexes that a project names.
