@@ -231,13 +231,19 @@ def test_a_release_with_quotes_in_it_is_not_known_either(value: str) -> None:
     assert parse_lock(lines, "pylock.toml").is_for(LINUX)
 
 
-def test_a_lock_without_overrides_is_not_said_to_hold_one(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+OF_ANOTHER = '[[tool.envdoctor.overrides]]\nrequirement = "alpha==1.0"\nsets-aside = ["alpha==9 (delta 1.0)"]\n'
+
+
+@pytest.mark.parametrize("overrides", ["", OF_ANOTHER], ids=["none", "of another project"])
+def test_a_lock_without_an_override_of_a_conflict_is_not_said_to_hold_one(
+    locked: Path, capsys: pytest.CaptureFixture[str], overrides: str
+) -> None:
     packages = "".join(
         f'[[packages]]\nname = "{name}"\nversion = "{version}"\n[[packages.wheels]]\n'
         f'url = "http://index.example/{name}-{version}-py3-none-any.whl"\nhashes = {{sha256 = "00"}}\n'
         for name, version in (("beta", "2.0"), ("gamma", "1.0"))
     )
-    text = TABLE.format("unknown").replace("packages = []\n", packages).replace('"x"', '"envdoctor 0.1"')
+    text = TABLE.format("unknown").replace("packages = []\n", packages).replace('"x"', '"envdoctor 0.1"') + overrides
     (locked / "pylock.toml").write_text(text, encoding="utf-8")
     main(["check", str(locked), *MADE_FOR])
     said = capsys.readouterr().out

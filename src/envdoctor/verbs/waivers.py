@@ -20,7 +20,8 @@ __all__ = ["accepted_by_lock", "expired_waivers", "idle_waivers", "waive"]
 _SETTINGS_FILE = "pyproject.toml"
 _SHOWN = 4
 _CORRECT = "name a code or name that `envdoctor rule` lists"
-_NO_OVERRIDE = "it has what each of these lines asks for"
+_BY_OVERRIDE = "an override recorded in the lock settles it"
+_BY_ALL = "it has what each of these lines asks for"
 _TAKE_AWAY = "take it away, unless another target or environment needs it"
 
 
@@ -130,15 +131,16 @@ def _waived(finding: Finding, waivers: Sequence[WaiverSetting]) -> Finding:
 def _settled(conflicts: Sequence[Conflict], locked: LockedProject) -> dict[str, Waiver]:
     """Return a waiver by the id of each conflict that the lock settles.
 
-    It does where it set a demand of it aside, and where it has everything that the conflict's lines ask for: then the
-    demand that it set aside is one of a distribution further up. Requirements are compared by their text: a line that
-    moves within its file is still the line that was accepted.
+    It does where it set a demand of it aside, and where it has everything that the conflict's lines ask for: what it
+    set aside then is a demand of a distribution further up, if anything. Requirements are compared by their text: a
+    line that moves within its file is still the line that was accepted.
     """
     aside = {str(demand) for override in locked.overrides for demand in override.sets_aside}
-    by = "an override recorded in the lock settles it" if locked.overrides else _NO_OVERRIDE
     settled = {}
     for conflict in conflicts:
         demands = [*conflict.core, *(side.requirement for side in conflict.clash.sides)]
-        if any(str(demand) in aside for demand in demands) or all(meets(line, locked) for line in conflict.core):
-            settled[conflict.id] = Waiver(by, locked.path)
+        if any(str(demand) in aside for demand in demands):
+            settled[conflict.id] = Waiver(_BY_OVERRIDE, locked.path)
+        elif all(meets(line, locked) for line in conflict.core):
+            settled[conflict.id] = Waiver(_BY_ALL, locked.path)
     return settled
