@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import re
 from dataclasses import field, fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
+import envdoctor
 from envdoctor.model.dataclass import dataclass
 
 
@@ -149,3 +152,11 @@ def test_one_that_holds_itself_is_shown() -> None:
     draft = OURS["Draft"]("a")
     draft.lines = [draft]
     assert repr(draft).endswith("Draft(name='a', lines=[...])")
+
+
+def test_no_module_makes_a_dataclass_in_another_way() -> None:
+    """The standard decorator costs each start of the command; the one module that has it is ours."""
+    package = Path(envdoctor.__file__).parent
+    imported = re.compile(r"^ *from dataclasses import (?:\([^)]*|.*)\bdataclass\b", re.MULTILINE)
+    found = [path for path in package.rglob("*.py") if imported.search(path.read_text(encoding="utf-8"))]
+    assert [path.relative_to(package).as_posix() for path in found] == ["model/dataclass.py"]

@@ -13,6 +13,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.demand import Demand, Demands
+from envdoctor.model.compatibility import KNOWN_PYTHONS
 from envdoctor.model.finding import Waiver
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource
@@ -120,7 +121,7 @@ def _possible_environments(
     if environment.told.markers:
         return tuple(found)
     if TargetProperty.PYTHON in assumed:
-        versions = [f"3.{minor}" for minor in range(8, 15)]
+        versions = list(map(dotted, KNOWN_PYTHONS))
         of_python = ("python_full_version", "implementation_version")
         found = [
             {**markers, "python_version": version, **dict.fromkeys(of_python, f"{version}.0")}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.finding import Applicability, Remedy
@@ -135,5 +136,4 @@ def _other_index(label: str) -> str:
 
 def listed(names: Iterable[str]) -> str:
     """Return the names in code, as a sentence lists them."""
-    *others, last = (f"`{name}`" for name in names)
-    return f"{', '.join(others)} and {last}" if others else last
+    return in_words([f"`{name}`" for name in names])

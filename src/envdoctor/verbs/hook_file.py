@@ -6,11 +6,11 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.dataclass import dataclass
 from envdoctor.ports import UsageError
 from envdoctor.shell_line import shell_line
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from packaging.pylock import Pylock
 
 from envdoctor import __version__
+from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.host_needs import card_against
 from envdoctor.lock.joined import join_locks
 from envdoctor.lock.lock_refusals import amiss, left_open, nothing_there, with_hashes
@@ -203,8 +204,8 @@ def _clashing(diagnosis: Diagnosis) -> str:
     """Return the lines of the first conflict, and how many conflicts there are besides."""
     members = [f"`{item}` ({item.origin})" for item in diagnosis.conflicts[0].core]
     more = len(diagnosis.conflicts) - 1
-    listed = f"{', '.join(members[:-1])} and {members[-1]}" if len(members) > 1 else members[0]
-    return f"{listed}{f' (and {more} more conflicts)' if more > 1 else ' (and 1 more conflict)' if more else ''}"
+    others = f" (and {more} more conflict{'s' if more > 1 else ''})" if more else ""
+    return f"{in_words(members)}{others}"
 
 
 def lock_all(requests: Sequence[CheckRequest], choice: LockChoice, index_urls: Mapping[str, str]) -> LockOutcome:

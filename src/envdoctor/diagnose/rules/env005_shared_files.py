@@ -25,6 +25,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.module_owners import SAME_PACKAGE, family_of, one_to_keep, rivals, what_to_keep
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
@@ -168,8 +169,7 @@ def _known_rivals(examination: Examination, environment: InstalledEnvironment, t
 
 
 def _names(group: _Group) -> str:
-    names = [f"`{item.name}` {item.version}" for item in group]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return in_words([f"`{item.name}` {item.version}" for item in group])
 
 
 def _remedy(examination: Examination, environment: InstalledEnvironment, group: _Group) -> Remedy:

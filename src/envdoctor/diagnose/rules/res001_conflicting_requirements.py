@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination, line_of
+from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
 from envdoctor.model.conflict import ClashSide, Conflict
@@ -87,8 +88,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         repair = next((item for item in examination.repairs if conflict.id in item.resolves), None)
         yield RULE.finding(
             subject=package,
-            message=f"{', '.join(names[:-1])} and {names[-1]} cannot be installed together: "
-            f"they need different versions of `{package}`",
+            message=f"{in_words(names)} cannot be installed together: they need different versions of `{package}`",
             evidence=(Evidence(sides, of_conflict=True),),
             remedy=_remedy(conflict, repair, examination.target),
             location=next((line for item in conflict.core if (line := line_of(item))), None),

@@ -111,7 +111,7 @@ def _finding(examination: Examination, outcome: GroupOutcome, conflict: Conflict
         if conflict.clash.available:
             why += f"; `{package}` could be {', '.join(conflict.clash.available[:5])}"
     else:
-        why = f"{', '.join(lines[:-1])} and {lines[-1]} need different versions of `{package}`"
+        why = f"{in_words(lines)} need different versions of `{package}`"
     other = f"; it holds on {outcome.elsewhere}" if outcome.elsewhere else ""
     return RULE.finding(
         subject=_subject(outcome.name),
