@@ -104,12 +104,6 @@ def check(
     progress, tell = open_progress(quiet=quiet), teller(quiet=quiet)
     report = check_either(project, profile, target, choice, looked_at, groups, progress=progress, tell=tell)
     code = write_report(
-        report,
-        format=format,
-        output=output,
-        fail_on=fail_on,
-        color=color,
-        verbose=verbose,
-        show_waived=show_waived,
+        report, format=format, output=output, fail_on=fail_on, color=color, verbose=verbose, show_waived=show_waived
     )
     raise typer.Exit(code)

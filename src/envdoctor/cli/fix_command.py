@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -140,18 +141,25 @@ def fix(
             _ask()
         for line in known_lines(plans, treatment.typed.command("check")) if yes and not quiet else ():
             say(line)
-        try:
+        with _telling_what_is_left(treatment):
             with stopped_like_ctrl_c():
                 results = treatment.apply(plans)
             code = _report(session, results, format=format, output=output, color=color, verbose=verbose, quiet=quiet)
-        except (KeyboardInterrupt, Exception) as stop:
-            left = [event_text(event) for event in treatment.left_behind()]
-            if isinstance(stop, KeyboardInterrupt):
-                raise KeyboardInterrupt(*left) from None
-            # `add_note`, which Python 3.10 lacks: where it is a fault of ours, it is said below what went wrong.
-            stop.__dict__["__notes__"] = left
-            raise
     raise typer.Exit(code)
+
+
+@contextmanager
+def _telling_what_is_left(treatment: Treatment) -> Iterator[None]:
+    """Let what stops a treatment say what is left of it."""
+    try:
+        yield
+    except (KeyboardInterrupt, Exception) as stop:
+        left = [event_text(event) for event in treatment.left_behind()]
+        if isinstance(stop, KeyboardInterrupt):
+            raise KeyboardInterrupt(*left) from None
+        # `add_note`, which Python 3.10 lacks: where it is a fault of ours, it is said below what went wrong.
+        stop.__dict__["__notes__"] = left
+        raise
 
 
 def _shown(treatment: Treatment, plans: Sequence[Plan]) -> str:

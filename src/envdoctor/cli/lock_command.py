@@ -108,14 +108,7 @@ def lock(
     typed = replace(session.typed, facts=facts).judged_for(session.request.target, outcome.report.target)
     if format is not opt.Format.HUMAN or output is not None:
         report = with_whole_commands(outcome.report, typed)
-        write_report(
-            report,
-            format=format,
-            output=output,
-            fail_on=opt.FailOn.NEVER,
-            color=color,
-            verbose=verbose,
-        )
+        write_report(report, format=format, output=output, fail_on=opt.FailOn.NEVER, color=color, verbose=verbose)
     chosen = which_lock(repair, upgrade or (), no_repair=no_repair)
     raise typer.Exit(_settled(outcome, typed, folder, chosen, check=check, quiet=quiet))
 

@@ -118,12 +118,5 @@ def smoke(
         progress=open_progress(quiet=quiet),
         say=lambda event: note(event_text(event)),
     )
-    code = write_report(
-        report,
-        format=format,
-        output=output,
-        fail_on=fail_on,
-        color=color,
-        verbose=verbose,
-    )
+    code = write_report(report, format=format, output=output, fail_on=fail_on, color=color, verbose=verbose)
     raise typer.Exit(code)

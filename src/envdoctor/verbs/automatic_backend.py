@@ -17,12 +17,13 @@ from envdoctor.model.profile import Profile
 from envdoctor.model.project import Project
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Target, TargetBackend
+from envdoctor.ports import Tell
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.settings import Settings
 from envdoctor.verbs.target_choice import TargetChoice, fitted, host_target, pick_target
 
-__all__ = ["choose_backend", "facts_for", "way_of_profile", "with_way"]
+__all__ = ["choose_backend", "facts_for", "with_torch"]
 
 _OPTION = "--target-backend auto"
 _OF_CARDS = ("gpu", "driver.", "host.jetpack", "host.wsl")
@@ -57,7 +58,21 @@ def choose_backend(
     return replace(choice, backend=backend), torch
 
 
-def way_of_profile(profile: Profile, facts: Facts, target: Target, project: Project) -> TorchWay | None:
+def with_torch(
+    project: Project, profile: Profile | None, torch: TorchChoice | None, facts: Facts, target: Target, tell: Tell
+) -> tuple[Project, TorchWay | None]:
+    """Return the project with the index of the torch that its card gets; with the way, where the card chose it."""
+    if profile is not None:
+        own = _way_of_profile(profile, facts, target, project)
+        return (_with_way(project, own) if own is not None else project), None
+    way = torch.taken if torch is not None else None
+    if way is None:
+        return project, None
+    tell(f"taking {way.backend.value}: {way.words}; `--target-backend` chooses another")
+    return _with_way(project, way), way
+
+
+def _way_of_profile(profile: Profile, facts: Facts, target: Target, project: Project) -> TorchWay | None:
     """Return the way of the card through the index of a profile that has kernels by an extra; None for all others.
 
     The card is that of the facts, else, where the profile is for this system, this machine's.
@@ -70,7 +85,7 @@ def way_of_profile(profile: Profile, facts: Facts, target: Target, project: Proj
     return next((way for way in ways if way.index is not None and way.index.name == BY_EXTRA and not way.against), None)
 
 
-def with_way(project: Project, way: TorchWay) -> Project:
+def _with_way(project: Project, way: TorchWay) -> Project:
     """Return the project with what a way asks for beside its own lines.
 
     Where no line of it asks for torch, torch is held to what the way has if anything else asks for it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -81,6 +81,14 @@ class CheckRequest:
     def lock_for(self, target: Target) -> LockedProject | None:
         """Return the lock where it was made for the target; of another one's, the versions alone are of use."""
         return self.locked if self.locked is not None and self.locked.is_for(target) else None
+
+    def names(self) -> Iterator[NormalizedName]:
+        """Yield the projects that the lock and the project's lines speak of."""
+        if self.locked is not None:
+            yield from self.locked.versions
+            yield from (override.name for override in self.locked.overrides)
+        if self.project is not None:
+            yield from (requirement.name for requirement in self.project.requirements)
 
 
 @dataclass(frozen=True, slots=True)

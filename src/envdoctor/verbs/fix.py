@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from envdoctor import __version__
 from envdoctor.lock.pylock_reader import LockedProject
-from envdoctor.model.candidate import DistributionFile
 from envdoctor.model.finding import Severity
+from envdoctor.model.profile import Exclusion
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.step import PlannedFile
 from envdoctor.model.target import dotted
@@ -78,14 +78,13 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, mach
     folders = {"project": project, "environment": request.environment}
     variables = expand_variables(with_settings(settings, chosen.variables), **folders)
     plain = expand_variables(profile.environment if profile else {}, **folders)
-    arriving = _arriving(locked, state)
     exclusions = (*(profile.excludes if profile else ()), *(check.project.substitutes if check.project else ()))
-    excluded = {item.name for item in exclusions} - {file.name for file in locked.files}
-    stale = leftovers(state.distributions, state.brought, {file.name for file in locked.files}, excluded)
-    gone = excluded | {item.distribution.name for item in stale if not item.kept}
-    leaving = gone | {file.name for file in _changing(locked, state)}
+    changing, stale, gone = _moving(exclusions, locked, state)
+    leaving = gone | {file.name for file in changing}
+    arriving = [distribution_file(file) for file in changing if not file.sdist]
     stubs, taken = machine.stubs(stand_ins(profile), arriving, state, leaving)
     put = _brought(state, locked, stale, gone)
+    refused = refused_variables(variables, project, request.allowed_variables)
     plan = make_plan(
         PlanInput(
             environment=state,
@@ -105,20 +104,9 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, mach
             variables=variables,
             records=_records(request, project, variables, settings, locked, chosen, put),
             disk_free=machine.disk_free(request.environment),
-            refusals=(
-                *refusals,
-                *refused_variables(variables, project, request.allowed_variables),
-                *taken,
-                *_other_files(locked, check.locked),
-            ),
+            refusals=(*refusals, *refused, *taken, *_other_files(locked, check.locked)),
             skipped=chosen.skipped,
-            notes=(
-                *locked.notes,
-                *chosen.notes,
-                *offers_of_substitutes(locked.files),
-                *_of_conda(locked, state),
-                *_cautions(check, locked),
-            ),
+            notes=(*locked.notes, *chosen.notes, *_notes(check, locked, changing, state)),
             repair=locked.outcome.repair,
             known_errors=tuple(item for item in locked.outcome.report.open_findings if item.severity is Severity.ERROR),
             label=request.check.part,
@@ -126,6 +114,30 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, mach
     )
     overrides = locked.outcome.overrides + tuple(item.override() for item in exclusions)
     return Prepared(locked.outcome.report, plan, locked.files, locked.outcome.files, overrides)
+
+
+def _moving(
+    exclusions: Sequence[Exclusion], locked: FixLock, state: EnvironmentState
+) -> tuple[list[PlannedFile], tuple[Leftover, ...], set[str]]:
+    """Return what comes, what earlier fixes have brought and nothing needs now, and the names of what goes.
+
+    A package that stays as it is keeps its files, and they may be patched already.
+    """
+    here = {(item.name, item.version) for item in state.distributions}
+    kept = {file.name for file in locked.files}
+    excluded = {str(item.name) for item in exclusions} - kept
+    stale = leftovers(state.distributions, state.brought, kept, excluded)
+    gone = excluded | {item.distribution.name for item in stale if not item.kept}
+    return [file for file in locked.files if (file.name, file.version) not in here], stale, gone
+
+
+def _notes(
+    check: CheckRequest, locked: FixLock, changing: Sequence[PlannedFile], state: EnvironmentState
+) -> Iterator[str]:
+    """Yield what a careful person is told of the files, of the environment and of the profile."""
+    yield from offers_of_substitutes(locked.files)
+    yield from _of_conda({file.name for file in changing}, state)
+    yield from _cautions(check, locked)
 
 
 def _cautions(check: CheckRequest, locked: FixLock) -> Iterator[str]:
@@ -171,20 +183,8 @@ def _other_files(locked: FixLock, beside: LockedProject | None) -> Iterator[Refu
                 yield Refusal(RefusalKind.WRONG_HASH, file.name, message, remedy)
 
 
-def _arriving(locked: FixLock, state: EnvironmentState) -> list[DistributionFile]:
-    """Return the wheels that come."""
-    return [distribution_file(file) for file in _changing(locked, state) if not file.sdist]
-
-
-def _changing(locked: FixLock, state: EnvironmentState) -> list[PlannedFile]:
-    """Return what comes. A package that stays as it is keeps its files, and they may be patched already."""
-    here = {(item.name, item.version) for item in state.distributions}
-    return [file for file in locked.files if (file.name, file.version) not in here]
-
-
-def _of_conda(locked: FixLock, state: EnvironmentState) -> Iterator[str]:
+def _of_conda(coming: Collection[str], state: EnvironmentState) -> Iterator[str]:
     """Yield what is replaced behind conda's back."""
-    coming = {file.name for file in _changing(locked, state)}
     names = sorted(item.name for item in state.distributions if item.installer == "conda" and item.name in coming)
     if names:
         listed = ", ".join(f"`{name}`" for name in names)

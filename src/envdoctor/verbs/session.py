@@ -9,16 +9,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.host_needs import card_against
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.fact import Facts
 from envdoctor.model.project import GroupChoice
-from envdoctor.ports import Progress, Tell
+from envdoctor.ports import Index, Progress, Tell
 from envdoctor.toml_tables import did_you_mean
 from envdoctor.verbs import project_inputs
-from envdoctor.verbs.automatic_backend import choose_backend, facts_for, way_of_profile, with_way
+from envdoctor.verbs.automatic_backend import choose_backend, facts_for, with_torch
 from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.next_command import Typed
@@ -34,7 +34,6 @@ from envdoctor.verbs.target_choice import fitted, fitted_of_profile
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
     from envdoctor.diagnose.torch_choice import TorchChoice
-    from envdoctor.diagnose.torch_ways import TorchWay
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.plan import PatchState
@@ -99,54 +98,22 @@ def open_session(
     patient = replace(patient, facts=facts) if patient is not None else None
     settings = replace(project_inputs.load_settings(project), offline=index_choice.offline)
     taken = _take(project, profile, target_choice, settings, facts, patient, groups, python, tell)
-    chosen, target = taken.profile, taken.target
-    read, way = _with_way(taken, facts, tell)
-    if way is not None:
-        index_choice = replace(index_choice, bound=(way.index,) if way.index is not None else ())
-    index = project_inputs.open_ports(index_choice, chosen, read, progress, target)
-    bound = chosen is not None and bool(chosen.indexes)
-    plain = project_inputs.open_ports(index_choice, None, read, progress) if bound else index
-    read = with_repositories(left_to_conda(read, index), index, target)
-    as_said = as_the_project_says(index, read, target)
-    beside = _lock(lock_folder or project, chosen, patient, read, groups, (target, taken.pythons))
+    opened = _open(taken, facts, index_choice, progress, tell)
+    target = taken.target
+    beside = _lock(lock_folder or project, taken.profile, patient, opened.project, groups, (target, taken.pythons))
     kept = beside if beside is not None and beside.is_for(target, taken.pythons) else None
-    stood_in = with_substitutes(chosen, read, typed_substitutes(substitute), kept, as_said, target)
-    chosen, read = stood_in.profile, stood_in.project
-    request = CheckRequest(
-        target=target,
-        today=datetime.now(tz=timezone.utc).date(),
-        python_choices=taken.pythons,
-        project=read,
-        # A group by itself is not what the sources import from.
-        sources=None if groups.only else project_inputs.sources_of(project),
-        profile=chosen,
-        settings=settings,
-        locked=beside,
-        index=as_said,
-        archives=index,
-        plain_index=as_said if plain is index else as_the_project_says(plain, read, target),
-        plain_archives=plain,
-        build_risk=index.build_risk,
-        environment=_beside(patient, project, _name_of(chosen, groups), target) if patient else None,
-        groups=groups,
-        binaries=patient.binaries if patient else None,
+    substitutes = typed_substitutes(substitute)
+    stood_in = with_substitutes(taken.profile, opened.project, substitutes, kept, opened.said, target)
+    taken = replace(taken, profile=stood_in.profile)
+    opened = replace(opened, project=stood_in.project)
+    request = replace(
+        _request(project, taken, opened, settings, patient, groups),
         facts=facts,
-        log=patient.log if patient else None,
-        not_read=patient.not_read if patient else (),
-        patches=_patches(chosen, project),
-        scope=scope_of_project(
-            read,
-            patient,
-            project_inputs.index_settings(index_choice, chosen, read),
-            target_facts(target, taken.choice, settings, chosen, patient, taken.python_origin),
-        ),
-        unreachable=lambda: index.unreachable,
-        progress=progress,
-        offline=index_choice.offline,
-        torch=taken.torch,
-        further=further_advisories(settings, project),
+        locked=beside,
         upgrade=frozenset(":all:" if name == _ALL else canonicalize_name(name) for name in upgrade),
+        progress=progress,
     )
+    chosen = taken.profile
     named = None if settings.profile or chosen is None else chosen.name
     if taken.of_environment and chosen is None:
         target_choice = replace(target_choice, python=target.python_version)  # A lock is to be for the same one.
@@ -155,13 +122,78 @@ def open_session(
         tell(said)
     return Session(
         request,
-        (index, plain),
+        (opened.index, opened.plain),
         progress,
         tell,
-        project_inputs.index_urls(index_choice, chosen, read),
-        Typed(project, profile or named, target_choice, index_choice, output_dir=lock_folder, groups=groups),
+        project_inputs.index_urls(opened.choice, chosen, opened.project),
+        Typed(project, profile or named, target_choice, opened.choice, output_dir=lock_folder, groups=groups),
         requests,
     )
+
+
+def _request(
+    project: Path, taken: _Taken, opened: _Opened, settings: Settings, patient: Patient | None, groups: GroupChoice
+) -> CheckRequest:
+    """Return the request for what is looked at, without a lock."""
+    profile, target, read, index = taken.profile, taken.target, opened.project, opened.index
+    return CheckRequest(
+        target=target,
+        today=datetime.now(tz=timezone.utc).date(),
+        python_choices=taken.pythons,
+        project=read,
+        # A group by itself is not what the sources import from.
+        sources=None if groups.only else project_inputs.sources_of(project),
+        profile=profile,
+        settings=settings,
+        index=opened.said,
+        archives=index,
+        plain_index=opened.said if opened.plain is index else as_the_project_says(opened.plain, read, target),
+        plain_archives=opened.plain,
+        build_risk=index.build_risk,
+        environment=_beside(patient, project, _name_of(profile, groups), target) if patient else None,
+        groups=groups,
+        binaries=patient.binaries if patient else None,
+        log=patient.log if patient else None,
+        not_read=patient.not_read if patient else (),
+        patches=_patches(profile, project),
+        scope=scope_of_project(
+            read,
+            patient,
+            project_inputs.index_settings(opened.choice, profile, read),
+            target_facts(target, taken.choice, settings, profile, patient, taken.python_origin),
+        ),
+        unreachable=lambda: index.unreachable,
+        offline=opened.choice.offline,
+        torch=taken.torch,
+        further=further_advisories(settings, project),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The project with what its repositories say, and the indexes that it is judged by."""
+
+    project: Project
+    index: AnyIndex
+    plain: AnyIndex
+    """That without the profile's own indexes."""
+    said: Index
+    """The index as the project's own settings make it count."""
+    choice: IndexChoice
+    """What was typed of indexes, with that of the card's torch."""
+
+
+def _open(taken: _Taken, facts: Facts, choice: IndexChoice, progress: Progress, tell: Tell) -> _Opened:
+    """Open the index, and read what only it, or a repository, tells of the project."""
+    chosen, target = taken.profile, taken.target
+    read, way = with_torch(taken.project, chosen, taken.torch, facts, target, tell)
+    if way is not None:
+        choice = replace(choice, bound=(way.index,) if way.index is not None else ())
+    index = project_inputs.open_ports(choice, chosen, read, progress, target)
+    bound = chosen is not None and bool(chosen.indexes)
+    plain = project_inputs.open_ports(choice, None, read, progress) if bound else index
+    read = with_repositories(left_to_conda(read, index), index, target)
+    return _Opened(read, index, plain, as_the_project_says(index, read, target), choice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,19 +253,6 @@ def _take(
             read = project_inputs.read(project, chosen, settings, target, groups)
             origin = str(read.environment_python_origin or "")
     return _Taken(chosen, target, pythons, read, choice, torch, origin, has_its_own and target.python != usual)
-
-
-def _with_way(taken: _Taken, facts: Facts, tell: Tell) -> tuple[Project, TorchWay | None]:
-    """Return the project with the index of the torch that its card gets; with the way, where the card chose it."""
-    chosen, read = taken.profile, taken.project
-    if chosen is not None:
-        own = way_of_profile(chosen, facts, taken.target, read)
-        return (with_way(read, own) if own is not None else read), None
-    way = taken.torch.taken if taken.torch is not None else None
-    if way is None:
-        return read, None
-    tell(f"taking {way.backend.value}: {way.words}; `--target-backend` chooses another")
-    return with_way(read, way), way
 
 
 def _requests(request: CheckRequest, project: Path, folder: Path, patient: Patient | None) -> Iterator[CheckRequest]:
@@ -320,16 +339,8 @@ def _names_not_there(
     typed += [("--substitute", name) for name in substitute]
     if not typed or any(request.locked is None for request in requests):
         return
-    known = {name for request in requests for name in _known_names(request)}
+    known = {name for request in requests for name in request.names()}
     for option, name in typed:
         if canonicalize_name(name) not in known:
             close = did_you_mean(canonicalize_name(name), known)
             yield f"`{option} {name}`: neither the requirements nor the lock have `{name}`{close}"
-
-
-def _known_names(request: CheckRequest) -> Iterator[NormalizedName]:
-    if request.locked is not None:
-        yield from request.locked.versions
-        yield from (override.name for override in request.locked.overrides)
-    if request.project is not None:
-        yield from (requirement.name for requirement in request.project.requirements)
