@@ -11,6 +11,7 @@ from diagnose_fixtures import (
     MemoryIndex,
     by_distribution,
     examination_of,
+    file_of,
     resolution_of,
     resolved,
     target_of,
@@ -301,3 +302,114 @@ def test_what_is_installed_is_compared_with_the_backend_too(
 )
 def test_the_advice_for_a_card_names_builds_that_have_its_code(card: str, arch: str, advice: str) -> None:
     assert advice_for_torch(card, arch).startswith(advice)
+
+
+def _wheel(pin: str, *requires: str) -> ResolvedPackage:
+    """A planned wheel that is for one platform, with what it requires."""
+    name, _, version = pin.partition("==")
+    filename = f"{name.replace('-', '_')}-{version}-cp312-cp312-manylinux_2_28_x86_64.whl"
+    dependencies = tuple(by_distribution(text, name, version) for text in requires)
+    return replace(resolved(pin), file=file_of(name, filename), dependencies=dependencies)
+
+
+_XFORMERS = '{"version": {"cuda": 1208, "hip": null, "torch": "2.10.0+cu128"}}'
+
+
+@pytest.mark.parametrize(
+    ("pin", "requires", "members", "target", "told"),
+    [
+        ("xformers==0.0.34", ["torch"], {"xformers/cpp_lib.json": _XFORMERS}, ROCM, "a CUDA build"),
+        ("xformers==0.0.34", ["torch"], {"xformers/cpp_lib.json": _XFORMERS}, CUDA, None),
+        ("xformers==0.0.34", ["torch"], {"xformers/cpp_lib.json": _XFORMERS.replace("null", "640")}, ROCM, None),
+        ("xformers==0.0.34", ["torch"], {"xformers/cpp_lib.json": "[]", "xformers/_C.so": ""}, ROCM, None),
+        ("auto-gptq==0.7.1", ["torch"], {"autogptq_cuda_64.cpython-312-x86_64-linux-gnu.so": ""}, ROCM, "a CUDA build"),
+        ("auto-gptq==0.7.1", ["torch"], {"autogptq_64.cpython-312-x86_64-linux-gnu.so": ""}, ROCM, None),
+        ("some-ext==1.0", ["torch"], {"x/ext-torch24-cuda.so": "", "x/ext-torch24-cpu.so": ""}, ROCM, None),
+        ("some-ext==1.0", ["torch"], {"x/stub_cuda.so": "", "x/stub_hip.so": ""}, ROCM, None),
+        ("some-ext==1.0", [], {"x/stub_cuda.so": ""}, ROCM, None),  # not opened: nothing says that it needs a GPU
+        ("bitsandbytes==0.99.0", ["torch"], {"b/libbitsandbytes_cuda121.so": "", "b/libb_cpu.so": ""}, ROCM, "a CUDA"),
+        ("onnxruntime-gpu==99.0", [], {"o/libonnxruntime_providers_cuda.so": ""}, ROCM, "a CUDA build"),
+        ("cupy-cuda12x==14.2.0", [], {}, ROCM, "a CUDA build"),
+        ("nvidia-cublas-cu12==12.9.1.4", [], {}, ROCM, None),
+        ("vllm==0.33.0", ["nvidia-cutlass-dsl"], {}, ROCM, "a CUDA build"),
+        ("nvitop==1.4.0", ["nvidia-ml-py"], {}, ROCM, None),
+        ("xgboost==3.4.1", ["nvidia-nccl-cu13"], {}, ROCM, None),
+    ],
+)
+def test_what_a_planned_wheel_says_of_itself_tells_its_backend(
+    pin: str, requires: list[str], members: dict[str, str], target: str, told: str | None
+) -> None:
+    name = pin.partition("==")[0]
+    found_here = found("RES202", _wheel(pin, *requires), target=target, archives=MemoryArchives({name: members}))
+    assert [f" is {told}" in item.message for item in found_here] == ([True] if told else [])
+
+
+def test_what_goes_with_another_build_for_cuda_is_not_told_beside_it() -> None:
+    vllm = _wheel("vllm==0.33.0", "nvidia-cutlass-dsl", "faiss-gpu-cu12")
+    faiss = replace(_wheel("faiss-gpu-cu12==1.14.1"), wanted_by=(by_distribution("faiss-gpu-cu12", "vllm", "0.33.0"),))
+    assert [item.subject for item in found("RES202", vllm, faiss, target=ROCM)] == ["vllm"]
+    assert [item.subject for item in found("RES202", faiss, target=ROCM)] == ["faiss-gpu-cu12"]
+
+
+_ONNX = {
+    "onnxruntime": ["onnxruntime-1.31.1-cp312-cp312-manylinux_2_28_x86_64.whl"],
+    "onnxruntime-migraphx": ["onnxruntime_migraphx-1.27.1-cp312-cp312-manylinux_2_34_x86_64.whl"],
+    "onnxruntime-directml": ["onnxruntime_directml-1.24.4-cp312-cp312-win_amd64.whl"],
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "glibc", "card", "said"),
+    [
+        (ROCM, "2.39", "gfx1100", "take `onnxruntime-migraphx` in its place, which needs ROCm 7 with MIGraphX on"),
+        (ROCM, "2.39", None, "the wheel brings neither; it is for gfx90a, "),
+        (ROCM, "2.39", "gfx1032", "and gfx120*, and not for gfx1032"),
+        (
+            ROCM,
+            "2.31",
+            "gfx1100",
+            "`onnxruntime-migraphx` needs glibc 2.34 or later, and the target is taken to have 2.31",
+        ),
+        (ROCM.replace("3.12", "3.11"), "2.39", "gfx1100", "has wheels for Python 3.12 here, and not for 3.11"),
+        (ROCM.replace("linux", "windows"), "2.28", None, "take `onnxruntime-directml` in its place; `onnxruntime-mi"),
+        ("linux/x86_64/3.12/xpu", "2.39", None, "; `onnxruntime-openvino` is not on the index"),
+    ],
+)
+def test_an_advice_is_tried_against_the_target(target: str, glibc: str, card: str | None, said: str) -> None:
+    fitted = target_of(target, gpu=card, glibc=glibc)
+    examination = Examination(
+        target=fitted, resolution=resolution_of(resolved("onnxruntime-gpu==1.23.2")), index=MemoryIndex(_ONNX)
+    )
+    (finding,) = [item for item in examine(examination) if item.rule == "RES202"]
+    assert finding.remedy is not None
+    assert said in finding.remedy.summary
+    if "needs glibc" in said or "and not for" in said:
+        assert finding.remedy.summary.startswith(("take `onnxruntime` in its place, on the CPU", "leave it out"))
+
+
+def test_a_cpu_build_on_windows_is_sent_to_an_index_that_has_its_release() -> None:
+    (finding,) = found("RES202", resolved("torch==2.13.0+cpu"), target="windows/x86_64/3.12/cuda")
+    assert finding.remedy is not None
+    assert "https://download.pytorch.org/whl/cu132" in finding.remedy.summary
+    assert "torch 2.13.0 is there with cu126, cu129, cu130 and cu132" in finding.remedy.summary
+
+
+@pytest.mark.parametrize(
+    ("pin", "target", "card", "said"),
+    [
+        ("flash-attn==2.8.3", ROCM, "needs the ROCm toolkit (hipcc)", "FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE"),
+        (
+            "flash-attn==2.8.3",
+            "linux/x86_64/3.12/xpu",
+            "and the target's backend is xpu",
+            "leave it out on this target",
+        ),
+        ("flash-attn==2.8.3", CUDA, "needs the CUDA toolkit (nvcc)", "or install what it needs"),
+        ("tinycudann==1.7", ROCM, "and the target's backend is rocm", "it has kernels for CUDA alone"),
+    ],
+)
+def test_a_build_is_told_by_what_it_makes_for_the_target(pin: str, target: str, card: str, said: str) -> None:
+    (finding,) = found("RES102", resolved(pin, sdist=True), target=target)
+    assert card in finding.message
+    assert finding.remedy is not None
+    assert said in finding.remedy.summary

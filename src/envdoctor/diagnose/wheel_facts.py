@@ -12,7 +12,7 @@ from packaging.version import Version
 from envdoctor.model.binary import GpuCode
 from envdoctor.model.build_label import read_label
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.target import OperatingSystem, Target
+from envdoctor.model.target import Backend, OperatingSystem, Target
 from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file, torch_labels
 
@@ -50,6 +50,10 @@ class Devices:
     evidence: str
     os: str = ""
     arch: tuple[str, ...] = ()
+    cards: tuple[str, ...] = ()
+    """Patterns of the architectures that it is for; empty where its maker names none."""
+    needs: str = ""
+    """What it needs beside it, in words."""
 
     def speaks_of(self, package: str, target: Target) -> bool:
         """Return whether the row is about a package's wheels for a target."""
@@ -86,6 +90,9 @@ class Family:
     """Which one is for which GPU backend."""
 
 
+_WITHOUT_CUDA = (Backend.ROCM, Backend.XPU, Backend.DIRECTML, Backend.MPS, Backend.COREML)
+
+
 @dataclass(frozen=True, slots=True)
 class BuildNeed:
     """What building an sdist takes."""
@@ -104,6 +111,8 @@ class BuildNeed:
     """What a build that succeeds leaves out and the wheels have."""
     substitute: str = ""
     """Another distribution with the same module and with wheels."""
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Backends beside CUDA for which a build with kernels is of use, and what to know of it."""
 
     @property
     def way_around(self) -> str:
@@ -113,8 +122,18 @@ class BuildNeed:
         return f"{self.instead}{option}"
 
     def is_in_vain(self, target: Target | None) -> bool:
-        """Return whether what it makes cannot exist on the target: kernels for CUDA on macOS."""
-        return "cuda-toolkit" in self.needs and target is not None and target.os is OperatingSystem.MACOS
+        """Return whether what it makes is of no use on the target: kernels for CUDA on macOS, or for an Intel card."""
+        if "cuda-toolkit" not in self.needs or target is None:
+            return False
+        without = target.backend in _WITHOUT_CUDA and target.backend.value not in self.elsewhere
+        return without or target.os is OperatingSystem.MACOS
+
+    def on(self, target: Target | None) -> tuple[str, ...]:
+        """Return what the build takes on a target: for ROCm its own toolkit in the place of CUDA's."""
+        if target is None or target.backend.value not in self.elsewhere:
+            return self.needs
+        found = ("rocm-toolkit" if key == "cuda-toolkit" else key for key in self.needs)
+        return tuple(key for key in found if key != "rocm-toolkit" or target.backend is Backend.ROCM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +189,8 @@ def shipped_wheel_facts() -> WheelFacts:
     wheels = data_file("wheels")
     needs: dict[str, tuple[BuildNeed, ...]] = {}
     for row in data_file("build-needs")["need"]:
-        texts = (row.get(key, "") for key in ("version", "instead", "python", "fails", "lacks", "substitute"))
-        need = BuildNeed(row["package"], tuple(row["needs"]), *texts)
+        texts = {key: row.get(key, "") for key in ("version", "instead", "python", "fails", "lacks", "substitute")}
+        need = BuildNeed(row["package"], tuple(row["needs"]), elsewhere=row.get("elsewhere", {}), **texts)
         needs[need.package] = (*needs.get(need.package, ()), need)
     return WheelFacts(
         builds=tuple(
@@ -186,6 +205,8 @@ def shipped_wheel_facts() -> WheelFacts:
                 row["evidence"],
                 row.get("os", ""),
                 tuple(row.get("arch", ())),
+                tuple(row.get("cards", ())),
+                row.get("needs", ""),
             )
             for row in wheels["devices"]
         ),

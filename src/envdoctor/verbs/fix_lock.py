@@ -190,7 +190,7 @@ def _build(file: PlannedFile, check: CheckRequest, machine: ThisMachine) -> Buil
     if check.build_risk is not None:
         risk = check.build_risk(distribution_file(file))
     known = None if risk is BuildRisk.ANYWHERE else shipped_wheel_facts().build_need(file.name, Version(file.version))
-    needs = list(known.needs) if known is not None else []
+    needs = list(known.on(check.target)) if known is not None else []
     if known is None and risk is BuildRisk.COMPILER:
         needs.append("c-compiler")
     install = [known.way_around] if known is not None and known.way_around else []

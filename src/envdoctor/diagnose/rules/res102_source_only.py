@@ -35,7 +35,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination, chain_to
-from envdoctor.diagnose.file_reach import pythons_in_words, reach_of
+from envdoctor.diagnose.file_reach import in_words, pythons_in_words, reach_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import BuildNeed, shipped_wheel_facts
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, ProjectPage
@@ -44,7 +44,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Look, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin, FileOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement, may_hold
-from envdoctor.model.target import Target
+from envdoctor.model.target import OperatingSystem, Target
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 from envdoctor.shipped import needs_in_words
 
@@ -135,7 +135,15 @@ def demands_of_moved_pins(examination: Examination) -> Iterator[SourceOnlyDemand
             yield from _demands(index, pin, version, target)
 
 
+_NAMES = {"rocm": "ROCm", "xpu": "XPU"}
 _OFF_MACOS = "keep it off this target with the marker `; sys_platform != 'darwin'`"
+
+
+def _way_without_cuda(need: BuildNeed, target: Target | None) -> str:
+    if target is not None and target.os is OperatingSystem.MACOS:
+        return _OFF_MACOS
+    others = [_NAMES.get(name, name) for name in need.elsewhere]
+    return f"leave it out on this target: it has kernels for {in_words(['CUDA', *others])} alone"
 
 
 def _words(risk: BuildRisk | None, need: BuildNeed | None, target: Target | None) -> tuple[Severity, str]:
@@ -145,10 +153,12 @@ def _words(risk: BuildRisk | None, need: BuildNeed | None, target: Target | None
         return Severity.INFO, f"is built from source without {need.lacks}"
     if risk is BuildRisk.ANYWHERE or (need is not None and not need.needs):
         return Severity.INFO, "is built from source, which works anywhere"
-    if need is not None and need.is_in_vain(target):
-        return Severity.WARNING, "is built from source: its kernels need the CUDA toolkit, which macOS does not have"
+    if need is not None and target is not None and need.is_in_vain(target):
+        mac = target.os is OperatingSystem.MACOS
+        lacks = "which macOS does not have" if mac else f"and the target's backend is {target.backend.value}"
+        return Severity.WARNING, f"is built from source: its kernels need the CUDA toolkit, {lacks}"
     if need is not None:
-        return Severity.WARNING, f"needs {', '.join(needs_in_words(need.needs))}"
+        return Severity.WARNING, f"needs {', '.join(needs_in_words(need.on(target)))}"
     if risk is BuildRisk.COMPILER:
         return Severity.WARNING, "needs a compiler"
     return Severity.WARNING, "is built from source and may need a compiler"
@@ -221,7 +231,9 @@ def _planned(examination: Examination) -> Iterator[Finding]:
             lacks = bool(need and need.lacks)
             wheels = _wheels(examination, package.name, package.version, helps=not lacks)
             if need and need.is_in_vain(examination.target):
-                wheels = _OFF_MACOS
+                wheels = _way_without_cuda(need, examination.target)
+            elif examination.target and need and (told := need.elsewhere.get(examination.target.backend.value)):
+                wheels = f"{wheels}; {told}"
         version, risk, target = str(package.version), package.build_risk, examination.target
         yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels, target)
 

@@ -3,10 +3,14 @@
 ## What it does
 
 Reads what a planned or installed wheel was really built for, and compares it with the target's backend: a CPU or ROCm
-build where the target has CUDA, a CUDA build of torch, onnxruntime-gpu or bitsandbytes where it has ROCm, XPU, MPS or
-Core ML, of onnxruntime-gpu where it has DirectML. The build of a planned torch is read out of `torch/version.py` inside
-the wheel; where that cannot be done, and for all else, shipped tables answer, which end with the last release that was
-read.
+build where the target has CUDA, a CUDA build of torch, onnxruntime-gpu, xformers or bitsandbytes where it has ROCm,
+XPU, MPS or Core ML, of onnxruntime-gpu where it has DirectML. The build of a planned torch is read out of
+`torch/version.py` inside the wheel, that of what needs torch from the names of its libraries (xformers writes it down
+itself), that of others from their names (`cupy-cuda12x`) and from NVIDIA's libraries that they require; where that
+cannot be done, shipped tables answer, which end with the last release that was read.
+
+What is advised in the place of a distribution is tried first: it has a wheel for the target's Python and system, and
+its maker names the card; what it needs beside that is said.
 
 ## Why is this bad
 
@@ -24,42 +28,40 @@ wheels are CUDA builds, which no AMD or Intel card can use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import card_architectures, chain_to, silent
+from envdoctor.diagnose.file_reach import in_words
+from envdoctor.diagnose.in_place_of import in_place_of
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import advice_for_card, way_through
+from envdoctor.diagnose.wheel_contents import devices_inside, devices_told, label_inside
 from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
-from envdoctor.model.build_label import label_in_source, read_label
+from envdoctor.model.build_label import read_label
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import label_of
+from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.model.version_table import contains
-from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable, ProjectNotFound
+from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
     from envdoctor.diagnose.examination import Examination
+    from envdoctor.diagnose.wheel_facts import Devices
     from envdoctor.model.resolution import ResolvedPackage
 
 _WORDS = {Backend.CUDA: "a CUDA build", Backend.ROCM: "a ROCm build", Backend.XPU: "an XPU build"}
-_IN_PLACE_OF_CUDA = {
-    "onnxruntime-gpu": {
-        Backend.ROCM: "take `onnxruntime-migraphx` in its place",
-        Backend.XPU: "take `onnxruntime-openvino` in its place",
-        Backend.DIRECTML: "take `onnxruntime-directml` in its place",
-        Backend.MPS: "take `onnxruntime` in its place",
-        Backend.COREML: "take `onnxruntime` in its place, which has the Core ML provider",
-    },
-}
+_COMPANIONS = ("torch", "torchaudio", "torchvision", "torchcodec")
+"""What is judged by its label: torch here, the others beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,32 +75,39 @@ class _Build:
     evidence: Evidence
 
 
-def _read_build(archives: ArchiveReader, package: ResolvedPackage) -> str | None:
-    """Return ``cpu``, ``cu126``, ``rocm6.3`` or ``xpu`` as torch/version.py says; None where it says nothing."""
-    try:
-        data = archives.read(package.file, "torch/version.py")
-    except (MetadataUnavailable, IndexUnavailable):
-        return None
-    return label_in_source(data.decode("utf-8", "replace")) if data else None
-
-
 def _label(examination: Examination, view: PackageView) -> tuple[str | None, str]:
     package = examination.resolution.get(view.name) if examination.resolution and view.place is Place.PLAN else None
-    readable = package is not None and package.file.kind is FileKind.WHEEL and not package.file.stand_in
-    if view.name == "torch" and readable and package is not None and examination.archives is not None:
-        label = _read_build(examination.archives, package)
+    if view.name == "torch" and package is not None:
+        label = label_inside(examination.archives, package)
         if label is not None:
             return label, f"torch/version.py in {package.file.filename}"
     return view.label, view.label_source
 
 
+def _devices(examination: Examination, view: PackageView, target: Target) -> Devices | None:
+    """Return what a package's libraries are for: as the planned wheel says, else as the tables do."""
+    package = examination.resolution.get(view.name) if examination.resolution and view.place is Place.PLAN else None
+    known = shipped_wheel_facts().devices_of(view.name, view.version, target)
+    if package is None or view.name in _COMPANIONS or package.file.filename.endswith("-any.whl") or view.source_only:
+        return known
+    tabled = any(item.package == view.name for item in shipped_wheel_facts().devices)
+    if tabled or _wants_torch(package):
+        known = devices_inside(examination.archives, package, tabled=tabled) or known
+    return known or devices_told(package)
+
+
+def _wants_torch(package: ResolvedPackage) -> bool:
+    return any(item.name == "torch" for item in package.dependencies)
+
+
 def _build_of(examination: Examination, view: PackageView, target: Target) -> _Build | None:
     """Return what a package was built for, None where that is not known."""
-    known = shipped_wheel_facts().devices_of(view.name, view.version, target)
+    known = _devices(examination, view, target)
     if known is not None and not view.source_only:
         backends = frozenset(Backend(item) for item in known.backends)
         words = " and ".join(_WORDS[Backend(item)] for item in known.backends) or "a CPU-only build"
-        return _Build(words, backends, not backends, Evidence(known.evidence, "what is known of its wheels"))
+        where = "what is known of its wheels" if known in shipped_wheel_facts().devices else "read in the plan"
+        return _Build(words, backends, not backends, Evidence(known.evidence, where))
     if view.name not in ("torch", "ctranslate2"):
         return None
     label, source = _label(examination, view)
@@ -122,7 +131,7 @@ def _remedy(examination: Examination, name: str, version: Version, target: Targe
         return Remedy(_torch_for(examination, target, version))
     if name == "bitsandbytes":
         return Remedy(_newer_bitsandbytes(examination, target))
-    return Remedy(_IN_PLACE_OF_CUDA.get(name, {}).get(target.backend, "take the package that is for the target's GPU"))
+    return Remedy(in_place_of(examination, name, target))
 
 
 def _torch_for(examination: Examination, target: Target, version: Version) -> str:
@@ -138,16 +147,23 @@ def _torch_for(examination: Examination, target: Target, version: Version) -> st
     if target.backend is Backend.ROCM and (target.os is OperatingSystem.WINDOWS or target.wsl):
         return f"take {three} of AMD's own index (repo.amd.com/rocm/whl-multi-arch), with the extra for the card"
     if target.backend is Backend.ROCM:
-        labels = [name for name in labels_with(version) if name.startswith("rocm")]
-        which = f"; torch {version.public} is there with {' and '.join(labels)}" if labels else ""
-        return f"take {three} from one of PyTorch's ROCm indexes (https://download.pytorch.org/whl/rocmX.Y){which}"
+        return f"take {three} from one of PyTorch's ROCm indexes ({_address('rocm', 'rocmX.Y', version)}"
     if target.backend is Backend.XPU:
         return f"take {three} from PyTorch's index for Intel (https://download.pytorch.org/whl/xpu), 2.6 and later"
     if target.backend in (Backend.MPS, Backend.COREML):
         return f"take {three} without a build label: wheels for macOS carry none"
     if target.arch.value == "aarch64":
-        return "take torch 2.11 or later, or the builds of the cu130 index"
-    return f"take {three} from a CUDA index"
+        return "take torch 2.11 or later, or the builds of the cu130 index (https://download.pytorch.org/whl/cu130)"
+    return f"take {three} from one of PyTorch's CUDA indexes ({_address('cu', 'cuXYZ', version)}"
+
+
+def _address(kind: str, pattern: str, version: Version) -> str:
+    """Return the address of an index, and the labels with which a release of torch is there."""
+    labels = [name for name in labels_with(version) if name.startswith(kind)]
+    if not labels:
+        return f"https://download.pytorch.org/whl/{pattern})"
+    there = f"torch {version.public} is there with {in_words(labels)}, and `--gpu NAME` tells which is for the card"
+    return f"https://download.pytorch.org/whl/{labels[-1]}); {there}"
 
 
 def _newer_bitsandbytes(examination: Examination, target: Target) -> str:
@@ -213,6 +229,7 @@ def _by_backend(examination: Examination) -> bool:
 
 def _in_scene(examination: Examination, scene: Scene, target: Target) -> Iterator[Finding]:
     installed = scene.place is Place.INSTALLED
+    wrong: dict[str, tuple[PackageView, _Build]] = {}
     for view in scene.packages.values():
         if view.name == "ctranslate2" and target.backend is not Backend.CUDA:
             continue
@@ -221,11 +238,24 @@ def _in_scene(examination: Examination, scene: Scene, target: Target) -> Iterato
             continue
         if target.backend is Backend.ZLUDA and view.name != "torch":
             continue
-        if target.backend is Backend.DIRECTML and view.name not in _IN_PLACE_OF_CUDA:
-            continue  # torch-directml takes torch's CPU build.
+        if target.backend is Backend.DIRECTML and view.name in ("torch", "bitsandbytes"):
+            continue  # torch-directml takes torch's CPU build, and bitsandbytes has a library for the CPU.
         if installed and build.cpu_only and (target.os is OperatingSystem.WINDOWS or target.arch is Arch.AARCH64):
             continue  # ADV001 and ADV002 say it, with where the right build is
-        yield _finding(examination, view, build, target)
+        wrong[view.name] = view, build
+    others = wrong.keys() - {"torch"}
+    for view, build in wrong.values():
+        if view.name not in others or not _comes_with(examination, view, others):
+            yield _finding(examination, view, build, target)
+
+
+def _comes_with(examination: Examination, view: PackageView, others: Collection[str]) -> bool:
+    """Return whether only others of which the same is said ask for a planned package: it goes when they go."""
+    planned = view.place is Place.PLAN and examination.resolution is not None
+    package = examination.resolution.get(view.name) if planned and examination.resolution is not None else None
+    origins = [item.origin for item in package.wanted_by] if package is not None else []
+    owners = [canonicalize_name(item.name) for item in origins if isinstance(item, DistributionOrigin)]
+    return bool(owners) and len(owners) == len(origins) and all(name in others for name in owners)
 
 
 RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"target"}, ranks=True)
