@@ -234,3 +234,16 @@ def test_a_lock_that_is_current_is_not_proposed_again(
         main(["check", *options, "--format", "json"])
         assert json.loads(capsys.readouterr().out)["next_command"] == wanted
         (project / "pylock.toml").unlink()
+
+
+def test_with_an_empty_cache_what_comes_next_asks_the_index(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["lock", str(project)]) == 0
+    (project / "constraints.project.txt").unlink()
+    monkeypatch.setenv("ENVDOCTOR_CACHE_DIR", str(project.parent / "empty"))
+    for verb in (["lock", "--check"], ["lock"]):
+        command = next_after(capsys, *verb, str(project), "--offline")
+        assert "--offline" not in command
+    assert typed_again(command, project).returncode == 0
+    assert main(["lock", "--check", str(project), "--offline"]) == 0

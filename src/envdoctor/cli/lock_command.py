@@ -128,7 +128,7 @@ def _settled(
         return code
     again = typed.command("lock", *chosen)
     if outcome.kept:
-        return _kept(outcome.kept, folder, again, quiet=quiet)
+        return _kept(outcome.kept, folder, typed.online().command("lock", *chosen), quiet=quiet)
     for text in () if quiet else _notes(outcome, typed):
         note(text)
     return _compared(outcome.files, folder, again, check=check, quiet=quiet)

@@ -68,6 +68,10 @@ class Typed:
             return self
         return replace(self, target=replace(self.target, backend=TargetBackend(judged.backend.value)))
 
+    def online(self) -> Typed:
+        """Return the same with the index asked: what the cache does not know, no command can say offline."""
+        return replace(self, index=replace(self.index, offline=False))
+
     def repair(self, number: str) -> str:
         """Return the command line that shows a repair as a diff."""
         words = ["envdoctor", "repair", number.removeprefix("R"), _path(self.project)]
@@ -134,7 +138,7 @@ def after_check(
     must first correct what no command can.
     """
     if typed.index.offline and not report.complete:
-        return replace(typed, index=replace(typed.index, offline=False)).command("check")
+        return typed.online().command("check")
     proposed = _proposed(report)
     if typed.env is not None and "undo" in proposed:
         return typed.treatment("undo")
@@ -226,9 +230,8 @@ def mirrored_lock(typed: Typed, refusals: Iterable[Refusal]) -> str | None:
 def after_refusals(typed: Typed, refusals: Sequence[Refusal]) -> Iterator[str]:
     """Yield which command helps where something could not be known, if one does."""
     if typed.index.offline:
-        online = replace(typed, index=replace(typed.index, offline=False))
         yield "where the index can be reached, the same without `--offline` fills the cache"
-        yield f"next: {online.command('lock')}"
+        yield f"next: {typed.online().command('lock')}"
         return
     command = mirrored_lock(typed, refusals)
     if command is not None:
