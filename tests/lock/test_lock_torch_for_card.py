@@ -10,6 +10,7 @@ import pytest
 from lock_index import LoopbackIndex
 
 from envdoctor.cli.main import main
+from envdoctor.lock.pylock_reader import parse_lock
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.toml_tables import read_toml
@@ -188,3 +189,56 @@ def test_what_nobody_knows_an_index_to_have_is_not_said_to_be_there(
     main(["check", str(project), *typed, "--format", "json"])
     (conflict,) = json.loads(capsys.readouterr().out)["conflicts"]
     assert conflict["clash"]["available"] == ["2.6.0+xpu"]
+
+
+def test_what_the_card_chose_is_kept_by_the_lock_for_those_who_check_and_lock_again(
+    index: LoopbackIndex, amd: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index.wheel("torch", "2.15.0", tag="cp312-cp312-win_amd64")
+    plain = ["--target-os", "windows", "--target-python", "3.12"]
+    assert main(["lock", str(project), *plain, "--gpu", "RX 7900 XT", "--target-backend", "auto"]) == 0
+    written = (project / "pylock.toml").read_text("utf-8")
+    capsys.readouterr()
+    assert main(["lock", str(project), *plain, "--check"]) == 0
+    assert "repo.amd.com/rocm/whl-multi-arch/, as pylock.toml was made" in capsys.readouterr().err
+    assert main(["lock", str(project), *plain]) == 0
+    assert (project / "pylock.toml").read_text("utf-8") == written
+    capsys.readouterr()
+    main(["check", str(project), *plain, "--format", "json"])
+    report = json.loads(capsys.readouterr().out)
+    versions = {item["name"]: item["version"] for item in report["resolution"]["packages"]}
+    assert versions["torch"] == versions["amd-torch-device-gfx1100"] == "2.14.0+rocm10.1.0"
+    assert "pylock.toml" in {row["from"] for row in report["scope"]["index"] if "repo.amd.com" in row["url"]}
+
+
+@pytest.mark.parametrize(
+    "otherwise",
+    [["--target-backend", "cuda"], ["--gpu", "RTX 4090"], ["--target-os", "linux"], ["--target-backend", "cpu"]],
+)
+def test_the_lock_of_one_vendors_cards_names_no_index_for_another(
+    index: LoopbackIndex, amd: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str], otherwise: list[str]
+) -> None:
+    index.wheel("torch", "2.15.0", tag="cp312-cp312-win_amd64")
+    index.wheel("torch", "2.15.0", tag="cp312-cp312-manylinux_2_28_x86_64")
+    plain = ["--target-os", "windows", "--target-python", "3.12"]
+    assert main(["lock", str(project), *plain, "--gpu", "RX 7900 XT", "--target-backend", "auto"]) == 0
+    capsys.readouterr()
+    main(["check", str(project), *plain, *otherwise, "--format", "json"])
+    packages = json.loads(capsys.readouterr().out)["resolution"]["packages"]
+    assert {item["version"] for item in packages if item["name"] == "torch"} == {"2.15.0"}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        'url = "https://index.example/"',
+        'name = "x"\nurl = "file:///etc"\npackages = ["torch"]',
+        'name = "x"\nurl = "https://index.example/"\npackages = "torch"',
+        'requires = ["torch =="]',
+        "requires = 1",
+        'requires = ["torch==1", 2]',
+    ],
+)
+def test_what_cannot_be_read_of_the_index_that_a_lock_keeps_is_passed_over(row: str) -> None:
+    text = f'lock-version = "1.0"\ncreated-by = "x"\npackages = []\n[tool.envdoctor.way]\n{row}\n'
+    assert parse_lock(text, "pylock.toml").way is None

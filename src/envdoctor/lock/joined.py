@@ -69,7 +69,7 @@ def part_of(document: Pylock, target: Target, choices: Iterable[tuple[int, int]]
     return document
 
 
-_ACCEPTED = ("profile", "chosen", "overrides")
+_ACCEPTED = ("profile", "chosen", "way", "overrides")
 """What a lock says of itself beside its target."""
 
 

@@ -20,6 +20,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from envdoctor.lock.locked_way import LockedWay, way_of_row
 from envdoctor.model.compatibility import admits, may_hold_on
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import (
@@ -39,8 +40,6 @@ from envdoctor.toml_tables import TomlError, read_toml
 if TYPE_CHECKING:
     from packaging.pylock import Package, PackageSdist, PackageWheel, Pylock
 
-    from envdoctor.model.step import PlannedFile
-
 __all__ = [
     "LockError",
     "LockedProject",
@@ -50,7 +49,6 @@ __all__ = [
     "meets",
     "override_of_row",
     "parse_lock",
-    "planned_files",
     "read_pylock",
     "target_row",
     "unchanged",
@@ -130,6 +128,8 @@ class LockedProject:
     """The requirements of people (project files, profile, command line) that it was made from, as they were written."""
     set_aside: frozenset[str] = frozenset()
     """Those of them that its overrides replace."""
+    way: LockedWay | None = None
+    """The index of the torch that a card got, with which it was made."""
 
     def is_for(self, target: Target, choices: Iterable[tuple[int, int]] = ()) -> bool:
         """Return whether the lock was made for the target: what it accepts counts nowhere else.
@@ -214,6 +214,7 @@ def locked_project(document: Pylock, path: str) -> LockedProject:
         requires_python=document.requires_python or SpecifierSet(),
         written=set_aside | {text for text, origin in asked if written_by_a_person(origin)},
         set_aside=set_aside,
+        way=way_of_row(tool.get("way"), path),
     )
 
 
@@ -323,27 +324,3 @@ def _table(data: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
 def _string(table: Mapping[str, Any], key: str) -> str | None:
     value = table.get(key)
     return value if isinstance(value, str) else None
-
-
-def planned_files(lock: Pylock, index_names: Mapping[str, str]) -> tuple[PlannedFile, ...]:
-    """Return one file for each package; ``index_names`` maps URLs to names. The lock speaks of one target alone."""
-    return tuple(_planned(package, index_names) for package in lock.packages)
-
-
-def _planned(package: Package, index_names: Mapping[str, str]) -> PlannedFile:
-    from packaging.pylock import PackageSdist
-
-    from envdoctor.model.step import PlannedFile  # for fix; a check reads locks without steps
-
-    file: PackageWheel | PackageSdist | None = package.wheels[0] if package.wheels else package.sdist
-    index = package.index or ""
-    return PlannedFile(
-        name=package.name,
-        version=str(package.version or ""),
-        filename=file.filename if file else "",
-        url=(file.url if file else None) or "",
-        hashes=tuple(file.hashes.items()) if file else (),
-        size=file.size if file else None,
-        index=index_names.get(index.rstrip("/"), index or "default"),
-        sdist=isinstance(file, PackageSdist),
-    )

@@ -24,6 +24,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.lock.lock_refusals import not_pinned
+from envdoctor.lock.locked_way import LockedWay, way_row
 from envdoctor.lock.pylock_reader import target_row
 from envdoctor.model.candidate import DistributionFile, FileKind, safe_hashes
 from envdoctor.model.index_url import url_without_secrets
@@ -147,10 +148,12 @@ def build_pylock(
     overrides: Sequence[Override] = (),
     index_urls: Mapping[str, str] | None = None,
     chosen: bool = False,
+    way: LockedWay | None = None,
 ) -> Pylock:
     """Return the document for a resolution, which ``lock_text`` validates; ``index_urls`` maps index names to URLs.
 
-    ``chosen``: a person chose the repair, so that it is kept when the lock is written again.
+    ``chosen``: a person chose the repair, so that it is kept when the lock is written again. ``way``: so is the index
+    of the torch that a card got.
 
     Raises ValueError where ``not_pinned`` yields something.
     """
@@ -163,7 +166,7 @@ def build_pylock(
         requires_python=SpecifierSet(f"=={target.python_version}.*"),
         created_by=created_by,
         packages=[_package(package, index_urls or {}) for package in resolution.packages],
-        tool={"envdoctor": _tool(target, profile, overrides, chosen=chosen)},
+        tool={"envdoctor": _tool(target, profile, overrides, way, chosen=chosen)},
     )
 
 
@@ -240,12 +243,16 @@ def _package_tool(package: ResolvedPackage) -> dict[str, Any] | None:
     return {"envdoctor": entry} if entry else None
 
 
-def _tool(target: Target, profile: str | None, overrides: Sequence[Override], *, chosen: bool) -> dict[str, Any]:
+def _tool(
+    target: Target, profile: str | None, overrides: Sequence[Override], way: LockedWay | None, *, chosen: bool
+) -> dict[str, Any]:
     table: dict[str, Any] = {"target": target_row(target)}
     if profile:
         table["profile"] = profile
     if chosen:
         table["chosen"] = True
+    if way is not None:
+        table["way"] = way_row(way)
     if overrides:
         table["overrides"] = [override_row(override) for override in overrides]
     return table

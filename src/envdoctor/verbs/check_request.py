@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from envdoctor.diagnose.advisories.advisory import Advisory
     from envdoctor.diagnose.torch_choice import TorchChoice
+    from envdoctor.lock.locked_way import LockedWay
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.candidate import BuildRisk, DistributionFile
@@ -67,6 +68,8 @@ class CheckRequest:
     """Advisories of others' files."""
     torch: TorchChoice | None = None
     """The ways to a torch for the card, where the card chose the backend."""
+    way: LockedWay | None = None
+    """The index of the torch that the card gets, chosen now or when the lock on disk was made."""
     progress: Progress | None = None
     upgrade: frozenset[str] = frozenset()
     offline: bool = False

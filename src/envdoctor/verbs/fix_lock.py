@@ -13,7 +13,8 @@ from packaging.version import Version
 
 from envdoctor.diagnose.module_owners import Undeclared, undeclared_imports
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
-from envdoctor.lock.pylock_reader import LockedProject, planned_files
+from envdoctor.lock.locked_files import planned_files
+from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.dataclass import dataclass

@@ -142,5 +142,5 @@ def index_settings(choice: IndexChoice, profile: Profile | None, project: Projec
     if profile is not None:
         rows += [Setting(each.name, bare_url(each.url), f"profile {profile.name}") for each in profile.indexes]
     else:
-        rows += [Setting(each.name, bare_url(each.url), "--target-backend auto") for each in choice.bound]
+        rows += [Setting(each.name, bare_url(each.url), each.place or "--target-backend auto") for each in choice.bound]
     return tuple(rows)

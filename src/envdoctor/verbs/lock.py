@@ -269,6 +269,7 @@ def _written(
         overrides=overrides,
         index_urls=index_urls,
         chosen=_chosen(request, choice, target),
+        way=request.way,
     )
     own, constraints, overriding = _file_names(request)
     files = {

@@ -34,6 +34,7 @@ from envdoctor.verbs.target_choice import fitted, fitted_of_profile
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
     from envdoctor.diagnose.torch_choice import TorchChoice
+    from envdoctor.lock.locked_way import LockedWay
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.plan import PatchState
@@ -98,12 +99,11 @@ def open_session(
     patient = replace(patient, facts=facts) if patient is not None else None
     settings = replace(project_inputs.load_settings(project), offline=index_choice.offline)
     taken = _take(project, profile, target_choice, settings, facts, patient, groups, python, tell)
-    opened = _open(taken, facts, index_choice, progress, tell)
     target = taken.target
-    beside = _lock(lock_folder or project, taken.profile, patient, opened.project, groups, (target, taken.pythons))
+    beside = _lock(lock_folder or project, taken.profile, patient, taken.project, groups, (target, taken.pythons))
     kept = beside if beside is not None and beside.is_for(target, taken.pythons) else None
-    substitutes = typed_substitutes(substitute)
-    stood_in = with_substitutes(taken.profile, opened.project, substitutes, kept, opened.said, target)
+    opened = _open(taken, kept, facts, index_choice, progress, tell)
+    stood_in = with_substitutes(taken.profile, opened.project, typed_substitutes(substitute), kept, opened.said, target)
     taken = replace(taken, profile=stood_in.profile)
     opened = replace(opened, project=stood_in.project)
     request = replace(
@@ -165,6 +165,7 @@ def _request(
         unreachable=lambda: index.unreachable,
         offline=opened.choice.offline,
         torch=taken.torch,
+        way=opened.way,
         further=further_advisories(settings, project),
     )
 
@@ -181,19 +182,22 @@ class _Opened:
     """The index as the project's own settings make it count."""
     choice: IndexChoice
     """What was typed of indexes, with that of the card's torch."""
+    way: LockedWay | None
 
 
-def _open(taken: _Taken, facts: Facts, choice: IndexChoice, progress: Progress, tell: Tell) -> _Opened:
+def _open(
+    taken: _Taken, locked: LockedProject | None, facts: Facts, choice: IndexChoice, progress: Progress, tell: Tell
+) -> _Opened:
     """Open the index, and read what only it, or a repository, tells of the project."""
     chosen, target = taken.profile, taken.target
-    read, way = with_torch(taken.project, chosen, taken.torch, facts, target, tell)
+    read, way = with_torch(taken.project, chosen, taken.torch, locked, facts, target, tell)
     if way is not None:
         choice = replace(choice, bound=(way.index,) if way.index is not None else ())
     index = project_inputs.open_ports(choice, chosen, read, progress, target)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(choice, None, read, progress) if bound else index
     read = with_repositories(left_to_conda(read, index), index, target)
-    return _Opened(read, index, plain, as_the_project_says(index, read, target), choice)
+    return _Opened(read, index, plain, as_the_project_says(index, read, target), choice, way)
 
 
 @dataclass(frozen=True, slots=True)
