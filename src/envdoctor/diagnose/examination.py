@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -23,7 +23,6 @@ from envdoctor.ports import ArchiveReader, Index
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.demand import Demands
-    from envdoctor.diagnose.package_view import Scene
     from envdoctor.diagnose.torch_choice import TorchChoice
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.candidate import Rejection
@@ -110,8 +109,8 @@ class Examination:
     """How the profile's patches of the project stand to its files."""
     accepted: bool = False
     """A lock was written with the profile: what is told before one takes it is not repeated."""
-    scenes: list[Scene] = field(default_factory=list, init=False, compare=False, repr=False)
-    """What ``package_view.scenes`` made of it."""
+    scenes: list[Any] = field(default_factory=list, init=False, compare=False, repr=False)
+    """What ``package_view.scenes`` made of it, which knows the type."""
 
 
 def facts_like(examination: Examination, pattern: str) -> Iterator[Fact]:

@@ -69,7 +69,7 @@ def _agrees(override: Override, have: InstalledDistribution | None, markers: dic
     requirement = override.requirement
     if have is None or not may_hold(requirement.marker, markers):
         return have is None and not may_hold(requirement.marker, markers)
-    return not requirement.specifier or requirement.specifier.contains(have.version, prereleases=True)
+    return not requirement.specifier or requirement.admits(have.version)
 
 
 def _place(profile: Profile | None, origin: Origin) -> str:

@@ -206,7 +206,7 @@ def _asked(examination: Examination) -> dict[str, PackageView]:
 
 def scenes(examination: Examination, facts: WheelFacts) -> list[Scene]:
     """Return one scene per place that holds packages; a single empty one where there is no such place."""
-    found = examination.scenes
+    found: list[Scene] = examination.scenes
     if found:
         return found  # Several rules look at the same.
     if examination.resolution is not None:

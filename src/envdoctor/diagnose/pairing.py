@@ -88,7 +88,7 @@ def _admitted_by_metadata(scene: Scene, subject: PackageView, object_: PackageVi
     own = [item for item in stated if not (isinstance(item.origin, DistributionOrigin) and item.origin.coupling)]
     if wanted.startswith("<") and not any(_names_later(clause, wanted) for item in own for clause in item.specifier):
         return False
-    return bool(own) and all(item.specifier.contains(object_.version, prereleases=True) for item in own)
+    return bool(own) and all(item.admits(object_.version) for item in own)
 
 
 def _names_later(clause: Specifier, wanted: str) -> bool:

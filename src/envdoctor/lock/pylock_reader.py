@@ -90,7 +90,7 @@ def meets(requirement: Requirement, locked: LockedProject) -> bool:
         return requirement.kind is RequirementKind.CONSTRAINT
     if requirement.extras or requirement.url:
         return text in locked.written  # What an extra brings, only the lock's own writing of that line tells.
-    return requirement.specifier.contains(version, prereleases=True)
+    return requirement.admits(version)
 
 
 _OF_A_DISTRIBUTION = re.compile(r"[\w.-]+ \d[\w.+!-]*")

@@ -65,7 +65,7 @@ def _override(override: Override, resolution: Resolution) -> Override:
 def _met(requirement: Requirement, package: ResolvedPackage) -> bool:
     if requirement.url or not requirement.extras <= package.extras:
         return False
-    return requirement.specifier.contains(package.version, prereleases=True)
+    return requirement.admits(package.version)
 
 
 def _of_a_lock(requirement: Requirement) -> bool:

@@ -18,6 +18,7 @@ from envdoctor.model.dataclass import dataclass
 if TYPE_CHECKING:
     from packaging.markers import Marker
     from packaging.utils import NormalizedName
+    from packaging.version import Version
 
     from envdoctor.model.origin import Origin
 
@@ -141,6 +142,10 @@ class Requirement:
         from envdoctor.model.origin import DistributionOrigin
 
         return canonicalize_name(self.origin.name) if isinstance(self.origin, DistributionOrigin) else None
+
+    def admits(self, version: Version | str) -> bool:
+        """Return whether its bounds admit a version, be it a pre-release."""
+        return self.specifier.contains(version, prereleases=True)
 
     @property
     def is_pin(self) -> bool:

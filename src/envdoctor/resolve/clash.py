@@ -192,7 +192,7 @@ def _rejections(
         wanted = {
             version
             for version in candidates.page.versions
-            if version not in usable and words.requirement.specifier.contains(version, prereleases=True)
+            if version not in usable and words.requirement.admits(version)
         }
         # A side that has versions to choose from is told only of what was shut out for it alone.
         if not usable:

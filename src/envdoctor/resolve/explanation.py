@@ -70,7 +70,7 @@ def _newer(
     dated: Iterable[Rejection],
 ) -> NewerVersion:
     candidates = graph.candidates(package.name)
-    excluded = tuple(r for r in package.wanted_by if not r.specifier.contains(version, prereleases=True))
+    excluded = tuple(r for r in package.wanted_by if not r.admits(version))
     if version not in candidates.versions:
         page = candidates.page
         shut_out = graph.selector.rejections(page, (version,)) if page else ()
@@ -118,11 +118,7 @@ def _unmet(resolution: Resolution, graph: DependencyGraph, name: NormalizedName,
         if other is None or edge.specifier.contains(other.version, prereleases=True):
             continue
         versions = [graph.candidates(dependency).versions[found] for found in positions_of(usable)]
-        held = tuple(
-            demand
-            for demand in other.wanted_by
-            if not any(demand.specifier.contains(wanted, prereleases=True) for wanted in versions)
-        )
+        held = tuple(demand for demand in other.wanted_by if not any(demand.admits(wanted) for wanted in versions))
         others = tuple(demand for demand in held if demand.asked_by != name)
         if others or not held:
             yield Unmet(edge.requirement(version), other.version, others)

@@ -169,9 +169,7 @@ def _holders(graph: DependencyGraph, package: ResolvedPackage, offer: Offer) -> 
     position = highest(graph.newest(package.name))
     newest = graph.candidates(package.name).versions[position]
     found = {
-        maker
-        for demand in package.wanted_by
-        if (maker := demand.asked_by) is not None and not demand.specifier.contains(newest, prereleases=True)
+        maker for demand in package.wanted_by if (maker := demand.asked_by) is not None and not demand.admits(newest)
     }
     if package.version != newest and graph.loaded(package.name, position):
         for edge in graph.edges(package.name, position):
@@ -225,7 +223,7 @@ def another_series(overrides: Iterable[Override], resolution: Resolution) -> boo
 
 def _bound_above(version: Version, requirement: Requirement) -> Version | None:
     """Return the lower bound that a version does not reach, None where it does."""
-    if requirement.specifier.contains(version, prereleases=True):
+    if requirement.admits(version):
         return None
     bounds = (_bound(clause) for clause in requirement.specifier if clause.operator in _LOWER_BOUNDS)
     # Of one version with two build labels, or with none, neither is older.

@@ -234,7 +234,7 @@ def says_so(requirement: Requirement, version: Version) -> bool:
 
 def _holds(requirement: Requirement, resolution: Resolution) -> bool:
     package = resolution.get(requirement.name)
-    return package is not None and requirement.specifier.contains(package.version, prereleases=True)
+    return package is not None and requirement.admits(package.version)
 
 
 def _override(aside: tuple[Requirement, ...], resolution: Resolution, relaxation: Relaxation) -> Override:

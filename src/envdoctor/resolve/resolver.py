@@ -141,7 +141,7 @@ def walked_back(
         if not _far(candidates, positions[node], newest):
             continue
         demands = in_force.get(name, ())
-        excluding = [r for r in demands if not r.specifier.contains(candidates.versions[newest], prereleases=True)]
+        excluding = [r for r in demands if not r.admits(candidates.versions[newest])]
         # A distribution that names the very version it was built with takes no step back in time.
         if any(written_by_a_person(r.origin) or r.is_pin for r in excluding):
             continue

@@ -102,7 +102,7 @@ def unmet(promise: Promise) -> tuple[Unmet, ...]:
     return tuple(
         Unmet(requirement, version)
         for requirement, version in found
-        if version is None or not requirement.specifier.contains(version, prereleases=True)
+        if version is None or not requirement.admits(version)
     )
 
 
@@ -217,7 +217,7 @@ class _PinsAlone(AbstractProvider[_Asked, _Node, _Node]):
 
     def _holds(self, requirement: Requirement) -> bool:
         package = self.pins.get(requirement.name)
-        return package is not None and requirement.specifier.contains(package.version, prereleases=True)
+        return package is not None and requirement.admits(package.version)
 
     def identify(self, requirement_or_candidate: _Asked | _Node) -> _Node:
         """Return the node."""

@@ -114,7 +114,7 @@ def _other_wishes(diagnosis: Diagnosis, graph: DependencyGraph, explanation: Exp
         position = candidates.versions.index(pin)
         for edge in graph.edges(aside.name, position):
             demand = edge.requirement(candidates.versions[position])
-            if demand.name == package.name and not demand.specifier.contains(package.version, prereleases=True):
+            if demand.name == package.name and not demand.admits(package.version):
                 yield OtherWish(demand, aside)
 
 

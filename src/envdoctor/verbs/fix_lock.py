@@ -74,7 +74,7 @@ def _override(file: PlannedFile, resolution: Resolution, index: Index, target: T
     version = _with_wheel(files, current, target)
     if version is None or package is None:
         return None
-    against = [item for item in package.wanted_by if not item.specifier.contains(version, prereleases=True)]
+    against = [item for item in package.wanted_by if not item.admits(version)]
     if not against or any(written_by_a_person(item.origin) for item in against):
         return None
     specifier = f"{'>=' if version > current else '=='}{version}"

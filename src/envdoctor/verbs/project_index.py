@@ -94,7 +94,7 @@ def _on_index(line: Requirement, index: Index) -> bool:
         return False
     except IndexUnavailable:
         return True
-    return any(line.specifier.contains(version, prereleases=True) for version in versions)
+    return any(line.admits(version) for version in versions)
 
 
 def _note(line: Requirement) -> ReadingProblem:

@@ -104,7 +104,7 @@ def overrides_of_project(
         package = resolution.get(requirement.name)
         if package is None or requirement.name in spoken_of:
             continue
-        aside = [item for item in package.set_aside if not item.specifier.contains(package.version, prereleases=True)]
+        aside = [item for item in package.set_aside if not item.admits(package.version)]
         if aside:
             pin = SpecifierSet(f"=={package.version}")
             instead = replace(requirement, specifier=pin, extras=frozenset(), url=None, marker=None, text="")

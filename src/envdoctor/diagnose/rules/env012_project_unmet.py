@@ -72,7 +72,7 @@ def _met(requirement: Requirement, have: InstalledDistribution | None) -> bool:
     if have is None:
         return False
     try:
-        return requirement.specifier.contains(Version(have.version), prereleases=True)
+        return requirement.admits(Version(have.version))
     except ValueError:
         return True
 

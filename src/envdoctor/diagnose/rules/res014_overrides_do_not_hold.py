@@ -69,7 +69,7 @@ def _overriding(examination: Examination) -> Iterator[tuple[Requirement, list[Di
             files = examination.index.page(wanted.name).files if examination.index is not None else ()
         except (IndexUnavailable, ProjectNotFound):
             continue
-        fitting = [file for file in files if wanted.specifier.contains(file.version, prereleases=True)]
+        fitting = [file for file in files if wanted.admits(file.version)]
         yield wanted, fitting, any(file.stand_in for file in files)
 
 

@@ -28,7 +28,6 @@ from __future__ import annotations
 import ast
 import operator
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -37,6 +36,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import Examination, chain_to
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.source_outline import parsed
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.dataclass import dataclass
@@ -87,12 +87,8 @@ class SetupScript:
 
 def parse_setup_script(text: str) -> SetupScript | None:
     """Return a script to ask, None for one that does not parse: of Python 2, mostly."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return SetupScript(text, ast.parse(text))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    tree = parsed(text)
+    return SetupScript(text, tree) if tree is not None else None
 
 
 def _stops(body: list[ast.stmt]) -> bool:

@@ -52,7 +52,7 @@ def _stated(package: ResolvedPackage) -> list[Requirement]:
 
 
 def _admits(package: ResolvedPackage, version: Version) -> bool:
-    return all(item.specifier.contains(version, prereleases=True) for item in _stated(package))
+    return all(item.admits(version) for item in _stated(package))
 
 
 def _pinned(package: ResolvedPackage, examination: Examination, resolution: Resolution) -> bool:
@@ -110,7 +110,7 @@ def _held_torch(resolution: Resolution, torch: ResolvedPackage, examination: Exa
         origin = demand.origin
         if isinstance(origin, DistributionOrigin) and origin.coupling:
             newest = _newest(torch, examination)
-            if newest is not None and not demand.specifier.contains(newest, prereleases=True):
+            if newest is not None and not demand.admits(newest):
                 chosen = f"`torch` {torch.version}"
                 wanted = str(demand.specifier)
                 yield _finding(resolution, origin.name, origin.version, str(newest.public), chosen, wanted)
