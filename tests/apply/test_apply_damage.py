@@ -16,6 +16,8 @@ from apply_world import tree_state
 from envdoctor.adapters.apply import holding, restore
 from envdoctor.adapters.apply.journal import Journal, list_journals, read_journal
 from envdoctor.cli.main import main
+from envdoctor.cli.streams import StreamError
+from envdoctor.ports import UsageError
 
 pytestmark = pytest.mark.usefixtures("quiet_machine")
 Damage = Callable[[list[bytes]], list[bytes]]
@@ -130,20 +132,30 @@ def test_ctrl_c_after_the_last_step_says_that_the_fix_is_in_force(
     assert not environment.exists()
 
 
-def test_a_fault_of_our_own_after_the_last_step_says_what_takes_the_fix_back(
-    fix: Fix, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(
+    ("error", "code", "first"),
+    [
+        (ZeroDivisionError(), 4, "error: this is a fault of envdoctor"),
+        (UsageError("no room"), 2, "error: no room"),
+        (StreamError("no space left"), 2, "error: "),
+    ],
+    ids=["our own", "a place to write", "standard output"],
+)
+def test_an_error_after_the_last_step_says_what_takes_the_fix_back(
+    fix: Fix, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    error: Exception, code: int, first: str,
+) -> None:  # fmt: skip
     def fail(*_arguments: object, **_options: object) -> int:
-        raise ZeroDivisionError
+        raise error
 
     monkeypatch.setattr("envdoctor.cli.fix_command._report", fail)
-    assert fix("--yes") == 4
-    lines = capsys.readouterr().err.splitlines()
+    monkeypatch.setenv("ENVDOCTOR_TRACEBACK", "1")
+    assert fix("--yes") == code
+    said = capsys.readouterr().err
     environment = project / ".venv"
-    assert lines[-3].startswith("error: this is a fault of envdoctor")
-    assert lines[-2] == (
-        f"the fix of `{environment}` is in force all the same; `envdoctor undo --env {environment}` takes it back"
-    )
+    left = f"the fix of `{environment}` is in force all the same; `envdoctor undo --env {environment}` takes it back\n"
+    assert said.count(left) == 1
+    assert first in said.partition(left)[0]
     assert main(["undo", "--env", str(environment)]) == 0
     assert not environment.exists()
 

@@ -157,8 +157,7 @@ def _telling_what_is_left(treatment: Treatment) -> Iterator[None]:
         left = [event_text(event) for event in treatment.left_behind()]
         if isinstance(stop, KeyboardInterrupt):
             raise KeyboardInterrupt(*left) from None
-        # `add_note`, which Python 3.10 lacks: where it is a fault of ours, it is said below what went wrong.
-        stop.__dict__["__notes__"] = left
+        stop.__dict__["left_behind"] = left  # Said below what went wrong. A note would stand in a traceback, too.
         raise
 
 

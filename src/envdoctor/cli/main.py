@@ -56,8 +56,6 @@ def _interrupted(stop: BaseException) -> int:
 def _own_fault(error: Exception) -> int:
     """Say that the fault is ours and how to report it; ``ENVDOCTOR_TRACEBACK=1`` shows where it happened."""
     from envdoctor import __version__
-    from envdoctor.cli.messages import error as say_error
-    from envdoctor.cli.messages import say
 
     if os.environ.get("ENVDOCTOR_TRACEBACK") == "1":
         import traceback
@@ -71,12 +69,8 @@ def _own_fault(error: Exception) -> int:
             place = f" in {trace.tb_frame.f_globals['__name__']}.{code.co_name}"
         trace = trace.tb_next
     words = " ".join(str(error).split())[:200]
-    say_error(
-        f"this is a fault of envdoctor {__version__}, not of your project: {type(error).__name__}{place}"
-        f"{': ' if words else ''}{words}"
-    )
-    for left in getattr(error, "__notes__", ()):
-        say(left)
+    said = f"this is a fault of envdoctor {__version__}, not of your project: {type(error).__name__}{place}"
+    _say_errors([f"{said}{': ' if words else ''}{words}"], error)
     sys.stderr.write(
         "Nothing was judged. To report it, run the same command with ENVDOCTOR_TRACEBACK=1 and send what it says "
         "together with the input that it reads.\n"
@@ -120,11 +114,11 @@ def _run(arguments: list[str]) -> int:
         outcome = app(_arguments(arguments), standalone_mode=False, prog_name="envdoctor")
         flush()
     except UsageError as error:
-        _say_errors(error.messages)
+        _say_errors(error.messages, error)
         return _WRONG_USE
     except StreamError as error:
         silence_stdout()
-        _say_errors([str(error)])
+        _say_errors([str(error)], error)
         return _WRONG_USE
     except (Interrupted, typer.Abort) as stop:
         return _interrupted(stop)
@@ -137,7 +131,7 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if (reason := stream_error(error) if isinstance(error, OSError) else None) is not None:
             silence_stdout()
-            _say_errors([str(StreamError(reason))])
+            _say_errors([str(StreamError(reason))], error)
             return _WRONG_USE
         if (code := usage_error(error)) is None:
             raise
@@ -157,13 +151,14 @@ def _first_contact(*, version: bool) -> int:
         write_out(f"envdoctor {__version__}\n" if version else first_screen(max(40, min(100, columns))))
     except StreamError as error:
         silence_stdout()
-        _say_errors([str(error)])
+        _say_errors([str(error)], error)
         return _WRONG_USE
     return 0
 
 
-def _say_errors(messages: Sequence[str | Unknown]) -> None:
-    from envdoctor.cli.messages import error
+def _say_errors(messages: Sequence[str | Unknown], stop: Exception) -> None:
+    """Say what went wrong, and what is left of what was begun (``fix`` puts that into the exception)."""
+    from envdoctor.cli.messages import error, say
 
     for message in messages:
         if isinstance(message, str):
@@ -172,3 +167,5 @@ def _say_errors(messages: Sequence[str | Unknown]) -> None:
             from envdoctor.render.reasons import reason
 
             error(reason(message))
+    for left in getattr(stop, "left_behind", ()):
+        say(left)
