@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import overload
 from urllib.parse import unquote
 
@@ -105,6 +106,14 @@ class CandidateList:
             files=self.files[position],
             yanked=bool(self.yanked >> position & 1),
         )
+
+    def uploaded(self, position: int) -> datetime | None:
+        """Return when a version came out, None where its index does not tell."""
+        text = self.files[position][0].upload_time
+        try:
+            return datetime.fromisoformat(text.replace("Z", "+00:00")) if text else None
+        except ValueError:
+            return None
 
 
 class _FilesOf(Sequence[tuple[DistributionFile, ...]]):

@@ -54,7 +54,7 @@ def _of_metadata(graph: DependencyGraph, proof: Iterable[Demand]) -> Iterable[De
     """Yield one demand per pair of projects: whatever version of the owner is taken, it asks for one of these."""
     merged: dict[tuple[str, NormalizedName], tuple[int, int]] = {}
     for demand in proof:
-        structural = base_name(demand.owner) == demand.package and demand.owner != demand.node
+        structural = demand.owner_package == demand.package and demand.owner != demand.node
         if demand.owner and not structural:
             owner_bits, bits = merged.get((demand.owner, demand.package), (0, 0))
             merged[demand.owner, demand.package] = (owner_bits | demand.owner_bits, bits | demand.bits)
@@ -70,7 +70,7 @@ def _chains(core: Sequence[Line], demands: Sequence[Demand]) -> _Chains:
     edges: dict[NormalizedName, list[NormalizedName]] = {}
     for demand in demands:
         if demand.line is None:
-            edges.setdefault(base_name(demand.owner), []).append(demand.package)
+            edges.setdefault(demand.owner_package, []).append(demand.package)
     for line in core:
         if line.constraint:
             continue
@@ -88,13 +88,13 @@ def _chains(core: Sequence[Line], demands: Sequence[Demand]) -> _Chains:
 def _members(demand: Demand, chains: _Chains) -> frozenset[int]:
     if demand.line is not None:
         return frozenset({demand.line})
-    return frozenset(chains.get(base_name(demand.owner), {}))
+    return frozenset(chains.get(demand.owner_package, {}))
 
 
 def _depth(demand: Demand, chains: _Chains) -> int:
     if demand.line is not None:
         return 0
-    return min((len(chain) for chain in chains.get(base_name(demand.owner), {}).values()), default=99)
+    return min((len(chain) for chain in chains.get(demand.owner_package, {}).values()), default=99)
 
 
 def _meeting(graph: DependencyGraph, core: Sequence[Line], demands: Sequence[Demand], chains: _Chains) -> list[Demand]:
@@ -145,9 +145,9 @@ def _owner_positions(graph: DependencyGraph, demand: Demand, demands: Sequence[D
     """Return the owner's versions that the other demands leave open, of those that make this demand."""
     bits = demand.owner_bits
     for other in demands:
-        if other.package == base_name(demand.owner):
+        if other.package == demand.owner_package:
             bits = bits & other.bits or bits
-    return bits & graph.candidates(base_name(demand.owner)).all
+    return bits & graph.candidates(demand.owner_package).all
 
 
 def _side(
@@ -160,9 +160,9 @@ def _side(
     if demand.line is not None:
         return ClashSide(written[demand.line])
     positions = _owner_positions(graph, demand, demands)
-    owner = graph.candidates(base_name(demand.owner))
+    owner = graph.candidates(demand.owner_package)
     requirement = _demand_of(graph, demand, highest(positions))
-    chain = min(chains.get(base_name(demand.owner), {}).values(), key=len, default=(base_name(demand.owner),))
+    chain = min(chains.get(demand.owner_package, {}).values(), key=len, default=(demand.owner_package,))
     versions = tuple(str(owner.versions[p]) for p in sorted(positions_of(positions)))
     return ClashSide(requirement, via=chain, versions_considered=versions)
 
@@ -170,7 +170,7 @@ def _side(
 def _demand_of(graph: DependencyGraph, demand: Demand, position: int) -> Requirement:
     """Return the demand as one version of its owner makes it, several lines on one project taken together."""
     edges = [e for e in graph.edges(demand.owner, position) if base_name(e.dependency) == demand.package]
-    version = graph.candidates(base_name(demand.owner)).versions[position]
+    version = graph.candidates(demand.owner_package).versions[position]
     first = edges[0].requirement(version)
     specifier = SpecifierSet()
     for edge in edges:

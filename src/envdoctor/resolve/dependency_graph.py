@@ -196,9 +196,9 @@ class DependencyGraph:
         return sorted(positions_of(bits), key=lambda position: files[position][0].kind is not FileKind.WHEEL)
 
     def newest(self, name: NormalizedName) -> int:
-        """Return the bit of the newest version that the target could use, pre-releases only where admitted."""
+        """Return the position of the newest version that the target could use, pre-releases only where admitted."""
         stable, _ = self._eligibility(name)
-        return 1 << highest(stable or self.candidates(name).all or 1)
+        return highest(stable or self.candidates(name).all or 1)
 
     def metadata(self, name: NormalizedName, position: int) -> CoreMetadata | None:
         """Return a version's metadata, None where it cannot be read; see ``usable``."""

@@ -12,18 +12,17 @@ from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.repair import Repair, repair_in_use
 from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import Resolution, Unmet
+from envdoctor.model.resolution import Resolution
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index, Progress
 from envdoctor.resolve.conflicts import CoreSet, Oracle, conflicts_of, minimal_cores, strict_core
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.offer import Judge, Offer
-from envdoctor.resolve.offers import Offers
+from envdoctor.resolve.offers import Offers, put_in_use
 from envdoctor.resolve.placed_files import demands_at_urls, left_at_urls, placed_files
 from envdoctor.resolve.resolver import Resolver, build_resolution
 from envdoctor.resolve.solver import Solved, Solver
-from envdoctor.resolve.verification import Objection, rederive
 
 __all__ = ["Diagnosis", "diagnose", "resolve", "resolve_or_conflicts"]
 
@@ -218,11 +217,11 @@ def _assemble(
     found: Sequence[Offer],
     repair: str,
 ) -> Diagnosis:
-    found, in_use, unsound = _put_in_use(found, repair)
+    found, in_use, unsound = put_in_use(found, repair)
     resolution = in_use.resolution if in_use else None
     mended = [(f"{p.name} {p.version}", p.mended) for p in resolution.packages if p.mended] if resolution else []
     stops = [_given_up(reason) for reason in (*oracle.gave_up, *offers.search.gave_up)]
-    stops.extend(_unsound(item) for item in unsound)
+    stops.extend(unsound)
     return Diagnosis(
         conflicts=tuple(conflicts),
         conflicts_truncated=cores.truncated,
@@ -247,39 +246,6 @@ def _assemble(
         profile_failure=offers.profile_failure,
         graph=graph,
     )
-
-
-def _put_in_use(offers: Sequence[Offer], repair: str) -> tuple[list[Offer], Offer | None, tuple[Objection, ...]]:
-    """Return the offers, the one to use, and what the independent check has against it: nothing, where any passes.
-
-    Offers that it was asked of and that fail are not verified any more.
-    """
-    tested = list(offers)
-    named = [number for number, offer in enumerate(offers) if offer.repair and offer.repair.id == repair]
-    # Who gives up what the profile requires says so by name.
-    kept = [number for number, offer in enumerate(offers) if offer.repair is None or not offer.repair.given_up()]
-    order = named or sorted(kept, key=lambda number: not _by_profile(offers[number]))
-    against: dict[int, tuple[Objection, ...]] = {}
-    for number in order:
-        offer = offers[number]
-        against[number] = offer.unmet or rederive(offer.promise)
-        if not against[number]:
-            return tested, offer, ()
-        if offer.repair is not None:
-            tested[number] = replace(offer, repair=replace(offer.repair, verified=False))
-    return (tested, tested[order[0]], against[order[0]]) if order else (tested, None, ())
-
-
-def _by_profile(offer: Offer) -> bool:
-    return offer.repair is not None and offer.repair.from_profile and offer.sound
-
-
-def _unsound(found: Objection) -> Unknown:
-    if isinstance(found, Unmet):
-        asked, there = found.requirement, str(found.there) if found.there else ""
-        subject = Subject(SubjectKind.PACKAGE, asked.name, there)
-        return Unknown(UnknownKind.UNSOUND, subject, demand=str(asked), origin=asked.origin)
-    return Unknown(UnknownKind.UNSOUND, Subject(SubjectKind.PACKAGE, found.name, str(found.version)))
 
 
 def _given_up(reason: str) -> Unknown:

@@ -13,7 +13,8 @@ from envdoctor.model.conflict import Conflict
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
-from envdoctor.model.resolution import Resolution
+from envdoctor.model.resolution import Resolution, Unmet
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.resolve.offer import Judge, Offer
 from envdoctor.resolve.ranking import blamed, rank, with_cautions
 from envdoctor.resolve.relaxations import (
@@ -28,11 +29,11 @@ from envdoctor.resolve.relaxations import (
 from envdoctor.resolve.repairs import Found, RepairSearch, is_combined, of_people
 from envdoctor.resolve.resolver import Resolver, build_resolution
 from envdoctor.resolve.solver import Line, Solved, Unsolvable
-from envdoctor.resolve.verification import Promise, unmet
+from envdoctor.resolve.verification import Objection, Promise, rederive, unmet
 from envdoctor.resolve.working_repair import pinned_by, working_repair
 from envdoctor.shipped import vouched_demands
 
-__all__ = ["Offers"]
+__all__ = ["Offers", "put_in_use"]
 
 _DEARER = 3
 """An alternative that keeps what all the cheapest repairs drop is worth naming up to this cost."""
@@ -300,3 +301,36 @@ def _edits(lines: Sequence[Line], elements: Collection[Element]) -> int:
 def _count(overrides: Sequence[Override]) -> int:
     """Return how many requirements are replaced; one that is written twice counts once."""
     return sum(len(set(map(str, override.sets_aside))) for override in overrides)
+
+
+def put_in_use(offers: Sequence[Offer], repair: str) -> tuple[list[Offer], Offer | None, tuple[Unknown, ...]]:
+    """Return the offers, the one to use, and what the independent check has against it: nothing, where any passes.
+
+    Offers that it was asked of and that fail are not verified any more.
+    """
+    tested = list(offers)
+    named = [number for number, offer in enumerate(offers) if offer.repair and offer.repair.id == repair]
+    # Who gives up what the profile requires says so by name.
+    kept = [number for number, offer in enumerate(offers) if offer.repair is None or not offer.repair.given_up()]
+    order = named or sorted(kept, key=lambda number: not _by_profile(offers[number]))
+    against: dict[int, tuple[Objection, ...]] = {}
+    for number in order:
+        offer = offers[number]
+        against[number] = offer.unmet or rederive(offer.promise)
+        if not against[number]:
+            return tested, offer, ()
+        if offer.repair is not None:
+            tested[number] = replace(offer, repair=replace(offer.repair, verified=False))
+    return (tested, tested[order[0]], tuple(map(_unsound, against[order[0]]))) if order else (tested, None, ())
+
+
+def _by_profile(offer: Offer) -> bool:
+    return offer.repair is not None and offer.repair.from_profile and offer.sound
+
+
+def _unsound(found: Objection) -> Unknown:
+    if isinstance(found, Unmet):
+        asked, there = found.requirement, str(found.there) if found.there else ""
+        subject = Subject(SubjectKind.PACKAGE, asked.name, there)
+        return Unknown(UnknownKind.UNSOUND, subject, demand=str(asked), origin=asked.origin)
+    return Unknown(UnknownKind.UNSOUND, Subject(SubjectKind.PACKAGE, found.name, str(found.version)))

@@ -151,7 +151,7 @@ def _is_brought(package: ResolvedPackage, moved: frozenset[NormalizedName], offe
 def _has_wheel(graph: DependencyGraph, name: NormalizedName) -> bool:
     """Return whether the newest version that the target could use needs no build."""
     candidates = graph.candidates(name)
-    newest = highest(graph.newest(name))
+    newest = graph.newest(name)
     return newest < len(candidates.versions) and candidates.files[newest][0].kind is FileKind.WHEEL
 
 
@@ -166,7 +166,7 @@ def _dragged(graph: DependencyGraph, offer: Offer) -> frozenset[NormalizedName]:
 
 def _holders(graph: DependencyGraph, package: ResolvedPackage, offer: Offer) -> set[NormalizedName]:
     """Return the projects that keep another from its newest version: by demands on it, or by its own on them."""
-    position = highest(graph.newest(package.name))
+    position = graph.newest(package.name)
     newest = graph.candidates(package.name).versions[position]
     found = {
         maker for demand in package.wanted_by if (maker := demand.asked_by) is not None and not demand.admits(newest)

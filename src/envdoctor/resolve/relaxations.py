@@ -17,7 +17,6 @@ from envdoctor.model.repair import VersionChange
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.edges import base_name
 from envdoctor.resolve.solver import ANY_OWNER, Demand, Line, View, any_version, background, demands_of_lines
 
 __all__ = [
@@ -138,7 +137,7 @@ def elements_of(
     """
     found: set[Element] = set()
     for demand in proof:
-        line, owner = lines[demand.line] if demand.line is not None else None, base_name(demand.owner)
+        line, owner = lines[demand.line] if demand.line is not None else None, demand.owner_package
         if line is not None and line.relaxable and line.id not in aside:
             found.add(line.id)
         elif line is not None and line.requirement.url is None:

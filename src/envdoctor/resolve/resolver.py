@@ -8,7 +8,7 @@ What is fetched ahead comes breadth first, everything of one depth at once, for 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from packaging.utils import NormalizedName
 
@@ -17,7 +17,6 @@ from envdoctor.model.origin import written_by_a_person
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 from envdoctor.ports import Index
-from envdoctor.resolve.candidates import CandidateList
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import base_name, highest, nodes_of, release_series
 from envdoctor.resolve.manifest import Manifest
@@ -137,8 +136,8 @@ def walked_back(
         candidates = graph.candidates(name)
         if name != node or candidates.opaque:
             continue
-        newest = highest(graph.newest(name))
-        if not _far(candidates, positions[node], newest):
+        newest = graph.newest(name)
+        if not _far(graph, name, positions[node], newest):
             continue
         demands = in_force.get(name, ())
         excluding = [r for r in demands if not r.admits(candidates.versions[newest])]
@@ -151,22 +150,15 @@ def walked_back(
     return tuple(found)
 
 
-def _far(candidates: CandidateList, chosen: int, newest: int) -> bool:
+def _far(graph: DependencyGraph, name: NormalizedName, chosen: int, newest: int) -> bool:
     """Return whether the chosen version is a release series, or about a year, behind."""
     if chosen >= newest:
         return False
+    candidates = graph.candidates(name)
     if release_series(candidates.versions[chosen]) != release_series(candidates.versions[newest]):
         return True
-    before, after = _uploaded(candidates, chosen), _uploaded(candidates, newest)
+    before, after = candidates.uploaded(chosen), candidates.uploaded(newest)
     return before is not None and after is not None and after - before > _LONG
-
-
-def _uploaded(candidates: CandidateList, position: int) -> datetime | None:
-    text = candidates.files[position][0].upload_time
-    try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00")) if text else None
-    except ValueError:
-        return None
 
 
 def _failing(

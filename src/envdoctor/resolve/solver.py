@@ -54,6 +54,11 @@ class Demand:
         """The project of the node."""
         return base_name(self.node)
 
+    @property
+    def owner_package(self) -> NormalizedName:
+        """The project of the owner; empty where there is none."""
+        return base_name(self.owner)
+
 
 @dataclass(frozen=True, slots=True)
 class View:
