@@ -326,3 +326,19 @@ def test_the_part_of_a_joined_lock_is_the_lock_that_it_was_made_of(
         assert part.overrides
     other = part_of(joined, replace(LINUX, arch=Arch.AARCH64))
     assert not locked_project(other, "pylock.toml").overrides
+
+
+def test_a_package_whose_marker_makes_no_sense_is_in_every_part_of_a_joined_lock() -> None:
+    rows = "".join(
+        f'[[tool.envdoctor.targets]]\nos = "{os}"\narch = "x86_64"\npython = "3.11"\nbackend = "unknown"\n'
+        for os in ("linux", "windows")
+    )
+    text = (
+        'lock-version = "1.0"\ncreated-by = "envdoctor 0.1"\n'
+        "environments = [\"sys_platform == 'linux'\", \"sys_platform == 'win32'\"]\n"
+        '[[packages]]\nname = "alpha"\nversion = "1.0"\nmarker = "os_name ~= \'posix\'"\n'
+        f'directory = {{path = "."}}\n{rows}'
+    )
+    part = part_of(read_pylock(text, "pylock.toml"), LINUX)
+    assert [package.name for package in part.packages] == ["alpha"]
+    assert [str(marker) for marker in part.environments or ()] == ['sys_platform == "linux"']

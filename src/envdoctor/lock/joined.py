@@ -17,6 +17,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.lock.pylock_reader import LockError, locked_project
+from envdoctor.model.requirement import may_hold
 from envdoctor.model.target import Target
 
 __all__ = ["join_locks", "part_of"]
@@ -60,12 +61,11 @@ def part_of(document: Pylock, target: Target, choices: Iterable[tuple[int, int]]
     for each in targets:
         for row, marker in pairs:
             own = {key: row[key] for key in _ACCEPTED if key in row} if isinstance(row, Mapping) else {}
-            part = replace(document, environments=[marker], tool={"envdoctor": {"target": row, **own}})
+            part = replace(document, environments=[marker], packages=[], tool={"envdoctor": {"target": row, **own}})
             read = locked_project(part, "")
             if read.targets and read.is_for(each):
                 environment = each.marker_environment()
-                kept = [item for item in document.packages if item.marker is None or item.marker.evaluate(environment)]
-                return replace(part, packages=kept)
+                return replace(part, packages=[item for item in document.packages if may_hold(item.marker, environment)])
     return document
 
 
