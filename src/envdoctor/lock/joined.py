@@ -65,7 +65,8 @@ def part_of(document: Pylock, target: Target, choices: Iterable[tuple[int, int]]
             read = locked_project(part, "")
             if read.targets and read.is_for(each):
                 environment = each.marker_environment()
-                return replace(part, packages=[item for item in document.packages if may_hold(item.marker, environment)])
+                kept = [item for item in document.packages if may_hold(item.marker, environment)]
+                return replace(part, packages=kept)
     return document
 
 
