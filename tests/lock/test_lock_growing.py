@@ -277,3 +277,19 @@ def test_a_file_behind_an_address_is_fetched_once_and_held_to_its_digest(
         name(address)
         assert main(["check", str(project)]) == 2
         assert "is not of the form https://" in capsys.readouterr().err, address
+
+
+@pytest.mark.parametrize("text", ["[[advisory]\n", '[[advisory]]\ncode = "ADV900"\n', "nothing = 1\n"])
+@pytest.mark.parametrize("key", ["advisories", "profiles"])
+def test_what_is_wrong_behind_an_address_is_told_with_the_address(
+    index: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str], text: str, key: str
+) -> None:
+    index.files["ours.toml"] = text.encode()
+    address = f"{index.root}/files/ours.toml"
+    settings = '[project]\nname = "p"\nversion = "1"\ndependencies = ["alpha"]\n[tool.envdoctor]\n'
+    settings += f'{key} = ["{address}#sha256={hashlib.sha256(text.encode()).hexdigest()}"]\n'
+    (project / "pyproject.toml").write_text(settings, encoding="utf-8")
+    assert main(["check", str(project), *(["--profile", "ours"] if key == "profiles" else [])]) == 2
+    said = capsys.readouterr().err
+    assert f"error: {address}:" in said
+    assert "named-files" not in said

@@ -149,7 +149,7 @@ def pick_profile(named: str | None, settings: Settings, path: Path) -> Profile |
 
     try:
         further = None if name.endswith(".toml") else further_profile(name, settings, path)
-        return load_profile(further or (_beside(name, path) if named is None else name))
+        return further or load_profile(_beside(name, path) if named is None else name)
     except ProfileError as error:
         raise UsageError(*str(error).splitlines()) from error
 

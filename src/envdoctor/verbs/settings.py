@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.index_url import bare_url
 from envdoctor.ports import UsageError
 from envdoctor.toml_tables import Table
 
@@ -48,10 +49,28 @@ def further_advisories(settings: Settings, project: Path) -> tuple[Advisory, ...
         raise UsageError(*error.faults) from error
 
 
-def further_profile(name: str, settings: Settings, project: Path) -> str | None:
-    """Return the file of a profile of that name among those that are named, None where none is called so."""
-    found = (file for file in _files(settings, _PROFILES, project, "profiles") if file.stem == name)
-    return next((str(file) for file in found), None)
+class _Named(NamedTuple):
+    """A file, and what a person knows it by: the address where it was fetched, else its path."""
+
+    path: Path
+    source: str
+
+
+def further_profile(name: str, settings: Settings, project: Path) -> Profile | None:
+    """Return the profile of that name among those that are named, None where none is called so. Raises ProfileError."""
+    found = (file for file in _files(settings, _PROFILES, project, "profiles") if file.path.stem == name)
+    return next(map(_loaded, found), None)
+
+
+def _loaded(file: _Named) -> Profile:
+    """Return the profile of a file. Raises ProfileError, which names an address and not the cache's file for it."""
+    from envdoctor.profile.load import load_profile
+    from envdoctor.profile.validation import ProfileError
+
+    try:
+        return load_profile(str(file.path))
+    except ProfileError as error:
+        raise ProfileError(file.source if error.source == str(file.path) else error.source, error.faults) from error
 
 
 def profile_called(name: str) -> Profile:
@@ -61,7 +80,7 @@ def profile_called(name: str) -> Profile:
     from envdoctor.verbs.settings import Settings
 
     try:
-        return load_profile(further_profile(name, Settings(), Path()) or name)
+        return further_profile(name, Settings(), Path()) or load_profile(name)
     except ProfileError as error:
         raise UsageError(*str(error).splitlines()) from error
 
@@ -72,20 +91,19 @@ def further_profiles(settings: Settings, project: Path) -> tuple[Profile, ...]:
     return tuple(found for file in files if (found := _usable(file)) is not None)
 
 
-def _usable(file: Path) -> Profile | None:
+def _usable(file: _Named) -> Profile | None:
     """Return the profile of a file, None where it is only a base for others. Raises UsageError."""
-    from envdoctor.profile.load import load_profile
     from envdoctor.profile.validation import ProfileError
 
     try:
-        return load_profile(str(file))
+        return _loaded(file)
     except ProfileError as error:
         if any(fault.key_path == "profile.abstract" for fault in error.faults):
             return None
         raise UsageError(*str(error).splitlines()) from error
 
 
-def _files(settings: Settings, variable: str, project: Path, key: str) -> Iterator[Path]:
+def _files(settings: Settings, variable: str, project: Path, key: str) -> Iterator[_Named]:
     """Yield the TOML files of what is named, relative to the project's pyproject.toml. Raises UsageError."""
     named = settings.profiles if key == "profiles" else settings.advisories
     root = project if project.is_dir() else project.parent
@@ -93,15 +111,15 @@ def _files(settings: Settings, variable: str, project: Path, key: str) -> Iterat
     for address in (each for each in named if "://" in each):
         from envdoctor.adapters.index.download import named_file
 
-        yield named_file(address, here, offline=settings.offline)
+        yield _Named(named_file(address, here, offline=settings.offline), bare_url(address.partition("#")[0]))
     places = [(root / each, here) for each in named if "://" not in each]
     places += [(Path(each), variable) for each in os.environ.get(variable, "").split(os.pathsep) if each]
     for place, who in places:
         if place.is_dir():
             files = (file for file in sorted(place.glob("*.toml")) if not file.name.endswith(".cases.toml"))
-            yield from islice(files, _MOST_FILES)
+            yield from (_Named(file, str(file)) for file in islice(files, _MOST_FILES))
         elif place.is_file():
-            yield place
+            yield _Named(place, str(place))
         else:
             raise UsageError(f"{who}: there is no file or folder `{place}`")
 

@@ -61,9 +61,9 @@ def _sound(documents: Iterable[Document], found: _Found, broken: Iterable[str] =
     return tuple(sorted((advisory for _, _, advisory in found), key=lambda item: item.code))
 
 
-def _document(path: Path) -> Document | Fault:
+def _document(path: Path, source: str) -> Document | Fault:
     try:
-        return Document(path.read_text(encoding="utf-8"), path.name)
+        return Document(path.read_text(encoding="utf-8"), source)
     except TomlError as error:
         return Fault("", error.reason, error.line)
     except (OSError, ValueError) as error:
@@ -75,7 +75,7 @@ def read_advisories(folder: Path) -> AdvisoryBook:
     documents: list[Document] = []
     broken: list[str] = []
     for path in sorted(folder.glob("*.toml")):
-        document = _document(path)
+        document = _document(path, path.name)
         if isinstance(document, Document):
             documents.append(document)
         else:
@@ -90,19 +90,19 @@ _FURTHER = re.compile(r"ADV9\d\d")
 """Codes of others' advisories: none of the shipped ones is called so."""
 
 
-def read_further(files: Iterable[Path]) -> tuple[Advisory, ...]:
+def read_further(files: Iterable[tuple[Path, str]]) -> tuple[Advisory, ...]:
     """Return the advisories of others' files, which may use the shipped tables. Nothing of a file is ever executed.
 
-    Raises InvalidAdvisories with all faults of all files.
+    ``files``: each with what a person knows it by. Raises InvalidAdvisories with all faults of all files.
     """
     documents: list[Document] = []
     broken: list[str] = []
-    for path in files:
-        document = _document(path)
+    for path, source in files:
+        document = _document(path, source)
         if isinstance(document, Document):
             documents.append(document)
         else:
-            broken.append(document.in_file(str(path)))
+            broken.append(document.in_file(source))
     texts = shipped()
     words = vocabulary(documents)
     words = Vocabulary({**texts.words.tables, **words.tables}, {**texts.words.projects, **words.projects})
