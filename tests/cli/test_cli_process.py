@@ -66,3 +66,31 @@ def test_the_exit_code_stays_where_nobody_reads(tmp_path: Path, stream: str, arg
     finally:
         os.close(writer)
     assert (done.returncode, done.stdout or b"", done.stderr or b"") == (code, b"", b"")
+
+
+STOPPED_AT_AN_IMPORT = """
+import signal, sys
+
+class Finder:
+    left = {number}
+
+    def find_spec(self, name, path=None, target=None):
+        if "envdoctor.__main__" in sys.modules and self in sys.meta_path:
+            self.left -= 1
+            if self.left < 0:
+                sys.meta_path.remove(self)
+                signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Finder())
+sys.argv[0] = "{called}"
+"""
+
+
+@pytest.mark.parametrize("called", ["envdoctor", "-c"])
+@pytest.mark.parametrize("number", [0, 1, 4, 12, 40, 120])
+@pytest.mark.parametrize("verb", ["check", "explain", "host"])
+def test_ctrl_c_at_any_import_is_answered_in_one_line(tmp_path: Path, verb: str, number: int, called: str) -> None:
+    before = STOPPED_AT_AN_IMPORT.format(number=number, called=called)
+    done = process(before, verb, *(["C1"] if verb == "explain" else []), folder=tmp_path)
+    assert (done.returncode, done.stderr) == (130, "interrupted; nothing half-done is left behind\n")

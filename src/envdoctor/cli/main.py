@@ -8,7 +8,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from envdoctor.model.unknown import Unknown
 
@@ -19,8 +19,11 @@ _WRONG_USE = 2
 _OWN_FAULT = 4
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line and return the exit code: 0 to 3 by the contract, 4 for our own fault, 130 after Ctrl-C."""
+def main(argv: list[str] | None = None, *, begin: Callable[[], None] | None = None) -> int:
+    """Run the command line and return the exit code: 0 to 3 by the contract, 4 for our own fault, 130 after Ctrl-C.
+
+    ``begin`` is called before a verb is: until then Ctrl-C may end the process at once.
+    """
     if os.name == "nt":
         from envdoctor.adapters.terminal import tell_broken_pipes
 
@@ -40,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
         if arguments in ([], ["--version"]) and not os.environ.get("_ENVDOCTOR_COMPLETE"):
             # Without the parser of command lines: its import takes longer than all of this.
             return _first_contact(version=bool(arguments))
-        return _run(arguments)
+        return _run(arguments, begin)
     except KeyboardInterrupt as stop:
         return _interrupted(stop)
     except Exception as error:  # noqa: BLE001 - the last net: whatever comes here is a fault of ours
@@ -103,7 +106,7 @@ def _refuse_empty(argv: list[str]) -> None:
             raise UsageError(f"`{item[:-1]}` is given an empty value; leave it out or give one")
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], begin: Callable[[], None] | None) -> int:
     import typer
 
     from envdoctor.cli.group import Interrupted, app, usage_error
@@ -111,6 +114,8 @@ def _run(arguments: list[str]) -> int:
     from envdoctor.ports import UsageError
 
     try:
+        if begin is not None:
+            begin()
         outcome = app(_arguments(arguments), standalone_mode=False, prog_name="envdoctor")
         flush()
     except UsageError as error:
