@@ -28,9 +28,8 @@ from apply_world import (
 )
 
 from envdoctor.adapters.apply.backups import Backups
-from envdoctor.adapters.apply.holding import hold_environment
+from envdoctor.adapters.apply.holding import Busy, hold_environment
 from envdoctor.adapters.apply.installers import Pip, Uv, ask_installers
-from envdoctor.adapters.apply.lock_file import Busy
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.adapters.apply.restore import take_back
 from envdoctor.model.step import DownloadFiles, InstallFromLock, PatchFile

@@ -12,7 +12,7 @@ from packaging.version import Version
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.log_reading import read_log
 from envdoctor.diagnose.engine import examine
-from envdoctor.diagnose.moves import moved_with
+from envdoctor.diagnose.remedies import moved_with
 
 TRIO = (
     "Requirement already satisfied: torchaudio in ./lib ({0}+{1})\n"

@@ -21,8 +21,7 @@ from envdoctor.model.project import Project
 from envdoctor.model.report import Report
 from envdoctor.verbs.check import check
 from envdoctor.verbs.check_request import CheckRequest
-from envdoctor.verbs.project_index import as_the_project_says
-from envdoctor.verbs.project_overrides import overrides_of_project
+from envdoctor.verbs.project_index import as_the_project_says, overrides_of_project
 from envdoctor.verbs.resolver_input import manifest_of
 
 TABLE = {

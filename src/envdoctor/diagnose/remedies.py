@@ -1,10 +1,141 @@
-"""Commands that change an environment, in the words of the installer that it has."""
+"""Commands that change an environment, in its installer's words, and what must move so that binaries stay together."""
 
 from __future__ import annotations
 
-from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
+from collections.abc import Iterable, Mapping
 
-__all__ = ["installer_commands"]
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.diagnose.file_reach import in_words
+from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
+from envdoctor.model.finding import Applicability, Remedy
+from envdoctor.model.version_table import VersionTable
+from envdoctor.shipped import couplings, torch_labels
+
+__all__ = ["installer_commands", "listed", "moved_with", "remedy_of_move"]
+
+
+def _versions(installed: Mapping[str, str]) -> dict[str, Version]:
+    """Return those that are versions at all."""
+    return {name: version for name, text in installed.items() if (version := _version(text)) is not None}
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version(text)
+    except InvalidVersion:
+        return None
+
+
+def _suiting(name: str, requires: str, there: Mapping[str, Version]) -> str | None:
+    """Return versions of ``name`` that were built for what is there of ``requires``; None where no table tells."""
+    table = next((item for item in couplings() if (item.subject, item.object) == (name, requires)), None)
+    return table.going_with(there[requires], there[name]) if table and name in there and requires in there else None
+
+
+def moved_with(name: str, wanted: SpecifierSet, there: Mapping[str, Version]) -> dict[str, str]:
+    """Return which other installed packages no longer fit once ``name`` is as ``wanted``, with versions that would.
+
+    The versions are empty where they depend on which one is taken, or where no table tells.
+    """
+    moved: dict[str, str] = {name: str(wanted)}
+    left = [name]
+    while left:
+        mover = left.pop()
+        for table in couplings():
+            other, versions = _parted(table, mover, moved[mover], there)
+            if other and other not in moved:
+                moved[other] = versions
+                left.append(other)
+    del moved[name]
+    return dict(sorted(moved.items()))
+
+
+def _parted(table: VersionTable, mover: str, versions: str, there: Mapping[str, Version]) -> tuple[str, str]:
+    """Return the other side of a table that parts with ``mover``, and versions of it that would not; else no name."""
+    subject = there.get(table.subject)
+    if mover == table.object and subject is not None:
+        needed = table.wanted(subject)
+        # What was built for one series may pin one release of it in its metadata.
+        if needed is None or ("==" not in needed and not _disjoint(versions, needed)):
+            return "", ""
+        pin = _pinned(versions)
+        return table.subject, (table.going_with(pin, subject) or "") if pin is not None else ""
+    if mover == table.subject and table.object in there:
+        pin = _pinned(versions)
+        needed = table.wanted(pin) if pin is not None else None
+        if needed is not None and not table.fits(needed, there[table.object]):
+            return table.object, needed
+    return "", ""
+
+
+def _disjoint(versions: str, needed: str) -> bool:
+    return SpecifierSet(",".join(filter(None, (versions, needed)))).is_unsatisfiable()
+
+
+def _pinned(versions: str) -> Version | None:
+    """Return the version that a specifier admits alone; None for a series (``==2.9.*``)."""
+    pins = (item.version for item in SpecifierSet(versions) if item.operator == "==")
+    return next((Version(pin) for pin in pins if not pin.endswith(".*")), None)
+
+
+def _option_of_index(torch: Version, label: str | None) -> tuple[str, ...] | None:
+    """Return pip's option for the index that has a torch with a build label, none for no label; None where none has."""
+    if label is None:
+        return ()
+    life = torch_labels().get(label)
+    if life is None or not life.has(Version(f"{torch.major}.{torch.minor}")):
+        return None
+    return ("--index-url", f"https://download.pytorch.org/whl/{label}")
+
+
+def remedy_of_move(
+    environment: InstalledEnvironment | None,
+    consumer: str,
+    name: str,
+    wanted: SpecifierSet,
+    installed: Mapping[str, str],
+) -> Remedy | None:
+    """Return what meets ``consumer``'s demand and keeps binaries together; None where nothing else has to move.
+
+    ``installed``: the versions of what is installed, by name. Where the consumer was built for one release of what it
+    asks for, it moves itself: with another torch all that was built for the torch that is there would have to move.
+    """
+    there = _versions(installed)
+    moved = moved_with(name, wanted, {each: version for each, version in there.items() if each != consumer})
+    if not moved:
+        return None
+    label = there["torch"].local if "torch" in there else None
+    if (fitting := _suiting(consumer, name, there)) is not None:
+        option = _option_of_index(there[name], label) if name == "torch" else ()
+        return Remedy(
+            f"take `{consumer}{fitting}`, which was built for `{name}` {there[name].public}"
+            f"{f', from the index with +{label} builds' if label else ''}; "
+            f"with another `{name}` {listed(moved)} would have to move, too",
+            Applicability.UNSAFE,
+            () if option is None else installer_commands(environment, ("install", f"{consumer}{fitting}", *option)),
+        )
+    together = {name: str(wanted), **moved}
+    pin = _pinned(together.get("torch", ""))
+    label = (pin.local if pin is not None else None) or label
+    option = _option_of_index(pin, label) if pin is not None and all(moved.values()) else None
+    texts = [f"{each}{versions}" for each, versions in together.items()]
+    return Remedy(
+        f"move {listed(texts)} together, in one command and all from one index"
+        f"{f', that of the +{label} builds' if option else _other_index(label) if label else ''}",
+        Applicability.UNSAFE,
+        () if option is None else installer_commands(environment, ("install", *texts, *option)),
+    )
+
+
+def _other_index(label: str) -> str:
+    return f" with builds for the device (the +{label} index is not known to have them)"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the names in code, as a sentence lists them."""
+    return in_words([f"`{name}`" for name in names])
 
 
 def installer_commands(environment: InstalledEnvironment | None, *commands: tuple[str, ...]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
-from envdoctor.verbs.project_overrides import as_stated
+from envdoctor.verbs.project_index import as_stated
 from envdoctor.verbs.resolver_input import choose_python, manifest_of
 from envdoctor.verbs.scope import with_groups, with_lock_of_another
 from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, idle_waivers, waive

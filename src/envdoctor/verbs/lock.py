@@ -30,8 +30,8 @@ from envdoctor.shell_line import shell_line
 from envdoctor.verbs.check import diagnose_project, report_of
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.profile_environments import together
+from envdoctor.verbs.project_index import overrides_of_project
 from envdoctor.verbs.project_inputs import lock_name
-from envdoctor.verbs.project_overrides import overrides_of_project
 from envdoctor.verbs.refused_lock import refusals_of
 from envdoctor.verbs.resolver_input import manifest_of
 from envdoctor.verbs.waivers import accepted_by_lock

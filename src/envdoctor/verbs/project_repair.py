@@ -187,7 +187,7 @@ def write_repair(root: Path, made: ProjectRepair, project: Project, again: Calla
 
     Raises UsageError.
     """
-    from envdoctor.adapters.apply.lock_file import Busy
+    from envdoctor.adapters.apply.holding import Busy
     from envdoctor.adapters.apply.paths import PathEscape
     from envdoctor.adapters.apply.project_files import write_project_files
 

@@ -195,9 +195,8 @@ class Treatment:
     def _carried_out(self, part: EnvironmentPart, plan: Plan) -> tuple[Installer, Applied] | Treated:
         """Carry a plan out under the environment's lock; return how that went, or why it could not begin."""
         from envdoctor.adapters.apply.executor import apply_plan
-        from envdoctor.adapters.apply.holding import hold_environment
+        from envdoctor.adapters.apply.holding import Busy, hold_environment
         from envdoctor.adapters.apply.installers import NoInstaller
-        from envdoctor.adapters.apply.lock_file import Busy
         from envdoctor.adapters.index.download import IndexFetch
 
         state = self.machine.look(plan.environment)

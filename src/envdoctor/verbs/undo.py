@@ -63,8 +63,7 @@ def refuse_damaged(environment: Path, project: Path) -> None:
 
 def recover_cut_short(environment: Path, project: Path, say: Say) -> None:
     """Put an environment back as it was before a fix that was cut short. Raises UsageError."""
-    from envdoctor.adapters.apply.holding import hold_environment
-    from envdoctor.adapters.apply.lock_file import Busy
+    from envdoctor.adapters.apply.holding import Busy, hold_environment
     from envdoctor.adapters.apply.reach import OutOfReach
     from envdoctor.adapters.apply.restore import recover
 
@@ -226,8 +225,7 @@ def to_take_back(entries: Sequence[FixEntry], chosen: str | None = None) -> tupl
 
 def take_back_fixes(environment: Path, ids: tuple[str, ...], project: Path | None, say: Say, *, quiet: bool) -> bool:
     """Take fixes of an environment back, newest first, and say how it went; return whether all of it came back."""
-    from envdoctor.adapters.apply.holding import hold_environment
-    from envdoctor.adapters.apply.lock_file import Busy
+    from envdoctor.adapters.apply.holding import Busy, hold_environment
     from envdoctor.adapters.apply.reach import OutOfReach
     from envdoctor.adapters.apply.restore import take_back
 

@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.predicate import Predicate, Situation
 from envdoctor.diagnose.examination import card_architectures
-from envdoctor.diagnose.moves import listed, moved_with
+from envdoctor.diagnose.remedies import listed, moved_with
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Remedy
 from envdoctor.model.target import TargetProperty

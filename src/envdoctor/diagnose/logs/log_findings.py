@@ -20,7 +20,7 @@ from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_
 from envdoctor.diagnose.logs.solver_output import failures_of_pdm, failures_of_poetry
 from envdoctor.diagnose.logs.unmet_output import unmet_in
 from envdoctor.diagnose.logs.uv_output import failures_of_uv
-from envdoctor.diagnose.moves import remedy_of_move
+from envdoctor.diagnose.remedies import remedy_of_move
 from envdoctor.diagnose.rules import res001_conflicting_requirements
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass

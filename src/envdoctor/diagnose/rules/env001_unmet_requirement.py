@@ -28,8 +28,7 @@ from envdoctor.diagnose.demand import Demand, Demands
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of, waiver_for
 from envdoctor.diagnose.module_owners import stand_ins
-from envdoctor.diagnose.moves import remedy_of_move
-from envdoctor.diagnose.remedies import installer_commands
+from envdoctor.diagnose.remedies import installer_commands, remedy_of_move
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledDistribution, ProblemKind, of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
