@@ -116,6 +116,8 @@ def test_the_typed_card_takes_the_place_of_those_that_were_measured() -> None:
         ("AMD Radeon RX 6800M", "gfx1031"),
         ("AMD Radeon RX 6800 XT", "gfx1030"),
         ("AMD Radeon RX 7700S", "gfx1102"),
+        ("W7900", "gfx1100"),
+        ("Radeon PRO W6800", "gfx1030"),
         ("AMD Radeon RX 5700 XT", "gfx1010"),
         ("AMD Radeon RX 570", "gfx803"),
         ("AMD Radeon(TM) Vega 8 Graphics", None),

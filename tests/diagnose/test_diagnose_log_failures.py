@@ -85,6 +85,10 @@ FATAL = {
         "2026-01-01 10:00:00.1: W tensorflow/core/op_kernel.cc:41] OP_REQUIRES failed at x.cc:7 : INTERNAL: no plug",
         "10:00:00.1: W",
     ),
+    "the report of a program of nodes": (
+        "## Error Details\n- **Node ID:** 7\n- **Exception Type:** ValueError\n- **Exception Message:** no voice",
+        "ValueError: no voice",
+    ),
     "memory of a card": ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "torch.OutOf"),
 }  # fmt: skip
 

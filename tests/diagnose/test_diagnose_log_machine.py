@@ -42,6 +42,18 @@ def test_a_log_shows_its_system_whatever_the_target_is(log: str, system: Operati
     assert TargetProperty.OS not in _told(log).assumed
 
 
+@pytest.mark.parametrize("line", ["Device: cuda:0 {} : native", "- **Name:** cuda:0 {} : cudaMallocAsync"])
+def test_a_program_of_nodes_names_its_card_and_its_torch(line: str) -> None:
+    log = f"- **PyTorch Version:** 2.6.0+rocm6.2.4\n{line.format('AMD Radeon RX 9070 XT')}\nHIP error: invalid argument"
+    found = _told(log)
+    assert found.target is not None
+    assert found.target.gpu_architecture == "gfx1201"
+    assert found.environment is not None
+    assert [(item.name, item.version) for item in found.environment.distributions] == [("torch", "2.6.0+rocm6.2.4")]
+    two = f"{line.format('AMD Radeon RX 9070 XT')}\n{line.format('NVIDIA GeForce RTX 3090').replace(':0', ':1')}"
+    assert getattr(_told(two).target, "gpu_architecture", None) is None
+
+
 def test_paths_of_two_systems_tell_none() -> None:
     assert TargetProperty.OS in _told("C:\\w\\x.py\n/home/me/x.py").assumed
 
@@ -347,3 +359,30 @@ def test_a_driver_of_two_versions_and_a_card_that_was_hidden_are_told_as_such() 
     assert [item.rule for item in examine(examination_of({"log": f"{CUINIT}\n{mismatch}"}))] == ["ADV124"]
     hidden = f'{CUINIT}\nI cuda_diagnostics.cc:160] env: CUDA_VISIBLE_DEVICES="-1"'
     assert [item.severity for item in examine(examination_of({"log": hidden}))] == [Severity.INFO]
+
+
+def test_a_kernel_that_an_extension_lacks_is_no_fault_of_torch() -> None:
+    error = "CUDA error (/w/third_party/flash-attention/hopper/flash_fwd_launch_template.h:188): no kernel image"
+    assert "extension" in _remedy(
+        "ADV003",
+        f"{error} is available for execution on the device",
+        installed=["torch==2.7.0+cu128", "xformers==0.0.30"],
+    )
+    assert "cu128" in _remedy(
+        "ADV003",
+        "CUDA error: no kernel image is available for execution on the device",
+        target="linux/x86_64/3.12/cuda",
+    )
+
+
+def test_dlls_of_intels_builds_are_answered_for_intels_builds() -> None:
+    error = r'OSError: [WinError 126] not found. Error loading "C:\v\Lib\site-packages\torch\lib\{}.dll"'
+    assert "SYCL" in _remedy("ADV121", error.format("c10_xpu"))
+    ipex = ["torch==2.1.0.post3", "intel-extension-for-pytorch==2.1.40+xpu"]
+    assert "libuv" in _remedy("ADV121", error.format("backend_with_compiler"), installed=ipex)
+    assert "libuv" not in _remedy("ADV121", error.format("shm"), installed=["torch==2.9.0+cu128"])
+
+
+def test_nvidias_torch_goes_with_no_wheel_of_the_index() -> None:
+    installed = ["torch==2.1.0a0+41361538.nv23.6", "torchvision==0.16.2"]
+    assert "from source" in _remedy("ADV007", "RuntimeError: Couldn't load custom C++ ops", installed=installed)

@@ -110,6 +110,18 @@ def test_conda_list():
     assert {item.name: item.installer for item in environment.distributions}["torch-directml"] == "pip"
 
 
+def test_conda_list_with_addresses_of_channels():
+    text = (
+        "# packages in environment at /opt/conda/envs/x:\n#\n# Name Version Build Channel\n"
+        "_libgcc_mutex 0.1 main https://conda.example/pkgs/main\n"
+        "python 3.8.20 he870216_0 https://conda.example/pkgs/main\n"
+        "pytorch 1.7.1 cuda101py38h0a6ab63_0 https://conda.example/pkgs/main\n"
+        "fvcore 0.1.5 pypi_0 pypi\n"
+    )
+    assert versions(text) == {"torch": "1.7.1", "fvcore": "0.1.5"}
+    assert read_listing(text, "pasted.txt").python_full == "3.8.20"
+
+
 def test_conda_list_as_export_explicit_and_json():
     export = "# $ conda create --name <env> --file <this file>\n# platform: win-64\nnumpy=1.26.4=py310h5_0\n"
     export += "python=3.10.1=h9_0\n"
@@ -167,6 +179,16 @@ def test_collect_env():
         "NVIDIA GeForce RTX 3060",
     ]
     assert "distributions that it leaves out" in unknown(COLLECT_ENV)
+
+
+def test_the_torch_that_collect_env_imported_is_the_one_that_counts():
+    text = "PyTorch version: 2.6.0+cu124\n\n[pip3] torch==2.8.0\n[pip3] torchvision==0.23.0\n[conda] torch 2.8.0 pypi_0"
+    assert versions(text) == {"torch": "2.6.0+cu124", "torchvision": "0.23.0"}
+    nothing = read_listing(
+        "PyTorch version: 2.0.0a0+gite9ebda2\n[pip3] torch==2.0.0a0+gite9ebda2\n[conda] N/A", "a.txt"
+    )
+    assert [item.version for item in nothing.distributions] == ["2.0.0a0+gite9ebda2"]
+    assert not [item for item in nothing.problems if item.kind not in NOT_TOLD]
 
 
 def test_the_libraries_of_collect_env_alone():

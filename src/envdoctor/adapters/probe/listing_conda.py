@@ -82,7 +82,7 @@ def read_conda_text(text: str, name: str) -> Listing:
 
 
 def _row(line: str) -> tuple[str, str, str, str] | None:
-    if "://" in line:
+    if "://" in line.split()[0]:
         match = _ARCHIVE.search(line.rsplit("/", 1)[-1])
         return (match[1], match[2], match[3], "") if match else None
     if _EXPORT.match(line):

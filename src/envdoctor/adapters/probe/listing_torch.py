@@ -135,7 +135,7 @@ def collect_env_fields(text: str) -> dict[str, str]:
 
 def _add_library(listing: Listing, manager: str, text: str) -> bool:
     """Add one library; return whether the line could be read."""
-    if text.startswith("Could not collect"):
+    if text.startswith("Could not collect") or text == "N/A":
         return True
     known = {item.name for item in listing.distributions}
     if manager == "conda":
@@ -157,17 +157,16 @@ def _add_library(listing: Listing, manager: str, text: str) -> bool:
 
 
 def _add_torch(listing: Listing, version: str) -> None:
-    """Let torch speak for itself: pip's list may lack the local label, or torch altogether."""
-    if not version[:1].isdigit():
+    """Let torch speak for itself: pip's list may lack the local label, or torch, or be of another folder's torch."""
+    found = distribution("torch", version) if version[:1].isdigit() else None
+    if found is None:
         return
     for number, item in enumerate(listing.distributions):
         if item.name == "torch":
-            if version.split("+")[0] == item.version:
-                listing.distributions[number] = replace(item, version=version)
+            if found.version.partition("+")[0] != item.version.partition("+")[0] or "+" not in item.version:
+                listing.distributions[number] = replace(item, version=found.version)
             return
-    found = distribution("torch", version)
-    if found is not None:
-        listing.distributions.append(found)
+    listing.distributions.append(found)
 
 
 def _set_platform(listing: Listing, system: str, platform: str) -> None:

@@ -21,6 +21,7 @@ from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.kernel import KernelResult
 from envdoctor.model.profile import Profile
 from envdoctor.model.target import Backend, OperatingSystem, Target, TargetProperty
+from envdoctor.shipped import architecture_of_card
 
 __all__ = ["known_causes", "read_log", "told_of_machine", "with_what_log_tells"]
 
@@ -55,13 +56,15 @@ _CARD = re.compile(
     r"|'sm_(\d{2,3})[a-z]?' is not defined"
 )
 """A card's architecture, where a tool complains of it or names it with the card."""
+_CARD_NAME = re.compile(r"\b(?:cuda|xpu):\d{1,2} ([^:\n]{3,80}) : (?:native|cudaMallocAsync)\b")
+"""A card as ComfyUI names it when it starts, and in its reports."""
 
 _INSTALLED = re.compile(r"\bSuccessfully installed (.{1,4000})")
 _NAMED = re.compile(r"(?<!\S)([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)-(\d[\w.+!]*)(?:\s|$)")
 _STATED = (
     re.compile(r"(?m)^ *(?:\+ )?([A-Za-z][\w.-]*)==(\d[\w.+!]*)$"),
     re.compile(r"\bRequirement already satisfied: ([A-Za-z][\w.-]*)(?![\w.-])[^(\n]{0,300}\((\d[\w.+!]*)\)"),
-    re.compile(r"(?i)\b(torch|pytorch) version:? \(?(\d[\w.+]*)"),
+    re.compile(r"(?i)\b(torch|pytorch) version:?(?:\*\*)? \(?(\d[\w.+]*)"),
 )
 _CALLED = {"pytorch": "torch"}
 
@@ -122,6 +125,8 @@ def _python(text: str) -> tuple[int, int] | None:
 def _card(text: str) -> str | None:
     found = {next(filter(None, match.groups())) for match in _CARD.finditer(text)}
     cards = {name if name.startswith("gfx") else f"sm_{name.replace('.', '')}" for name in found}
+    named = {architecture_of_card(match[1]) for match in _CARD_NAME.finditer(text)}
+    cards |= {architecture for architecture in named if architecture is not None}
     return cards.pop() if len(cards) == 1 else None
 
 

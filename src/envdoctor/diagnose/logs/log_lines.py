@@ -20,6 +20,8 @@ _TYPOGRAPHY = {ord(mark): "'" for mark in "\u2018\u2019\u201b\u201a\u00b4\u2032"
 _GUILLEMETS = re.compile(r"\u00ab([^\u00ab\u00bb\n]{1,200})\u00bb")
 _ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt|amp|nbsp);")
 _ENTITIES = {"#39": "'", "#x27": "'", "apos": "'", "quot": '"', "lt": "<", "gt": ">", "amp": "&", "nbsp": " "}
+_REPORTED = re.compile(r"^[-*] \*\*Exception Type:\*\* ([\w.]{1,200})\n[-*] \*\*Exception Message:\*\* ", re.MULTILINE)
+"""What ComfyUI's report makes of an exception: a list of two."""
 _WINDOWS = re.compile(r"[A-Za-z]:\\")
 _INSIDE = re.compile(r"^[^\S\n]*[\[{\"'].*\\n", re.MULTILINE)
 """A line that holds others: JSON, or Python's `repr`."""
@@ -84,6 +86,8 @@ def plain(text: str) -> str:
     if "\\_" in text and not _WINDOWS.search(text):
         # Markdown's way to write an underscore; in a path of Windows it is one.
         text = text.replace("\\_", "_")
+    if "**Exception Message:**" in text:
+        text = _REPORTED.sub(r"\n\1: ", text)
     if "\\n" in text and _INSIDE.search(text):
         rows = (_opened(row) if _INSIDE.match(row) else row for row in text.split("\n"))
         text = "\n".join(rows)
