@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -9,18 +10,28 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
 from envdoctor.model.fact import Fact, Facts, FactState
-from envdoctor.model.target import Backend, OperatingSystem, Target, TargetArch, TargetBackend
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch, TargetBackend
 from envdoctor.ports import UsageError
 from envdoctor.shipped import architecture_of_card
 from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.patient import Patient
-from envdoctor.verbs.target_choice import TargetChoice, fitted, pick_target
+from envdoctor.verbs.target_choice import TargetChoice, fitted, host_target, pick_target
 
 LINUX, WINDOWS = OperatingSystem.LINUX, OperatingSystem.WINDOWS
 
 
 def _picked(**typed: Any) -> Target:
     return pick_target(TargetChoice(**typed), None, None)[0]
+
+
+@pytest.mark.parametrize(("built", "arch"), [("64 bit (AMD64)", Arch.X86_64), ("64 bit (ARM64)", Arch.ARM64)])
+def test_a_machine_with_windows_is_what_its_python_is_built_for(
+    monkeypatch: pytest.MonkeyPatch, built: str, arch: Arch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(sys, "version", f"3.12.0 (tags/v3.12.0:0fb18b0, Oct  2 2023, 13:03:39) [MSC v.1935 {built}]")
+    here = host_target()
+    assert (here.os, here.arch) == (WINDOWS, arch)
 
 
 @pytest.mark.parametrize(

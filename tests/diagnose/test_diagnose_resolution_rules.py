@@ -73,6 +73,12 @@ def test_source_only_is_graded_and_says_who_wants_it() -> None:
     assert "may need a compiler" in findings["unknown"].message
 
 
+def test_a_known_substitute_is_named_with_the_command_that_takes_it() -> None:
+    (finding,) = found("RES102", resolved("webrtcvad==2.0.10", sdist=True, risk=BuildRisk.COMPILER))
+    assert finding.remedy is not None
+    assert "`envdoctor lock --substitute webrtcvad` takes it" in finding.remedy.summary
+
+
 def test_an_optional_extension_is_no_reason_to_warn() -> None:
     (finding,) = found("RES102", resolved("distance==0.1.3", sdist=True, risk=BuildRisk.COMPILER))
     assert finding.severity is Severity.INFO
