@@ -118,6 +118,14 @@ def test_where_nobody_names_a_backend_that_of_the_lock_is_kept(
     assert backend() == "unknown"
 
 
+def test_a_lock_of_another_tool_names_no_backend_to_keep(locked: Path) -> None:
+    text = 'lock-version = "1.0"\ncreated-by = "other"\npackages = []\n'
+    (locked / "pylock.toml").write_text(text, encoding="utf-8")
+    assert main(["lock", str(locked), *MADE_FOR, "--quiet"]) == 0
+    read = parse_lock((locked / "pylock.toml").read_text(encoding="utf-8"), "pylock.toml")
+    assert read.targets[0]["backend"] == "unknown"
+
+
 def test_the_backend_of_a_lock_is_not_kept_against_the_card(
     locked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
