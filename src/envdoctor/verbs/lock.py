@@ -125,11 +125,11 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
 def _for_the_same_backend(request: CheckRequest) -> CheckRequest:
     """Return the request for the backend that the lock on disk was made for, where nothing and nobody names another."""
     target, before = request.target, request.locked
-    if before is None or target.backend_named or target.backend is not Backend.UNKNOWN:
+    if before is None or target.backend is not Backend.UNKNOWN:
         return request
     named = {each: replace(target, backend=each, backend_named=True) for each in Backend}
     made = [each for each in Backend if before.is_for(named[each], request.python_choices)]
-    # One of another tool is for every backend, a joined one perhaps for several.
+    # One of another tool is for every backend, a joined one without a part for the target perhaps for several.
     if len(made) != 1 or made[0] is Backend.UNKNOWN or card_against(made[0], request.facts):
         return request
     told = (*request.scope.target_facts, Setting("backend", made[0].value, before.path))
