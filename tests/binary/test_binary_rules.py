@@ -13,7 +13,7 @@ from envdoctor.adapters.probe.binary_loader import parse_ld_cache
 from envdoctor.diagnose.wheel_facts import builds_for
 from envdoctor.model.environment import Interpreter
 from envdoctor.model.finding import Severity
-from envdoctor.model.target import Arch, OperatingSystem
+from envdoctor.model.target import Arch, Backend, OperatingSystem
 
 SASS, PTX = 2, 1
 EXTENSION = "_C.cpython-311-x86_64-linux-gnu.so"
@@ -385,3 +385,23 @@ def test_loader_cache_libraries_of_another_machine_do_not_count():
     assert parse_ld_cache(data, "x86_64") == {"libGL.so.1"}
     assert parse_ld_cache(data, "aarch64") == {"liba.so.1"}
     assert parse_ld_cache(data, "riscv64") == {"libGL.so.1", "libz.so.1", "liba.so.1"}
+
+
+@pytest.mark.parametrize(
+    ("target", "libraries", "severity"),
+    [
+        (replace(LINUX, backend=Backend.CUDA), frozenset({"libc.so.6"}), Severity.WARNING),
+        (replace(LINUX, backend=Backend.CUDA), None, Severity.INFO),
+        (LINUX, frozenset({"libc.so.6"}), Severity.INFO),
+    ],
+)
+def test_abi001_names_the_packages_that_onnxruntimes_provider_lacks(site, diagnose, target, libraries, severity):
+    """The libraries that the provider of 1.31.1 asks for; without them the CPU does the work of a CUDA machine."""
+    provider = elf(needed=("libcublasLt.so.13", "libcublas.so.13", "libcurand.so.10", "libcudart.so.13"))
+    site.add_files("onnxruntime-gpu", "1.31.1", {"onnxruntime/capi/libonnxruntime_providers_cuda.so": provider})
+    (finding,) = diagnose("ABI001", target=target, libraries=libraries)
+    assert finding.severity is severity
+    assert finding.remedy.summary.startswith(
+        "install `nvidia-cublas==13.*`, `nvidia-curand==10.*` and `nvidia-cuda-runtime==13.*`, and call "
+        "`onnxruntime.preload_dlls()`"
+    )

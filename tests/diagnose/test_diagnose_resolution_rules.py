@@ -22,6 +22,7 @@ from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rules.res208_no_kernel_for_card import runs_on
 from envdoctor.model.candidate import BuildRisk, ProjectPage
+from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Look, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override
@@ -40,6 +41,10 @@ def found(code: str, *packages: ResolvedPackage, target=LINUX, **fields) -> list
     findings = examine(Examination(target=target, resolution=resolution, **fields))
     assert not [item for item in findings if item.name == "internal"]
     return [item for item in findings if item.rule == code]
+
+
+def facts_of(known: dict[str, object]) -> Facts:
+    return Facts(Fact(name, FactState.KNOWN, value, "test") for name, value in known.items())
 
 
 def pinned(text: str, line: int = 1):
@@ -476,3 +481,58 @@ def test_judging_counts_breakages_alone() -> None:
     assert len(breakages(_big(*good))) == 0
     assert len(breakages(_big("torch==2.1.1+cu118", "torchaudio==2.7.0+cu118", "numpy==2.1.0"))) == 2
     assert len(breakages(_big(*good, "gradio==4.43.0", "pydantic==2.14.4"))) == 1
+
+
+_EXTRAS = [
+    *(f'nvidia-{part}~={release}.0; extra == "cuda"' for part, release in (("cuda-runtime", 13), ("curand", 10))),
+    'nvidia-cudnn-cu13~=9.0; extra == "cudnn"',
+]
+
+
+@pytest.mark.parametrize(
+    ("pins", "fields", "said"),
+    [
+        (["onnxruntime-gpu==1.31.1"], {}, "loads CUDA 13's libraries and cuDNN 9, and nothing in the resolution"),
+        (["onnxruntime-gpu==1.18.1"], {}, "loads CUDA 11's libraries and cuDNN 8"),
+        (["onnxruntime-gpu==1.20.0", "torch==2.6.0+cpu"], {}, "loads CUDA 12's libraries"),
+        (["ctranslate2==4.8.5"], {}, "`ctranslate2` 4.8.5 loads CUDA 12's libraries, and nothing"),
+        (["ctranslate2==4.8.5", "torch==2.15.0+cu132"], {}, "needs CUDA 12, and `torch` 2.15.0+cu132 brings CUDA 13"),
+        (["onnxruntime-gpu==1.31.1", "nvidia-cublas==13.1"], {}, None),
+        (["onnxruntime-gpu==1.26.0", "nvidia-cublas-cu12==12.9"], {}, None),
+        (["onnxruntime-gpu==1.31.1", "torch==2.15.0+cu132"], {}, None),
+        (["onnxruntime-gpu==1.31.1", "torch==2.9.0a0+872d972e41"], {}, None),  # of which nobody here knows the build
+        (["ctranslate2==4.8.5", "torch==2.15.0+cu132", "nvidia-cublas-cu12==12.9", "nvidia-cublas==13.1"], {}, None),
+        (["onnxruntime-gpu==1.31.1"], {"facts": facts_of({"host.jetpack": "7.2"})}, None),
+        (["ctranslate2==4.8.5"], {"facts": facts_of({"cuda.toolkits": ("12.8",)})}, None),
+        (["ctranslate2==4.8.5"], {"target": target_of("linux/aarch64/3.11/cuda")}, None),
+        (["onnxruntime-gpu==1.31.1"], {"target": target_of("linux/x86_64/3.11/cpu")}, None),
+    ],
+)
+def test_a_package_that_finds_no_cuda_in_the_resolution_is_told(pins, fields, said: str | None) -> None:
+    findings = found("RES204", *map(resolved, pins), **fields)
+    assert [said in item.message for item in findings] == ([True] if said else [])
+
+
+def test_a_toolkit_of_the_system_makes_it_a_note() -> None:
+    toolkit = facts_of({"cuda.toolkits": ("11.8", "13.0")})
+    (finding,) = found("RES204", resolved("onnxruntime-gpu==1.31.1"), facts=toolkit)
+    assert finding.severity is Severity.INFO
+    assert "the system has CUDA 13.0, and whether it has cuDNN 9 is not known here" in finding.message
+    (other,) = found("RES204", resolved("onnxruntime-gpu==1.31.1"), facts=facts_of({"cuda.toolkits": ("11.8",)}))
+    assert other.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_extras_are_advised_where_the_index_has_what_they_ask_for(there: bool) -> None:
+    """Those of onnxruntime-gpu 1.27.0 name distributions that hold a placeholder alone."""
+    wheels = {
+        "nvidia-cuda-runtime": ["nvidia_cuda_runtime-13.0.1-py3-none-manylinux_2_17_x86_64.whl"],
+        "nvidia-curand": ["nvidia_curand-10.4.0-py3-none-manylinux_2_17_x86_64.whl"],
+        "nvidia-cudnn-cu13": [f"nvidia_cudnn_cu13-{'9.13.0' if there else '0.0.0a0'}-py3-none-any.whl"],
+    }
+    index = MemoryIndex(wheels, {"onnxruntime-gpu==1.31.1": _EXTRAS})
+    (finding,) = found("RES204", resolved("onnxruntime-gpu==1.31.1"), index=index)
+    assert finding.remedy is not None
+    asked = "`onnxruntime-gpu[cuda,cudnn]`" if there else "`nvidia-cuda-runtime==13.*`, `nvidia-cublas==13.*`, "
+    assert finding.remedy.summary.startswith(f"ask for {asked}")
+    assert "`onnxruntime.preload_dlls()`" in finding.remedy.summary

@@ -13,7 +13,8 @@ The import fails: "libcudart.so.12: cannot open shared object file", "DLL load f
 torchaudio from the default index, built for CUDA, beside a CPU build of torch: `libc10_cuda.so` is nowhere.
 
 Where the rest of the package works all the same, that is told: a library of which a package is known to do without
-(cuTENSOR beside cupy, the system's MPI) is a note, one that only some of its modules need a warning.
+(cuTENSOR beside cupy, the system's MPI) is a note, one that only some of its modules need a warning, and so is what
+onnxruntime's CUDA provider lacks on a machine whose backend is CUDA.
 
 ## What to do
 Install builds that belong together, or the package that brings the library.
@@ -29,9 +30,13 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 
 from envdoctor.diagnose.binary_links import Links, cuda_library, is_torch_library, links_of, owner, short_path
+from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.file_reach import in_words
+from envdoctor.diagnose.nvidia_packages import cuda_major_of, nvidia_package
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.binary import Binary, BinaryInventory
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.target import Backend
 
 # Binaries that their packages do without, or of which they load the one that fits: nothing to say.
 _SILENT = (
@@ -50,6 +55,7 @@ _ON_REQUEST = (
     ("onnxruntime*", "*onnxruntime_providers_*", "an execution provider that is loaded on request"),
     ("torchvision", "*/image.*", "image decoding, which torchvision does without"),
 )
+_PROVIDER_OF_CUDA = "onnxruntime_providers_cuda"
 # Libraries without Python's entry point that a package loads at its import all the same.
 _AT_IMPORT = (
     ("torchvision", "*/_C.*"),
@@ -84,9 +90,11 @@ _OF_SYSTEM = (
 _WITH_WINDOWS = frozenset({"opencv-python", "opencv-contrib-python"})
 
 
-def find(binaries: BinaryInventory) -> Iterator[Finding]:
+def find(binaries: BinaryInventory, examination: Examination) -> Iterator[Finding]:
     """Yield one finding for each distribution and severity."""
-    links = links_of(binaries)
+    links, target = links_of(binaries), examination.target
+    # Where the machine's own libraries are not known, they may bring what the provider of its GPU needs.
+    wanted = _PROVIDER_OF_CUDA if target and target.backend is Backend.CUDA and binaries.libraries is not None else ""
     importable = {item.path for item in links.importable()}
     partly = {item.distribution for item in binaries if item.extension and links.loads(item)}
     groups: dict[tuple[str, Severity], list[tuple[Binary, list[str], str]]] = {}
@@ -95,6 +103,8 @@ def find(binaries: BinaryInventory) -> Iterator[Finding]:
         if not lacks or _shared_name(binary) or _one_of_variants(binary, links):
             continue
         judged = _severity(binary, lacks, binary.path in importable, others_load=binary.distribution in partly)
+        if judged is not None and wanted and wanted in binary.name:
+            judged = Severity.WARNING, "the provider of the target's GPU: without it the CPU does the work"
         if judged is not None:
             groups.setdefault((owner(binary), judged[0]), []).append((binary, lacks, judged[1]))
     for binary, lacks in _lacked_by_all_variants(links):
@@ -193,16 +203,31 @@ def _beside(links: Links, names: list[str]) -> str:
     return ""
 
 
+def _bringing(subject: str, libraries: list[tuple[str, int]]) -> str:
+    """Return which packages bring CUDA's libraries, and how they are found."""
+    cuda = cuda_major_of(libraries)
+    packages = [nvidia_package(*each, cuda) for each in libraries] if cuda is not None else []
+    named = in_words([f"`{item}`" for item in dict.fromkeys(packages) if item is not None])
+    if not named:
+        return (
+            f"install the package with {libraries[0][0]} {libraries[0][1]}, or a build of `{subject}` for this target"
+        )
+    way = "have their folders on the loader's path"
+    if subject == "onnxruntime-gpu":
+        way = f"call `onnxruntime.preload_dlls()` before the first session (from 1.21 on; before, {way})"
+    return f"install {named}, and {way}; or take a build of `{subject}` for this target"
+
+
 def _remedy(links: Links, subject: str, names: list[str]) -> str:
     if any(is_torch_library(name) for name in names):
         has_torch = any(is_torch_library(item.name) for item in links.inventory)
         with_torch = f"install `{subject}` and `torch` from the same index, with the same build label"
         return with_torch if has_torch else f"install the torch that `{subject}` was built for"
-    known = next((found for name in names if (found := cuda_library(name))), None)
-    if known is not None:
-        if any((cuda_library(item.name) or ("", 0))[0] == known[0] for item in links.inventory):
+    libraries = [found for name in names if (found := cuda_library(name))]
+    if libraries:
+        if any((cuda_library(item.name) or ("", 0))[0] == libraries[0][0] for item in links.inventory):
             return f"install the `{subject}` that was built for the CUDA libraries that are there"
-        return f"install the package with {known[0]} {known[1]}, or a build of `{subject}` for this target"
+        return _bringing(subject, libraries)
     if names[0].startswith("libnpp"):
         return f"install NPP of the CUDA toolkit, in the major of the name, or another release of `{subject}`"
     brings = next((package for name in names for of, package in _OF_SYSTEM if fnmatch(name, of)), "")

@@ -1,9 +1,12 @@
-"""Parts that were built for different CUDA or cuDNN majors.
+"""Parts that were built for different CUDA or cuDNN majors, or for one that nothing brings.
 
 ## What it does
 
-Reports parts of one resolution that were built for different CUDA or cuDNN majors: onnxruntime-gpu beside torch,
-ctranslate2's cuDNN beside torch's, `nvidia-*-cu12` beside `nvidia-*-cu13`.
+Reports parts of one resolution that were built for different CUDA or cuDNN majors: onnxruntime-gpu or ctranslate2
+beside torch, ctranslate2's cuDNN beside torch's, `nvidia-*-cu12` beside `nvidia-*-cu13`. And an onnxruntime-gpu or
+ctranslate2 for whose CUDA the resolution has no libraries at all, neither torch's nor NVIDIA's own: neither of them
+requires any. A system that has the CUDA toolkit (`cuda.toolkits` of the facts) may do, and a file of conda's: then it
+is a note.
 
 ## Why is this bad
 
@@ -12,7 +15,8 @@ process, which then aborts.
 
 ## Example
 
-onnxruntime-gpu 1.31 needs CUDA 13; torch 2.7 brings CUDA 12.
+onnxruntime-gpu 1.31 needs CUDA 13; torch 2.7 brings CUDA 12. `onnxruntime-gpu` alone brings no CUDA;
+`onnxruntime-gpu[cuda,cudnn]` does, from 1.21 on.
 
 ## References
 
@@ -24,16 +28,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.package_view import Scene
+from envdoctor.diagnose.file_reach import in_words
+from envdoctor.diagnose.host_needs import speaks_of_target
+from envdoctor.diagnose.nvidia_packages import nvidia_package
+from envdoctor.diagnose.package_view import PackageView, Scene
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
+from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.target import Backend
-from envdoctor.model.version_table import contains
+from envdoctor.model.requirement import holds
+from envdoctor.model.target import Arch, Backend, Target
+from envdoctor.model.version_table import VersionTable, contains
+from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 # What a process loads. Others of NVIDIA's packages bring files for several CUDA releases side by side.
 _NVIDIA = re.compile(
@@ -52,30 +64,114 @@ def _finding(packages: Sequence[str], message: str, evidence: tuple[Evidence, ..
     )
 
 
-def _onnxruntime(scene: Scene) -> Iterator[Finding]:
-    table = shipped_tables()["onnxruntime-gpu-cuda"]
-    gpu, torch = scene.get("onnxruntime-gpu"), scene.get("torch")
-    wanted = table.wanted(gpu.version) if gpu else None
-    if gpu is None or torch is None or torch.cuda_major is None or wanted is None:
+def _loads(user: PackageView, cuda: int) -> list[tuple[str, int]]:
+    """Return the libraries that a package cannot do without on a GPU, as read in its wheels."""
+    if user.name == "ctranslate2":
+        return [("cublas", cuda), *([("cudnn", 9)] if contains("<4.6.3", user.version) else [])]
+    found = [("cudart", cuda), ("cublas", cuda), ("curand", 10), ("cufft", cuda - 1)]
+    return [*found, ("cudnn", 8 if cuda < 12 else 9)]
+
+
+def _users(scene: Scene, target: Target) -> Iterator[tuple[PackageView, VersionTable, int]]:
+    """Yield the packages that load CUDA's libraries and require none, with the CUDA that each was built for."""
+    for name in ("onnxruntime-gpu", "ctranslate2"):
+        if name == "ctranslate2" and target.arch is not Arch.X86_64:
+            continue  # Its other wheels are for the CPU.
+        user, table = scene.get(name), shipped_tables()[f"{name}-cuda"]
+        wanted = table.wanted(user.version) if user is not None else None
+        if user is not None and wanted is not None:
+            yield user, table, int(wanted.removeprefix("=="))
+
+
+def _unserved(examination: Examination, scene: Scene, target: Target) -> Iterator[Finding]:
+    """Yield the packages for which the plan has no CUDA of their major: torch's is another, or there is none."""
+    torch = scene.get("torch")
+    for user, table, cuda in _users(scene, target):
+        if scene.get(_name(nvidia_package("cublas", cuda, cuda))) or (torch and torch.cuda_major == cuda):
+            continue
+        if torch is not None and torch.cuda_major is not None:
+            yield _of_another(user, table, cuda, torch)
+        elif torch is None or torch.label == "cpu":
+            yield from _without(examination, user, table, cuda)
+
+
+def _name(requirement: str | None) -> str:
+    return (requirement or "").partition("=")[0]
+
+
+def _of_another(user: PackageView, table: VersionTable, cuda: int, torch: PackageView) -> Finding:
+    other = table.going_with(Version(str(torch.cuda_major)), user.version)
+    take = f"take `{user.name}{other}`, which was built for CUDA {torch.cuda_major}" if other else ""
+    beside = f"ask for `{nvidia_package('cublas', cuda, cuda)}` beside it, and have its folder on the loader's path"
+    return _finding(
+        (user.name, torch.name),
+        f"`{user.name}` {user.version} needs CUDA {cuda}, and `torch` {torch.version} brings CUDA {torch.cuda_major}",
+        (
+            Evidence(table.evidence, f"table {table.name}"),
+            Evidence(f"torch build {torch.label}", torch.label_source),
+        ),
+        take or f"{beside}; or take a torch for CUDA {cuda}",
+    )
+
+
+def _without(examination: Examination, user: PackageView, table: VersionTable, cuda: int) -> Iterator[Finding]:
+    """Yield that nothing planned brings CUDA; a system that has it, or may well have it, makes that a note."""
+    libraries = _loads(user, cuda)
+    cudnn = next((number for family, number in libraries if family == "cudnn"), None)
+    toolkits = examination.facts.value("cuda.toolkits") or () if speaks_of_target(examination) else ()
+    there = next((str(each) for each in toolkits if str(each).partition(".")[0] == str(cuda)), "")
+    if examination.facts.value("host.jetpack") or (there and cudnn is None):
         return
-    if not contains(wanted, Version(str(torch.cuda_major))):
-        major = wanted.removeprefix("==")
-        yield _finding(
-            (gpu.name, torch.name),
-            f"`onnxruntime-gpu` {gpu.version} needs CUDA {major}, "
-            f"and `torch` {torch.version} brings CUDA {torch.cuda_major}",
-            (
-                Evidence(table.evidence, "table onnxruntime-gpu-cuda"),
-                Evidence(f"torch build {torch.label}", torch.label_source),
-            ),
-            f"take the `onnxruntime-gpu` that was built for CUDA {torch.cuda_major}",
-        )
+    lines = examination.project.requirements if examination.project is not None else ()
+    wanted = f"CUDA {cuda}'s libraries{f' and cuDNN {cudnn}' if cudnn else ''}"
+    known = f"; the system has CUDA {there}, and whether it has cuDNN {cudnn} is not known here" if there else ""
+    yield RULE.finding(
+        subject=user.name,
+        message=f"`{user.name}` {user.version} loads {wanted}, and nothing in the resolution brings them{known}",
+        severity=Severity.INFO if there or any(line.conda for line in lines) else Severity.WARNING,
+        evidence=(Evidence(table.evidence, f"table {table.name}"),),
+        remedy=Remedy(f"{_bringing(examination, user, cuda)}; nothing to do where the system or conda has {wanted}"),
+        packages=(user.name,),
+    )
 
 
-def _nvidia(scene: Scene) -> Iterator[Finding]:
+def _bringing(examination: Examination, user: PackageView, cuda: int) -> str:
+    """Return which packages bring the libraries, by extras where they can be installed, and how they are found."""
+    packages = [item for each in _loads(user, cuda) if (item := nvidia_package(*each, cuda)) is not None]
+    asked = in_words([f"`{item}`" for item in packages])
+    asked = f"`{user.name}[cuda,cudnn]`" if _has_extras(examination, user) else asked
+    if user.name == "onnxruntime-gpu" and contains(">=1.21", user.version):
+        return f"ask for {asked}, and call `onnxruntime.preload_dlls()` before the first session"
+    return f"ask for {asked}, and have their folders on the loader's path (LD_LIBRARY_PATH, on Windows PATH)"
+
+
+def _has_extras(examination: Examination, user: PackageView) -> bool:
+    """Return whether the extras `cuda` and `cudnn` are there, and the index has all that they ask for."""
+    package = examination.resolution.get(user.name) if examination.resolution is not None else None
+    index, target = examination.index, examination.target
+    if package is None or index is None or target is None:
+        return False
+    try:
+        metadata = index.metadata(package.file)
+        lines = [line for text in metadata.requires_dist if "extra" in text and (line := Requirement(text)).marker]
+        environments = [{**target.marker_environment(), "extra": extra} for extra in ("cuda", "cudnn")]
+        asked = [[line for line in lines if holds(line.marker, each)] for each in environments]
+        return all(asked) and all(_is_there(index, line, target) for of_extra in asked for line in of_extra)
+    except (IndexUnavailable, MetadataUnavailable, ProjectNotFound, InvalidRequirement):
+        return False
+
+
+def _is_there(index: Index, line: Requirement, target: Target) -> bool:
+    files = index.page(canonicalize_name(line.name)).files
+    return any(line.specifier.contains(file.version) and can_use(file, target) for file in files)
+
+
+def _nvidia(scene: Scene, target: Target) -> Iterator[Finding]:
     majors: dict[str, list[str]] = {}
+    # What is there for one that was built for another CUDA than torch has a name of its own on the disk.
+    served = {str(cuda) for _, _, cuda in _users(scene, target)}
     for name in scene.packages:
-        if match := _NVIDIA.fullmatch(name):
+        if (match := _NVIDIA.fullmatch(name)) and (match[1] not in served or "cudnn" in name):
             majors.setdefault(match.group(1), []).append(name)
     if len(majors) > 1:
         sides = " beside ".join(f"CUDA {major} ({', '.join(names[:3])})" for major, names in sorted(majors.items()))
@@ -88,12 +184,12 @@ def _nvidia(scene: Scene) -> Iterator[Finding]:
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
-    scene = plan_scene(examination)
-    if scene is None or examination.target is None or examination.target.backend is not Backend.CUDA:
+    scene, target = plan_scene(examination), examination.target
+    if scene is None or target is None or target.backend is not Backend.CUDA:
         return
-    yield from _onnxruntime(scene)
-    yield from _nvidia(scene)
-    if examination.target.arch.value != "x86_64":
+    yield from _unserved(examination, scene, target)
+    yield from _nvidia(scene, target)
+    if target.arch is not Arch.X86_64:
         return
     for item in misfits(scene, ("ctranslate2-torch",)):
         cudnn = "9" if item.wanted.startswith(">=") else "8"
