@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from envdoctor.diagnose.logs.log_lines import LogLine
-from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, folded
-from envdoctor.diagnose.logs.resolver_texts import in_log, of_conda, requirement_of
+from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, folded, in_log, of_conda, requirement_of
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import Requirement
 

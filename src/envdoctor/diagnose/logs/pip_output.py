@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from envdoctor.diagnose.logs.log_lines import LogLine
-from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, folded
-from envdoctor.diagnose.logs.resolver_texts import demand_of, in_log, requirement_of
+from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, demand_of, folded, in_log, requirement_of
 from envdoctor.model.requirement import Requirement
 
 __all__ = ["failures_of_pip"]
