@@ -142,14 +142,14 @@ SAMPLE = "repos:\n-   repo: https://git.example/tools\n    rev: v3\n    hooks:\n
             id="block",
         ),
         pytest.param(
-            HOOKS.replace("rev: v1", "rev: &rev v1") + "        name: *rev  # same\n",
+            HOOKS + "        args:\n          - &a x\n          - *a  # same\n",
             "  - repo: local",
             "      - id: envdoctor-check",
             "ci: {}\n",
             id="alias",
         ),
         pytest.param(
-            "repos:\n- repo: meta\n  hooks: [{id: identity}]\n",
+            "repos:\n- repo: meta\n  hooks: [\n    {id: identity}\n  ]\n",
             "- repo: local",
             "  - id: envdoctor-check",
             "ci: {}\n",

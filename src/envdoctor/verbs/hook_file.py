@@ -123,7 +123,7 @@ def _place(text: str) -> _Place:
     if root.flow_style:
         raise _NotExtendedError("it is written in braces, which nothing is added to")
     margin = root.start_mark.column
-    repos = next((value for key, value in reversed(root.value) if key.value == "repos"), None)
+    repos = next((value for key, value in root.value if key.value == "repos"), None)
     if repos is None:
         return _Place(*_cut(text, _end(text, root), margin), column=margin + 2, headed=False)
     if repos.value in ([], "", "~", "null") and not isinstance(repos, yaml.MappingNode):
