@@ -195,11 +195,12 @@ def test_exclude_newer_leaves_out_and_says_so(server, opened: Open) -> None:
     assert index.notes == ()
 
 
-def test_exclude_newer_without_upload_times_is_said(server, opened: Open) -> None:
+@pytest.mark.parametrize("asked", [True, False])
+def test_exclude_newer_without_upload_times_is_said(server, opened: Open, *, asked: bool) -> None:
     server.page("demo", [server.wheel("demo-1.0-py3-none-any.whl", **{"upload-time": None})])
-    index = opened(exclude_newer="2020-01-01T00:00:00Z")
+    index = opened(exclude_newer="2020-01-01T00:00:00Z" if asked else None)
     assert versions(index.page("demo")) == ["1.0"]
-    assert "no upload times" in index.notes[0]
+    assert ["no upload times" in note for note in index.notes] == [True] * asked
 
 
 def test_local_directories_are_indexes(opened: Open, tmp_path: Path) -> None:
