@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from envdoctor.ports import UsageError
-from envdoctor.verbs import lock
+from envdoctor.verbs import joined_lock
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
 def test_a_lock_without_an_end_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "_LARGEST_LOCK", 4096)
+    monkeypatch.setattr(joined_lock, "_LARGEST_LOCK", 4096)
     with pytest.raises(UsageError, match="is no lock: it is larger"):
-        lock.joined_files([Path("/dev/zero")])
+        joined_lock.joined_files([Path("/dev/zero")], Path())

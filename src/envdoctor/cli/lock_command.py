@@ -82,14 +82,15 @@ def lock(
     verbose: opt.VerboseOption = False,
 ) -> None:
     """Write the resolution down: a PEP 751 lock with hashes, constraints, and overrides."""
-    from envdoctor.verbs.lock import LockChoice, join_again, joined_files, lock_all
+    from envdoctor.verbs.joined_lock import join_again, joined_files
+    from envdoctor.verbs.lock import LockChoice, lock_all
 
     if repair is not None and no_repair:
         raise UsageError("`--repair` and `--no-repair` exclude each other")
     project = project_of(project, teller(quiet=quiet))
     folder = output_dir or (project if project.is_dir() else project.parent)
     if join:
-        raise typer.Exit(_compared(joined_files(join), folder, join_again(join), check=check, quiet=quiet))
+        raise typer.Exit(_compared(joined_files(join, folder), folder, join_again(join), check=check, quiet=quiet))
     session = open_session(
         project,
         profile,

@@ -12,7 +12,7 @@ one more author. Written down, a demand that the version in use meets is in forc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -149,11 +149,12 @@ def build_pylock(
     index_urls: Mapping[str, str] | None = None,
     chosen: bool = False,
     way: LockedWay | None = None,
+    place: Callable[[str], str | None] = lambda _: None,
 ) -> Pylock:
     """Return the document for a resolution, which ``lock_text`` validates; ``index_urls`` maps index names to URLs.
 
     ``chosen``: a person chose the repair, so that it is kept when the lock is written again. ``way``: so is the index
-    of the torch that a card got.
+    of the torch that a card got. ``place`` tells the path of a file in a folder of this machine by its `file:` URL.
 
     Raises ValueError where ``not_pinned`` yields something.
     """
@@ -165,7 +166,7 @@ def build_pylock(
         environments=[_environment(target)],
         requires_python=SpecifierSet(f"=={target.python_version}.*"),
         created_by=created_by,
-        packages=[_package(package, index_urls or {}) for package in resolution.packages],
+        packages=[_package(package, index_urls or {}, place) for package in resolution.packages],
         tool={"envdoctor": _tool(target, profile, overrides, way, chosen=chosen)},
     )
 
@@ -188,9 +189,11 @@ def _environment(target: Target) -> Marker:
     )
 
 
-def _package(package: ResolvedPackage, index_urls: Mapping[str, str]) -> Package:
+def _package(package: ResolvedPackage, index_urls: Mapping[str, str], place: Callable[[str], str | None]) -> Package:
     file = package.file
     index = index_urls.get(file.index)
+    # What no index of projects has lies in a folder of files; where an index is on the disk, its addresses are kept.
+    placed = (lambda _: None) if index else place
     wheel = file.kind is FileKind.WHEEL
     dependencies = sorted({dependency.name for dependency in package.dependencies} - {package.name})
     return Package(
@@ -198,26 +201,28 @@ def _package(package: ResolvedPackage, index_urls: Mapping[str, str]) -> Package
         version=package.version,
         dependencies=[{"name": name} for name in dependencies] or None,
         index=url_without_secrets(index) if index else None,
-        wheels=_wheels(package) if wheel else None,
-        sdist=None if wheel else _row(PackageSdist, file),
+        wheels=_wheels(package, placed) if wheel else None,
+        sdist=None if wheel else _row(PackageSdist, file, placed),
         tool=_package_tool(package),
     )
 
 
-def _wheels(package: ResolvedPackage) -> list[PackageWheel]:
+def _wheels(package: ResolvedPackage, place: Callable[[str], str | None]) -> list[PackageWheel]:
     """Return every wheel of the version that the target may use, best first.
 
     The machine at hand may promise less than the target (an older macOS or glibc): it then needs another than the best.
     """
     usable = [file for file in package.files if file.kind is FileKind.WHEEL and not file.stand_in and safe_hashes(file)]
-    return [_row(PackageWheel, file) for file in usable]
+    return [_row(PackageWheel, file, place) for file in usable]
 
 
-def _row(kind: type[_RowT], file: DistributionFile) -> _RowT:
+def _row(kind: type[_RowT], file: DistributionFile, place: Callable[[str], str | None]) -> _RowT:
+    path = place(file.url)
     return kind(
         name=file.filename,
         upload_time=_time(file.upload_time),
-        url=url_without_secrets(file.url),
+        url=url_without_secrets(file.url) if path is None else None,
+        path=path,
         size=file.size,
         hashes=safe_hashes(file),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.diagnose.examination import Sources
@@ -48,6 +49,8 @@ class CheckRequest:
     profile: Profile | None = None
     settings: Settings = Settings()
     locked: LockedProject | None = None
+    lock_folder: Path | None = None
+    """Where a lock is written; None: the project's folder."""
     index: Index | None = None
     archives: ArchiveReader | None = None
     plain_index: Index | None = None

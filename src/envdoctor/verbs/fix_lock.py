@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from envdoctor.diagnose.module_owners import Undeclared, undeclared_imports
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
-from envdoctor.lock.locked_files import planned_files
+from envdoctor.lock.locked_files import planned_files, rebased
 from envdoctor.lock.pylock_reader import LockedProject
+from envdoctor.lock.pylock_writer import lock_text
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.dataclass import dataclass
@@ -171,9 +173,10 @@ def _lock_once(request: FixRequest, machine: ThisMachine) -> FixLock | Prepared:
     if outcome.resolution is None or outcome.document is None:
         complete = _is_settled(outcome.refusals, outcome.report)
         return Prepared(outcome.report, refusals=outcome.refusals, complete=complete)
-    text = next(iter(outcome.files.values()))  # The lock itself comes first.
+    root = Path(request.check.project.root if request.check.project is not None else "")
+    text = lock_text(rebased(outcome.document, root, Path(request.environment, ".envdoctor")))
     names = {url.rstrip("/"): name for name, url in request.index_urls.items()}
-    files = planned_files(outcome.document, names)
+    files = planned_files(outcome.document, names, root)
     builds: dict[str, BuildState] = {file.name: _build(file, request.check, machine) for file in files if file.sdist}
     return FixLock(outcome, text, outcome.resolution, files, builds)
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from packaging.pylock import Pylock
 
 from envdoctor import __version__
+from envdoctor.adapters.index.archive_bytes import digest_of_local, local_path
 from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.host_needs import card_against
-from envdoctor.lock.joined import join_locks
 from envdoctor.lock.lock_refusals import amiss, left_open, nothing_there, with_hashes
-from envdoctor.lock.pylock_reader import LockError, holds, locked_project, read_pylock, unchanged
+from envdoctor.lock.locked_files import path_from, with_local_hashes
+from envdoctor.lock.pylock_reader import holds, locked_project, unchanged
 from envdoctor.lock.pylock_writer import build_pylock, constraints_text, demands_told_apart, lock_text, overrides_text
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.override import Override
@@ -26,7 +27,6 @@ from envdoctor.model.target import Backend, Target
 from envdoctor.model.unknown import Unknown
 from envdoctor.ports import UsageError
 from envdoctor.resolve.diagnosis import Diagnosis
-from envdoctor.shell_line import shell_line
 from envdoctor.verbs.check import diagnose_project, report_of
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.profile_environments import together
@@ -39,8 +39,6 @@ from envdoctor.verbs.waivers import accepted_by_lock
 __all__ = [
     "LockChoice",
     "LockOutcome",
-    "join_again",
-    "joined_files",
     "lock",
     "lock_all",
     "refused_code",
@@ -105,6 +103,7 @@ def lock(request: CheckRequest, choice: LockChoice, index_urls: Mapping[str, str
         refusals += tuple(Refusal(RefusalKind.UNKNOWN, name, "not in the cache") for name in result.by_lock)
     else:
         resolution, repair, none = _choose(result.diagnosis, choice)
+        resolution = with_local_hashes(resolution, digest_of_local) if resolution is not None else None
         refusals += _refusals(request, choice, result.diagnosis, resolution, repair, result.target, index_urls)
     if refusals:
         if not any(refusal.wrong for refusal in refusals) and choice == LockChoice() and _still_the_lock(request):
@@ -270,6 +269,7 @@ def _written(
         index_urls=index_urls,
         chosen=_chosen(request, choice, target),
         way=request.way,
+        place=lambda url: _place(request, url),
     )
     own, constraints, overriding = _file_names(request)
     files = {
@@ -280,6 +280,14 @@ def _written(
     settled = accepted_by_lock(report.findings, report.conflicts, locked_project(document, own))
     report = replace(report, findings=settled)
     return LockOutcome(report, files, repair=repair, overrides=overrides, resolution=resolution, document=document)
+
+
+def _place(request: CheckRequest, url: str) -> str | None:
+    file = local_path(url)
+    if file is None or request.project is None:
+        return None
+    root = Path(request.project.root).resolve()
+    return path_from((request.lock_folder or root).resolve(), root, file.resolve())
 
 
 def refused_code(refusals: Sequence[Refusal]) -> int:
@@ -311,34 +319,3 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
     except OSError as error:
         raise UsageError(f"cannot write into `{folder}`: {error.strerror or error}") from error
     write_together({folder / name: text for name, text in files.items()})
-
-
-_LARGEST_LOCK = 64 * 1024 * 1024
-_JOINED = "pylock.all.toml"
-
-
-def join_again(paths: Sequence[Path]) -> str:
-    """Return the command that puts the same locks together."""
-    return shell_line(["envdoctor", "lock", *(word for path in paths for word in ("--join", str(path)))])
-
-
-def joined_files(paths: Sequence[Path]) -> Mapping[str, str]:
-    """Return the file to write, by its name. Raises UsageError where a lock cannot be read or the set joined."""
-    try:
-        read = {path.as_posix(): read_pylock(_text(path), str(path)) for path in paths}
-        return {_JOINED: lock_text(join_locks(read))}
-    except OSError as error:
-        raise UsageError(f"`{error.filename}` cannot be read: {error.strerror or error}") from error
-    except LockError as error:
-        raise UsageError(str(error)) from error
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8") as file:
-            text = file.read(_LARGEST_LOCK + 1)
-    except ValueError as error:  # no UTF-8, or a name that no file has
-        raise UsageError(f"`{path}` cannot be read: {error}") from error
-    if len(text) > _LARGEST_LOCK:  # perhaps a device, which has no end
-        raise UsageError(f"`{path}` is no lock: it is larger than {_LARGEST_LOCK >> 20} MB")
-    return text

@@ -110,6 +110,7 @@ def open_session(
         _request(project, taken, opened, settings, patient, groups),
         facts=facts,
         locked=beside,
+        lock_folder=lock_folder,
         upgrade=frozenset(":all:" if name == _ALL else canonicalize_name(name) for name in upgrade),
         progress=progress,
     )
@@ -270,17 +271,10 @@ def _requests(request: CheckRequest, project: Path, folder: Path, patient: Patie
             yield part
             continue
         name = _name_of(request.profile, request.groups, part.part)
+        wanted = (part.target, part.python_choices)
         yield replace(
             part,
-            locked=_lock(
-                folder,
-                request.profile,
-                patient,
-                request.project,
-                request.groups,
-                (part.target, part.python_choices),
-                part.part,
-            ),
+            locked=_lock(folder, request.profile, patient, request.project, request.groups, wanted, part.part),
             environment=_beside(patient, project, name, part.target) if patient else None,
         )
 

@@ -10,7 +10,17 @@ from urllib.parse import urlsplit
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.index.zip_directory import Window
 
-__all__ = ["GONE", "ArchiveBytes", "HttpBytes", "LocalBytes", "NoBytes", "Refused", "local_path", "matches"]
+__all__ = [
+    "GONE",
+    "ArchiveBytes",
+    "HttpBytes",
+    "LocalBytes",
+    "NoBytes",
+    "Refused",
+    "digest_of_local",
+    "local_path",
+    "matches",
+]
 
 
 def matches(content: bytes, hashes: tuple[tuple[str, str], ...]) -> bool:
@@ -163,3 +173,20 @@ def local_path(url: str) -> Path | None:
     from urllib.request import url2pathname  # imports http.client, which most runs do not need
 
     return Path(url2pathname(parts.path))
+
+
+def digest_of_local(url: str) -> str | None:
+    """Return the SHA-256 of the file that a ``file:`` URL names, None for other URLs and what cannot be read."""
+    path = local_path(url)
+    if path is None:
+        return None
+    import hashlib  # as above
+
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(1024 * 1024):
+                digest.update(block)
+    except OSError:
+        return None
+    return digest.hexdigest()
