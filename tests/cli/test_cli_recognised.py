@@ -77,6 +77,18 @@ def test_a_card_of_another_maker_stops_a_profile(tmp_path: Path, cards: list[tup
         ),
         ("muq\ntorch-directml\n", OperatingSystem.LINUX, None, ""),
         ("torch-directml\n", None, None, ""),
+        (
+            "muq\npedalboard\ntorch-directml ; sys_platform == 'win32'\n",
+            OperatingSystem.LINUX,
+            "diffrhythm2-cpu",
+            "taking profile `diffrhythm2-cpu`",
+        ),
+        (
+            "muq\npedalboard\ntorch-directml ; sys_platform == 'win32'\n",
+            OperatingSystem.WINDOWS,
+            "diffrhythm2-directml",
+            "taking profile `diffrhythm2-directml`",
+        ),
         ("muq\npedalboard\ninflect\n", OperatingSystem.LINUX, "diffrhythm2-cpu", "taking profile `diffrhythm2-cpu`"),
     ],
 )
@@ -91,6 +103,20 @@ def test_of_one_stacks_profiles_that_is_meant_whose_package_the_project_asks_for
     assert (found.name if found is not None else None) == taken
     assert len(told) == bool(said)
     assert "".join(told).startswith(said)
+
+
+def test_what_the_project_around_a_checkout_asks_for_chooses_the_profile(tmp_path: Path) -> None:
+    for name in ("diffrhythm2/cfm.py", "g2p/g2p_generation.py", "requirements.txt"):
+        (tmp_path / "models" / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "models" / "source" / name).write_text("", encoding="utf-8")
+    (tmp_path / "requirements.txt").write_text("torch-directml\n", encoding="utf-8")
+    told: list[str] = []
+    for typed, taken in ((None, "diffrhythm2-directml"), (OperatingSystem.LINUX, None)):
+        found = recognised_profile(
+            tmp_path, read_project(tmp_path), TargetChoice(os=typed), Patient(facts=Facts()), tell=told.append
+        )
+        assert (found.name if found is not None else None) == taken
+    assert told[1].startswith("not taking profile `diffrhythm2-cpu`: the project asks for `torch-directml`")
 
 
 @pytest.mark.parametrize(

@@ -484,3 +484,42 @@ def test_whether_an_override_holds_is_not_known_where_its_index_gave_no_answer()
         )
         assert finding.severity is severity
         assert ("is not known: index `amd` could not be reached, and no other has" in finding.message) is stand_in
+
+
+@pytest.mark.parametrize(
+    ("target", "file", "marker"),
+    [
+        ("macos/x86_64/3.12/cpu", "macosx_14_0_arm64", "sys_platform != 'darwin' or platform_machine != 'x86_64'"),
+        ("macos/arm64/3.12/mps", "manylinux_2_17_x86_64", "sys_platform != 'darwin'"),
+        ("linux/aarch64/3.12/cuda", "manylinux_2_17_x86_64", "platform_machine != 'aarch64'"),
+    ],
+)
+def test_the_marker_keeps_a_line_off_no_other_machines(target: str, file: str, marker: str) -> None:
+    asked = line("demo")
+    conflicts = (Conflict("C1", (asked,), Clash("demo", (ClashSide(asked),))),)
+    index = MemoryIndex({"demo": [f"demo-2.0-cp312-cp312-{file}.whl"]})
+    (finding,) = found("RES101", conflicts=conflicts, target=target_of(target), index=index)
+    assert finding.remedy
+    assert f"the marker `; {marker}`" in finding.remedy.summary
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_what_an_index_out_of_reach_has_is_told_by_what_is_known(reached: bool) -> None:
+    asked = line("torch==2.5.1")
+    clash = Clash("torch", (ClashSide(asked),), available=("2.15.0+cu132", "2.12.0+cu132"))
+
+    class Standing(MemoryIndex):
+        def page(self, name: str) -> ProjectPage:
+            page = super().page(name)
+            files = (replace(file, index="pytorch-cu132", stand_in=not reached) for file in page.files)
+            return replace(page, files=tuple(files))
+
+    index = Standing({"torch": ["torch-2.12.0-cp312-cp312-win_amd64.whl"]})
+    target = target_of("windows/x86_64/3.12/cuda")
+    (finding,) = found("RES101", conflicts=(Conflict("C1", (asked,), clash),), target=target, index=index)
+    assert finding.remedy
+    said = finding.remedy.summary
+    if reached:
+        assert said.startswith("its index has no `torch` 2.5.1; nearest to it is 2.12.0+cu132")
+    else:
+        assert said.startswith("index `pytorch-cu132` could not be reached; by what is known here it has no `torch`")

@@ -138,19 +138,22 @@ def recognise(
     *,
     called: str | None = None,
     prefer_os: OperatingSystem | None = None,
+    elsewhere: Collection[str] = (),
     profiles: Sequence[ListedProfile | Profile] | None = None,
 ) -> list[Match]:
     """Return the profiles that a project looks like, best first: by several marks, or by the project's own name.
 
     ``project_files`` are paths relative to the project root with forward slashes (or a function that lists them, asked
-    once); ``requirements`` are the names of projects it asks for; ``called`` is its own name. Profiles of one stack
+    once); ``requirements`` are the names of projects it asks for, ``elsewhere`` those of them that it asks for on other
+    systems alone, which mark a stack and choose no profile of it; ``called`` is its own name. Profiles of one stack
     match equally well: among equals that whose own packages the project asks for comes first, then those for
     ``prefer_os``, then by name. An equal ``score`` of the first two means that a person must choose.
     """
     files = list(project_files() if callable(project_files) else project_files)
     names: set[str] = {canonicalize_name(name) for name in requirements}
+    here = names - set(map(canonicalize_name, elsewhere))
     found = [
-        match
+        replace(match, asked_for=tuple(name for name in profile.required if name in here))
         for profile in profiles or catalogue()
         if (match := _match(profile, files, names, called or "") or _nested(profile, files)) is not None
     ]
@@ -169,7 +172,7 @@ def _match(profile: ListedProfile | Profile, files: Sequence[str], names: set[st
         said.append(f"has {_listed(marks)}")
     if packages:
         said.append(f"asks for {_listed(packages)}")
-    return Match(profile, score, " and ".join(said), tuple(name for name in profile.required if name in names))
+    return Match(profile, score, " and ".join(said))
 
 
 def _nested(profile: ListedProfile | Profile, files: Sequence[str]) -> Match | None:

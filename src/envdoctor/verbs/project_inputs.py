@@ -14,7 +14,8 @@ from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.fact import Facts
 from envdoctor.model.profile import ListedProfile, Profile, ProfileTarget
 from envdoctor.model.project import GroupChoice, Project
-from envdoctor.model.target import Arch, Backend, Target, TargetArch
+from envdoctor.model.requirement import may_hold
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch
 from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import Document
 from envdoctor.verbs.index_choice import IndexChoice, index_settings, index_urls, open_ports
@@ -193,11 +194,17 @@ def recognised_profile(
     """
     from envdoctor.profile.catalogue import catalogue, recognise
 
-    names = [requirement.name for requirement in project.requirements]
     listing = _listing(path) if path.is_dir() else ()
     every: list[ListedProfile | Profile] = [*further_profiles(settings, path), *catalogue()]
-    matches = recognise(listing, names, called=project.name, prefer_os=host_target().os, profiles=every)
     system = system_of(patient) if patient is not None else None
+    matches = recognise(
+        listing,
+        [requirement.name for requirement in project.requirements],
+        called=project.name,
+        prefer_os=host_target().os,
+        elsewhere=_asked_elsewhere(project, choice, system),
+        profiles=every,
+    )
     fitting = [match for match in matches if _fits(match.of.target, choice, system)]
     if not fitting:
         return None
@@ -217,6 +224,14 @@ def recognised_profile(
         return None
     tell(f"taking profile `{best.of.name}`: {best.reason}; `--profile` chooses another")
     return best.profile
+
+
+def _asked_elsewhere(project: Project, choice: TargetChoice, system: str | None) -> frozenset[str]:
+    """Return what the project asks for on other systems than the one that is meant, by its markers."""
+    known = OperatingSystem(system) if system in {item.value for item in OperatingSystem} else host_target().os
+    environment = replace(host_target(), os=choice.os or known).marker_environment()
+    here = {line.name for line in project.requirements if may_hold(line.marker, environment)}
+    return frozenset(line.name for line in project.requirements) - here
 
 
 def _card_against(target: ProfileTarget, facts: Facts) -> str:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.examination import Examination, line_of
+from envdoctor.diagnose.examination import Examination, line_of, silent
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.index_url import mirror_variable
@@ -72,10 +72,13 @@ def _find(examination: Examination, project: Project) -> Iterator[Finding]:
         if label is None or requirement.url or not may_hold(requirement.marker, environment):
             continue  # A direct reference says itself where it is.
         places = list(_places(examination, requirement))
+        verb = "can have" if silent(examination) else "has"
         message = f"`{requirement}` needs an extra index: builds labelled `+{label}` are not on the default index"
         yield RULE.finding(
             subject=requirement.name,
-            message=f"{message}; only {places[0]} has it" if places else f"{message}, and the project names no other",
+            message=f"{message}; only {places[0]} {verb} it"
+            if places
+            else f"{message}, and the project names no other",
             severity=Severity.INFO if places else Severity.WARNING,
             evidence=(Evidence(str(requirement), str(requirement.origin)),),
             remedy=_remedy(examination, requirement, label, known=bool(places)),

@@ -38,7 +38,7 @@ from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.project import IndexOptionKind, Project, ReadingProblemKind
-from envdoctor.model.target import Backend, Target
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
 _MOST = 3
@@ -178,7 +178,7 @@ def _remedy(
         have = f"only pre-releases of `{name}` agree with that, the newest is {before}"
         return Remedy(f"{have}: ask for it by name (`{name}=={before}`), as some installers would take it unasked")
     if files is None:
-        return Remedy(_another_version(conflict) or "choose a version, or a Python, for which there is a file")
+        return Remedy(_another_version(examination, conflict) or _LAST)
     near, asked = _nearest(name, files), span_in_words(files.asked)
     if files.reach.pythons:
         have = f"{pythons_in_words(files.reach.pythons)} has `{name}` {asked} on {_place(files.target)}"
@@ -191,7 +191,7 @@ def _remedy(
     where = in_words(files.reach.platforms) or "no platform at all"
     source = "a source distribution" if files.reach.source else "no source distribution"
     have = f"no Python helps: `{name}` {asked} has wheels for {where}, and {source}"
-    marker = f"keep the line off this target with the marker `; {_elsewhere(files.target)}`"
+    marker = f"keep the line off this target with the marker `; {_elsewhere(files)}`"
     own = marker if _is_own(conflict) else f"do without `{name}` on this target"
     if files.plain:
         own = f"take `{files.plain}` in its place on this target: it gives the same module, on the CPU"
@@ -211,7 +211,10 @@ def _newer_system(name: str, files: _Files, newer: tuple[int, int], near: str) -
     return f"{way}; else {other}" if other else way
 
 
-def _another_version(conflict: Conflict) -> str:
+_LAST = "choose a version, or a Python, for which there is a file"
+
+
+def _another_version(examination: Examination, conflict: Conflict) -> str:
     """Return the versions that the target has nearest to a pin which the index does not have; else empty."""
     name, clash = conflict.clash.package, conflict.clash
     pins = [clause.version for side in clash.sides for clause in side.requirement.specifier if clause.operator == "=="]
@@ -220,19 +223,35 @@ def _another_version(conflict: Conflict) -> str:
     pin, there = Version(pins[0]), sorted(map(Version, clash.available))
     near = [str(item) for item in ([v for v in there if v < pin][-1:] + [v for v in there if v > pin][:1])]
     verb = "is" if len(near) == 1 else "are"
-    return f"its index has no `{name}` {pin}; nearest to it {verb} {in_words(near)}, which this target can have"
+    lacks = f"its index has no `{name}` {pin}"
+    if closed := _closed(examination, name):
+        lacks = f"index `{closed}` could not be reached; by what is known here it has no `{name}` {pin}"
+    return f"{lacks}; nearest to it {verb} {in_words(near)}, which this target can have"
+
+
+def _closed(examination: Examination, name: str) -> str:
+    """Return the index of a project that could not be asked, so that tables tell what it has; empty where it could."""
+    try:
+        page = examination.index.page(canonicalize_name(name)) if examination.index is not None else None
+    except (IndexUnavailable, ProjectNotFound):
+        return ""
+    standing = next((file.index for file in page.files if file.stand_in), "") if page is not None else ""
+    return standing or (page.unread.index if page is not None and page.unread is not None else "")
 
 
 def _is_own(conflict: Conflict) -> bool:
     return conflict.clash.package == conflict.core[0].name and conflict.core[0].marker is None
 
 
-def _elsewhere(target: Target) -> str:
+def _elsewhere(files: _Files) -> str:
     """Return a marker that is true everywhere but on machines like the target's."""
-    environment = target.marker_environment()
-    linux = environment["sys_platform"] == "linux" and environment["platform_machine"] != "x86_64"
-    name = "platform_machine" if linux else "sys_platform"
-    return f"{name} != '{environment[name]}'"
+    environment, os = files.target.marker_environment(), files.target.os
+    system, machine = (f"{name} != '{environment[name]}'" for name in ("sys_platform", "platform_machine"))
+    if os is OperatingSystem.LINUX and files.target.arch is not Arch.X86_64:
+        return machine
+    # Where the same system has wheels for another processor, those machines keep the line.
+    others = any(name.lower().startswith(os.value) for name in files.reach.platforms)
+    return f"{system} or {machine}" if others else system
 
 
 def _evidence(conflict: Conflict, files: _Files | None) -> Iterator[Evidence]:
