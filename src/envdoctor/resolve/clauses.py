@@ -163,6 +163,8 @@ class Lessons:
 
     def __init__(self) -> None:
         self._clauses: dict[object, tuple[Clause, frozenset[Pair], frozenset[Demand]]] = {}
+        self.eager: dict[NormalizedName, None] = {}
+        """Projects that lost so many decisions, on the way to an answer, that they had to be decided before others."""
 
     def take(self, clauses: Iterable[Clause], relaxed: Relaxed) -> None:
         """Keep what a search learned under a relaxation."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -24,8 +24,6 @@ _LOOKAHEAD = (1, 2, 8, 32)
 """How many versions to fetch ahead when a project is decided for the first time, has moved on once, ..."""
 _AHEAD = ((12, 128), (8, 32), (4, 8))
 """Where a project has lost so many decisions, so many of its versions are looked at together."""
-_MUCH_BLAMED = 5
-"""A decision that so many versions were passed over for is taken back."""
 _EAGER_CONFLICTS = 4
 """A project that lost this many decisions is decided before others, as uv does."""
 
@@ -63,12 +61,14 @@ class PubGrub:
 
     def _solved(self, demands: Sequence[Demand], view: View, prefer: Mapping[str, int] | None) -> Outcome:
         lessons = self._lessons.setdefault(view.graph, Lessons())
-        provider = _Provider(view, prefer or {}, demands, lessons.under(demands, view.relaxed))
+        provider = _Provider(view, prefer or {}, demands, lessons)
         learned = _Learned()
         engine: Resolver[str, int] = Resolver(provider, learned, max_iterations=self._rounds, range_type=Positions)
         required = [RootRequirement(d.node, Positions(d.bits), d) for d in demands if not d.constraint]
         try:
-            return Solved(engine.solve(required).pins)
+            pins = engine.solve(required).pins
+            lessons.eager = {**provider.eager(), **lessons.eager}
+            return Solved(pins)
         except ResolutionLimitError:
             return GaveUp(f"no answer within its limit of {self._rounds:,} rounds")
         except ResolutionTerminatedError as error:
@@ -84,22 +84,21 @@ class PubGrub:
 class _Provider(BaseProvider[str, int]):
     """Answers the engine from a view of the graph."""
 
-    def __init__(
-        self, view: View, prefer: Mapping[str, int], demands: Sequence[Demand], known: Iterable[Clause]
-    ) -> None:
+    def __init__(self, view: View, prefer: Mapping[str, int], demands: Sequence[Demand], lessons: Lessons) -> None:
         self._view = view
         self._graph = view.graph
         self._prefer = prefer
+        known = lessons.under(demands, view.relaxed)
         self._pending = [*known, *(constraint_clause(demand) for demand in demands if demand.constraint)]
         self._ranges: Mapping[str, RangeProtocol[int]] = {}
         self._lowest: dict[str, tuple[int, int]] = {}
         """By node: the oldest version that was to be tried first, and how often there was an older one."""
-        self._order = {node: number for number, node in enumerate(dict.fromkeys(demand.package for demand in demands))}
+        found = dict.fromkeys((*lessons.eager, *(demand.package for demand in demands)))
+        self._order: dict[NormalizedName, int] = {node: number for number, node in enumerate(found)}
         self._dependencies: dict[tuple[str, int], dict[str, Positions]] = {}
         self._alike: dict[tuple[str, frozenset[tuple[str, int]]], int] = {}
         self._conflicts: Mapping[str, int] = {}
         self._passed_over: Counter[str] = Counter()
-        self._blamed: Counter[str] = Counter()
         self._barren = Barren(self._graph, self.get_dependencies)
         self._told: set[tuple[str, int]] = set()
         self._targets: list[str] = []
@@ -183,7 +182,7 @@ class _Provider(BaseProvider[str, int]):
             return True
         for node, positions in dependencies.items():
             if node in self._ranges and not bits_of(self._ranges[node]) & positions.bits:
-                if self._given.get(node, -1) & positions.bits and not self._passes_over(package, node):
+                if self._given.get(node, -1) & positions.bits and not self._passes_over(package):
                     self._tell_of_many(package, node)
                     return False
                 self._tell(package, position, node, positions)
@@ -193,7 +192,7 @@ class _Provider(BaseProvider[str, int]):
             return True
         return False
 
-    def _passes_over(self, package: str, node: str) -> bool:
+    def _passes_over(self, package: str) -> bool:
         """Return whether to pass over a version because of a decision, which may be undone, without a conflict.
 
         A conflict would throw away every decision since that one. After a few, conflicts are the way to learn that
@@ -202,14 +201,16 @@ class _Provider(BaseProvider[str, int]):
         if self._lost(package) + 1 >= _EAGER_CONFLICTS:
             return False
         self._passed_over[package] += 1
-        self._blamed[node] += 1
-        if self._blamed[node] % _MUCH_BLAMED == 0:
-            self._targets.append(node)
         return True
 
     def _lost(self, package: str) -> int:
         """Return how many decisions a node has lost, those counted that it was spared."""
         return self._conflicts.get(package, 0) + self._passed_over[package]
+
+    def eager(self) -> dict[NormalizedName, None]:
+        """Return the projects that lost so many decisions that they were decided before others."""
+        lost = {**self._conflicts, **self._passed_over}
+        return {base_name(node): None for node in lost if self._lost(node) >= _EAGER_CONFLICTS}
 
     def _tell(self, package: str, position: int, node: str, positions: Positions) -> None:
         self._told.add((package, position))
