@@ -11,9 +11,9 @@ from packaging.utils import NormalizedName
 
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import base_name, highest, positions_of
-from envdoctor.resolve.solver import ANY_OWNER, Demand
+from envdoctor.resolve.solver import ANY_OWNER, Demand, View
 
-__all__ = ["Barren", "Clause", "Lessons", "Positions", "bits_of", "constraint_clause", "proof_of"]
+__all__ = ["Asked", "Barren", "Clause", "Lessons", "Positions", "asked_by", "bits_of", "constraint_clause", "proof_of"]
 
 _FEW = 16
 """Where a demand leaves at most this many versions of a project, what each of them asks for is looked at, too."""
@@ -144,6 +144,30 @@ def bits_of(other: object) -> int:
     if not isinstance(other, Positions):
         raise TypeError(f"not a set of positions: {other!r}")
     return other.bits
+
+
+Asked: TypeAlias = tuple[Mapping[str, Positions], frozenset[tuple[str, int]]]
+"""What a version asks for by node, and the same as a value that versions can be compared by."""
+
+
+def asked_by(view: View, node: str, position: int) -> tuple[Asked, bool]:
+    """Return what a version asks for, several demands on one node as one; and whether nobody had asked before.
+
+    It is kept for all searches of the graph where nothing of it may be set aside.
+    """
+    name, graph = base_name(node), view.graph
+    plain = not any(owner in (name, ANY_OWNER) for owner, _ in view.relaxed)
+    known = graph.asked.get((node, position)) if plain else None
+    if known is not None:
+        return known, False
+    merged: dict[str, int] = {}
+    for edge in view.edges(node, position):
+        both = merged.get(edge.dependency, -1) & edge.bits
+        merged[edge.dependency] = both or graph.candidates(base_name(edge.dependency)).ghost
+    found = {node: Positions(bits) for node, bits in merged.items()}, frozenset(merged.items())
+    if plain:
+        graph.asked[node, position] = found
+    return found, True
 
 
 Clause: TypeAlias = Incompatibility[str, int]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
@@ -66,6 +67,8 @@ class DependencyGraph:
         """Versions without metadata."""
         self.made: dict[tuple[str, int], tuple[tuple[Requirement, bool], ...]] = {}
         """What ``resolution_builder`` made of the edges of versions."""
+        self.asked: dict[tuple[str, int], tuple[Any, frozenset[tuple[str, int]]]] = {}
+        """The same as the search engine takes it (see ``clauses``)."""
         written = (*manifest.requirements, *manifest.constraints, *(o.requirement for o in manifest.overrides))
         self._written: dict[NormalizedName, list[Requirement]] = {}
         for requirement in written:

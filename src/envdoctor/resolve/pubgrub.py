@@ -13,7 +13,17 @@ from nab_resolver.resolver import BaseProvider, Resolver, ResolverObserver
 from nab_resolver.types import Incompatibility, IncompatibilityCause, RangeProtocol, RootRequirement, Term
 from packaging.utils import NormalizedName
 
-from envdoctor.resolve.clauses import Barren, Clause, Lessons, Positions, bits_of, constraint_clause, proof_of
+from envdoctor.resolve.clauses import (
+    Asked,
+    Barren,
+    Clause,
+    Lessons,
+    Positions,
+    asked_by,
+    bits_of,
+    constraint_clause,
+    proof_of,
+)
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import base_name, highest, positions_of
 from envdoctor.resolve.solver import Demand, GaveUp, Outcome, Solved, Unsolvable, View
@@ -95,7 +105,7 @@ class _Provider(BaseProvider[str, int]):
         """By node: the oldest version that was to be tried first, and how often there was an older one."""
         found = dict.fromkeys((*lessons.eager, *(demand.package for demand in demands)))
         self._order: dict[NormalizedName, int] = {node: number for number, node in enumerate(found)}
-        self._dependencies: dict[tuple[str, int], dict[str, Positions]] = {}
+        self._dependencies: dict[tuple[str, int], Asked] = {}
         self._alike: dict[tuple[str, frozenset[tuple[str, int]]], int] = {}
         self._conflicts: Mapping[str, int] = {}
         self._passed_over: Counter[str] = Counter()
@@ -266,23 +276,17 @@ class _Provider(BaseProvider[str, int]):
         found = self._dependencies.get(key)
         if found is None:
             found = self._dependencies[key] = self._demands(package, version)
-            signature = frozenset((node, positions.bits) for node, positions in found.items())
-            self._alike[package, signature] = self._alike.get((package, signature), 0) | 1 << version
-        return found
+        return found[0]
 
-    def _demands(self, package: str, version: int) -> dict[str, Positions]:
-        merged: dict[str, int] = {}
-        for edge in self._view.edges(package, version):
-            self._order.setdefault(base_name(edge.dependency), len(self._order))
-            known = merged.get(edge.dependency)
-            if known is None:
-                merged[edge.dependency] = edge.bits
-            else:
-                both = known & edge.bits
-                merged[edge.dependency] = both or self._graph.candidates(base_name(edge.dependency)).ghost
-        for node, bits in merged.items():
-            self._graph.prefetch(base_name(node), bits & self._given.get(node, -1))
-        return {node: Positions(bits) for node, bits in merged.items()}
+    def _demands(self, package: str, version: int) -> Asked:
+        found, is_new = asked_by(self._view, package, version)
+        for node in found[0]:
+            self._order.setdefault(base_name(node), len(self._order))
+        if is_new:
+            for node, positions in found[0].items():
+                self._graph.prefetch(base_name(node), positions.bits & self._given.get(node, -1))
+        self._alike[package, found[1]] = self._alike.get((package, found[1]), 0) | 1 << version
+        return found
 
     def prioritize(
         self,
@@ -314,10 +318,7 @@ class _Provider(BaseProvider[str, int]):
     def widen_decision(self, package: str, version: int) -> Positions | None:
         """Speak for every version seen so far that makes the same demands."""
         found = self._dependencies.get((package, version))
-        if found is None:
-            return None
-        signature = frozenset((node, positions.bits) for node, positions in found.items())
-        return Positions(self._alike[package, signature])
+        return None if found is None else Positions(self._alike[package, found[1]])
 
     def consume_pending_clauses(self) -> list[Incompatibility[str, int]]:
         """Hand over what is told: at first what is known from other searches, and the constraints."""
