@@ -42,8 +42,8 @@ class Barren:
         key = (package, position)
         if key not in self._narrow:
             self._narrow[key] = tuple(node for node, found in demands.items() if found.bits.bit_count() <= _FEW)
-        known = [node for node in demands if node in self._known] if self._known else []
-        for node in dict.fromkeys((*self._narrow[key], *known)):
+        known = [] if self._known.keys().isdisjoint(demands) else [node for node in demands if node in self._known]
+        for node in dict.fromkeys((*self._narrow[key], *known)) if known else self._narrow[key]:
             left = demands[node].bits & self._graph.candidates(base_name(node)).all & ~self._known.get(node, 0)
             if left and (node, highest(left)) in self._looked_into:
                 continue  # The newest is none.

@@ -168,6 +168,8 @@ def _holders(graph: DependencyGraph, package: ResolvedPackage, offer: Offer) -> 
     """Return the projects that keep another from its newest version: by demands on it, or by its own on them."""
     position = graph.newest(package.name)
     newest = graph.candidates(package.name).versions[position]
+    if package.version == newest and not offer.unmet:
+        return set()
     found = {
         maker for demand in package.wanted_by if (maker := demand.asked_by) is not None and not demand.admits(newest)
     }
