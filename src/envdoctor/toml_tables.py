@@ -124,7 +124,7 @@ class Table:
 
     def fault(self, key: str, message: str) -> None:
         """Note a fault of one key."""
-        self.faults.add(f"{self.path}.{key}" if key else self.path, message)
+        self.faults.add(self._path_of(key), message)
 
     def has(self, key: str) -> bool:
         """Return whether the key is there."""
@@ -134,6 +134,14 @@ class Table:
         """Return the raw value, None where there is none."""
         self._taken[key] = None
         return self.data.get(key)
+
+    def tables(self, key: str) -> tuple[Table, ...]:
+        """Return the tables of a list, none where there is none."""
+        value = self.take(key)
+        if value is not None and not isinstance(value, list):
+            self.fault(key, "must be a list of tables")
+            return ()
+        return tuple(Table(data, f"{self._path_of(key)}[{at}]", self.faults) for at, data in enumerate(value or ()))
 
     def text(self, key: str, default: str = "", *, required: bool = False) -> str:
         """Return a string."""
@@ -235,6 +243,10 @@ class Table:
             if key not in self._taken:
                 known = f"; known keys: {', '.join(self._taken)}"
                 self.fault(key, f"unknown key{did_you_mean(key, self._taken) or known}")
+
+    def _path_of(self, key: str) -> str:
+        """Return the path of a key; a document's own table has none."""
+        return f"{self.path}.{key}" if self.path and key else self.path or key
 
 
 def _may_not_end(pattern: str) -> bool:

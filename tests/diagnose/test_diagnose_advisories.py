@@ -221,6 +221,25 @@ def test_faults_of_what_tells_the_same_have_a_key_path(tmp_path: Path) -> None:
     assert "telling.toml:14: `advisory[0].told_by[2].rule`: is missing" in faults
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("told_by = [", "cases = 3\ntold_by = [", "`advisory[0].cases`: unknown key"),
+        ('remedy = { summary = "s" }', 'remedy = { summary = "s", cases = 3 }', "remedy.cases`: must be a list"),
+        ("told_by = [", "symptom_cases = 3\ntold_by = [", "`advisory[0].symptom_cases`: must be a list of tables"),
+        ('when = { package = "a" }', "when = { packages = 3 }", "`advisory[0].when.packages`: must be a list of pairs"),
+        ("[[advisory]]", "table = 3\n[[advisory]]", "`table`: must be a list of tables"),
+        ("[[advisory]]", "project = [3]\n[[advisory]]", "`project[0]`: must be a table"),
+        ("[[advisory]]", "[advisory]", "`advisory`: must be a list of tables"),
+    ],
+)
+def test_what_is_no_list_where_one_belongs_is_a_fault(tmp_path: Path, old: str, new: str, said: str) -> None:
+    (tmp_path / "telling.toml").write_text(TELLING.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InvalidAdvisories) as caught:
+        read_advisories(tmp_path)
+    assert said in "\n".join(caught.value.faults)
+
+
 def test_every_rule_that_tells_the_same_as_an_advisory_is_one() -> None:
     named = {item.rule for advisory in ADVISORIES for item in advisory.told_by}
     assert {"RES103", "HOST002"} <= named

@@ -117,11 +117,7 @@ def read_cases(path: Path) -> tuple[Case, ...]:
         raise UsageError(f"{path}:{error.line}: {error.reason}") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from error
-    rows = document.data.get("case", [])
-    if not isinstance(rows, list):
-        document.faults.add("case", "must be a list of tables, `[[case]]`")
-        rows = []
-    cases = tuple(_case(Table(data, f"case[{at}]", document.faults)) for at, data in enumerate(rows))
+    cases = tuple(map(_case, document.table().tables("case")))
     for at, case in enumerate(cases):
         if case.name and case.name in {earlier.name for earlier in cases[:at]}:
             document.faults.add(f"case[{at}].name", f"another case is called `{case.name}`")

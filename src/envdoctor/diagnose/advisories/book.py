@@ -33,9 +33,8 @@ _Found = list[tuple[Document, str, Advisory]]
 def _read(documents: Iterable[Document], words: Vocabulary) -> _Found:
     found: _Found = []
     for document in documents:
-        for at, data in enumerate(document.data.get("advisory", [])):
-            path = f"advisory[{at}]"
-            found.append((document, path, read_advisory(data, path, document.faults, words)))
+        for row in document.table().tables("advisory"):
+            found.append((document, row.path, read_advisory(row, words)))
     return found
 
 

@@ -94,7 +94,10 @@ def _package(row: Table) -> Atom:
 def _packages(row: Table) -> Atom:
     """Read ``{ packages = [["librosa", "<=0.10.1"], ...] }``: true where one is there; it names all that are."""
     pairs: list[tuple[str, str]] = []
-    for at, pair in enumerate(row.take("packages") or ()):
+    listed = row.take("packages")
+    if not isinstance(listed, list) or not listed:
+        row.fault("packages", "must be a list of pairs, each a name and a specifier")
+    for at, pair in enumerate(listed if isinstance(listed, list) else ()):
         if not isinstance(pair, list) or len(pair) != 2:
             row.fault(f"packages[{at}]", "must be a name and a specifier")
             continue

@@ -108,8 +108,7 @@ def _remedies(row: Table, words: Vocabulary) -> tuple[Remedy, tuple[Requirement,
     if any(PLACEHOLDER.search(text) for text in (general.summary, *map(str, general.commands))):
         row.fault("summary", "has a placeholder; put it into `cases`, since a log shows no versions")
     cases: list[RemedyCase] = []
-    for at, data in enumerate(row.take("cases") or ()):
-        case = Table(data, f"{row.path}.cases[{at}]", row.faults)
+    for case in row.tables("cases"):
         when = _predicate(case.take("when"), f"{case.path}.when", row.faults, words) if case.has("when") else None
         remedy, wanted = _remedy(case), _asks(case)
         _known_tables(case, (remedy.summary, *map(str, remedy.commands)), words)
@@ -137,12 +136,7 @@ def _examples(row: Table) -> tuple[AdvisoryExample, ...]:
 
 
 def _tellings(row: Table) -> Iterator[Telling]:
-    value = row.take("told_by")
-    if value is not None and not isinstance(value, list):
-        row.fault("told_by", "must be a list of tables")
-        return
-    for at, data in enumerate(value or ()):
-        entry = Table(data, f"{row.path}.told_by[{at}]", row.faults)
+    for entry in row.tables("told_by"):
         code = entry.text("rule", required=True)
         if code and not _RULE.fullmatch(code):
             entry.fault("rule", f"`{code}` is not the code of a rule, such as RES103")
@@ -166,8 +160,7 @@ def _symptoms(row: Table) -> tuple[str, ...]:
 
 
 def _symptom_cases(row: Table, words: Vocabulary) -> Iterator[SymptomCase]:
-    for at, data in enumerate(row.take("symptom_cases") or ()):
-        case = Table(data, f"{row.path}.symptom_cases[{at}]", row.faults)
+    for case in row.tables("symptom_cases"):
         when = _predicate(case.take("when"), f"{case.path}.when", row.faults, words)
         yield SymptomCase(when, Severity(case.choice("severity", _SEVERITIES)), case.text("cause"))
         case.done()
@@ -195,9 +188,9 @@ def _seen(row: Table) -> tuple[str, ...]:
     return found
 
 
-def read_advisory(data: object, path: str, faults: Faults, words: Vocabulary) -> Advisory:
-    """Read the advisory at ``path`` of a file; what is wrong with it goes into ``faults``."""
-    row = Table(data, path, faults)
+def read_advisory(row: Table, words: Vocabulary) -> Advisory:
+    """Read an advisory; what is wrong with it goes into the faults of its file."""
+    path, faults = row.path, row.faults
     code = row.text("code", required=True)
     if code and not _CODE.fullmatch(code):
         row.fault("code", "must be ADV and three digits")

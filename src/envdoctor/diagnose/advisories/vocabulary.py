@@ -10,7 +10,7 @@ from envdoctor.diagnose.advisories.predicate import read_table
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import advisories_folder, couplings
-from envdoctor.toml_tables import Document, Faults, Table
+from envdoctor.toml_tables import Document, Faults
 
 __all__ = ["InvalidAdvisories", "Vocabulary", "part_of", "shipped", "shipped_tables", "vocabulary"]
 
@@ -39,17 +39,16 @@ def vocabulary(documents: Iterable[Document]) -> Vocabulary:
     tables = {table.name: table for table in couplings()}
     projects: dict[str, tuple[str, ...]] = {}
     for document in documents:
-        faults = document.faults
-        for at, data in enumerate(document.data.get("table", [])):
-            table = read_table(Table(data, f"table[{at}]", faults))
+        top = document.table()
+        for row in top.tables("table"):
+            table = read_table(row)
             if table and tables.setdefault(table.name, table) is not table:
-                faults.add(f"table[{at}].name", f"`{table.name}` is there twice")
-        for at, data in enumerate(document.data.get("project", [])):
-            row = Table(data, f"project[{at}]", faults)
+                row.fault("name", f"`{table.name}` is there twice")
+        for row in top.tables("project"):
             projects[row.text("name", required=True)] = row.texts("recognise", required=True)
             row.done()
         for key in document.data.keys() - {"table", "project", "advisory"}:
-            faults.add(key, "unknown key")
+            document.faults.add(key, "unknown key")
     return Vocabulary(tables, projects)
 
 
