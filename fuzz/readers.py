@@ -94,7 +94,7 @@ def _own_files() -> Iterator[Reader]:
     parse = as_text(lambda text: parse_profile(text, "own.toml"))
     yield Reader("profile", parse, profiles, (ProfileError,))
     yield Reader("cases", as_file(read_cases, "own.cases.toml"), seeds("cases"), (UsageError,))
-    others = as_file(lambda path: read_further([path]), "own.toml")
+    others = as_file(lambda path: read_further([(path, path.name)]), "own.toml")
     theirs = tuple(text.replace(b'code = "ADV0', b'code = "ADV9') for text in advisories)
     yield Reader("advisories of others", others, theirs, (InvalidAdvisories,))
     yield Reader("profile file", as_file(lambda path: validate([str(path)]), "own.toml"), profiles)
