@@ -14,9 +14,10 @@ from packaging.version import Version
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import KNOWN_PYTHONS, can_use
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.finding import in_words
 from envdoctor.model.target import OperatingSystem, Target
 
-__all__ = ["LEVELS", "Reach", "in_words", "pythons_in_words", "reach_of", "span_in_words"]
+__all__ = ["LEVELS", "Reach", "pythons_in_words", "reach_of", "span_in_words"]
 
 _SYSTEMS = (("win", "Windows"), ("macosx", "macOS"), ("manylinux", "Linux"), ("musllinux", "Linux (musl)"))
 _MACHINES = (
@@ -111,10 +112,3 @@ def span_in_words(versions: Sequence[Version]) -> str:
     """Return ``0.8.1 to 0.9.1``, or the one version, without build labels; oldest first."""
     names = list(dict.fromkeys(item.public for item in versions))
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-
-
-def in_words(names: Sequence[str]) -> str:
-    """Return ``a``, ``a and b`` or ``a, b and c``."""
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"

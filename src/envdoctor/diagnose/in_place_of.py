@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import Examination, card_architectures
-from envdoctor.diagnose.file_reach import LEVELS, in_words, pythons_in_words, reach_of
+from envdoctor.diagnose.file_reach import LEVELS, pythons_in_words, reach_of
 from envdoctor.diagnose.module_owners import family_of, one_to_keep
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.compatibility import can_use
+from envdoctor.model.finding import in_words
 from envdoctor.model.target import Backend, OperatingSystem, Target
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.shipped import data_file

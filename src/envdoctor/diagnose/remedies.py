@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.diagnose.file_reach import in_words
 from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
-from envdoctor.model.finding import Applicability, Remedy
+from envdoctor.model.finding import Applicability, Remedy, in_words
 from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import couplings, torch_labels
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from envdoctor.model.unknown import SubjectKind, Unknown
 if TYPE_CHECKING:
     from envdoctor.model.origin import FileOrigin
 
-__all__ = ["Applicability", "Command", "Evidence", "Finding", "Look", "Remedy", "Severity", "Waiver"]
+__all__ = ["Applicability", "Command", "Evidence", "Finding", "Look", "Remedy", "Severity", "Waiver", "in_words"]
 
 
 class Severity(enum.Enum):
@@ -131,3 +132,10 @@ class Finding:
     def waive(self, waiver: Waiver) -> Finding:
         """Return this finding marked as accepted."""
         return replace(self, waived=waiver)
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Return ``a``, ``a and b`` or ``a, b and c``, as a sentence has them."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

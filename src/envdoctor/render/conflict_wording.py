@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.conflict import Clash, ClashSide, Conflict
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.finding import in_words
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
-from envdoctor.render.wording import joined, restated, waiver_of
+from envdoctor.render.wording import restated, waiver_of
 
 __all__ = [
     "accepted_text",
@@ -75,7 +76,7 @@ def resolves_text(report: Report, repair: Repair) -> str:
         return ""
     if len(repair.resolves) > 2 and len(repair.resolves) == len(report.conflicts):
         return f"resolves all {len(report.conflicts)} conflicts"
-    return f"resolves {joined(repair.resolves)}"
+    return f"resolves {in_words(repair.resolves)}"
 
 
 def source_text(report: Report, repair: Repair) -> str:
@@ -121,7 +122,7 @@ def explanation_of(conflict: Conflict) -> Iterator[str]:
     bounds = list(dict.fromkeys(str(side.requirement.specifier) for side in clash.sides if side.requirement.specifier))
     # Other versions of what demands may demand something else, and only one demand is quoted.
     if len(bounds) > 1 and not bystanders(conflict) and all(len(s.versions_considered) < 2 for s in clash.sides):
-        yield f"no version of {clash.package} that this target can have meets {joined(bounds)}"
+        yield f"no version of {clash.package} that this target can have meets {in_words(bounds)}"
     if conflict.python:
         yield f"on Python {conflict.python} they can be installed together"
     if len(conflict.core) > 1:
@@ -129,7 +130,7 @@ def explanation_of(conflict: Conflict) -> Iterator[str]:
         for item in conflict.core:
             left = [side.requirement for side in clash.sides if chain(conflict, side)[0] != str(item)]
             told = list(dict.fromkeys(f"{clash.package}{one.specifier}" for one in left if one.specifier))
-            yield f"- without {placed(item)}{f', {joined(told)} is asked for' if told else ''}"
+            yield f"- without {placed(item)}{f', {in_words(told)} is asked for' if told else ''}"
 
 
 def rejection_lines(clash: Clash) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.finding import Finding, Severity, Waiver
+from envdoctor.model.finding import Finding, Severity, Waiver, in_words
 from envdoctor.model.kernel import KernelResult
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.report import Report
@@ -15,7 +15,7 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.render.conflict_wording import bystanders, chain, placed, rejection_lines, remedy_text
 from envdoctor.render.untrusted import one_line
-from envdoctor.render.wording import count, joined, restated, versions
+from envdoctor.render.wording import count, restated, versions
 
 __all__ = ["Entry", "entries", "repository_path"]
 
@@ -66,7 +66,7 @@ def entries(report: Report) -> list[Entry]:
 
 def _of_conflict(report: Report, conflict: Conflict) -> Entry:
     finding = restated(report, conflict)
-    members = joined([placed(item) for item in conflict.core])
+    members = in_words([placed(item) for item in conflict.core])
     clash = conflict.clash
     several = f"cannot be installed together: they need different versions of {clash.package}"
     verb = several if len(conflict.core) > 1 else "cannot be installed on the target"
@@ -74,7 +74,7 @@ def _of_conflict(report: Report, conflict: Conflict) -> Entry:
     where = f"environment `{environment}`: " if environment else ""
     chains = [" > ".join(chain(conflict, side)) for side in clash.sides]
     others = bystanders(conflict) if len(conflict.core) > 1 else []
-    chains += [f"{joined(others)} leaves no other version"] if others else []
+    chains += [f"{in_words(others)} leaves no other version"] if others else []
     available = f"this target can have {clash.package} {versions(clash.available[::-1])}" if clash.available else ""
     in_files = [item for item in conflict.core if isinstance(item.origin, FileOrigin)]
     location = in_files[0].origin if in_files else None
@@ -104,7 +104,7 @@ def _repairs(report: Report, conflict: Conflict) -> str:
     offered = [item for item in report.repairs if conflict.id in item.resolves]
     if not offered:
         return remedy_text(report, conflict)
-    ways = [joined(list(dict.fromkeys(str(override.requirement) for override in item.overrides))) for item in offered]
+    ways = [in_words(list(dict.fromkeys(str(override.requirement) for override in item.overrides))) for item in offered]
     more = f"; or {count(len(ways) - _SHOWN_WAYS, 'other repair')}" if len(ways) > _SHOWN_WAYS else ""
     return f"replace by {'; or by '.join(ways[:_SHOWN_WAYS])}{more}"
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from envdoctor.model.conflict import ClashSide, Conflict
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.finding import in_words
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.repair import FileChange, Repair
 from envdoctor.model.report import Report
@@ -26,7 +27,7 @@ from envdoctor.render.conflict_wording import (
 from envdoctor.render.html_parts import code, listing, section, text_of
 from envdoctor.render.untrusted import one_line, shown
 from envdoctor.render.wording import count as counted
-from envdoctor.render.wording import joined, versions
+from envdoctor.render.wording import versions
 
 __all__ = ["conflicts_section", "repairs_section"]
 
@@ -148,7 +149,7 @@ def _conflict(report: Report, conflict: Conflict) -> str:
     elif lead:
         tree = f"<p>{lead}:</p>{tree}"
     others = [] if alone else bystanders(conflict)
-    reasons = [f"{joined([code(item) for item in others])} leaves no other version"] if others else []
+    reasons = [f"{in_words([code(item) for item in others])} leaves no other version"] if others else []
     reasons += [text_of(reason) for reason in rejection_lines(clash)]
     if clash.available:
         reasons.append(f"this target can have {code(clash.package)} {text_of(versions(clash.available[::-1]))}")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from envdoctor.model.conflict import Conflict
-from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.finding import Finding, Severity, in_words
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions
 from envdoctor.render.conflict_wording import (
@@ -24,7 +24,6 @@ from envdoctor.render.wording import (
     evidence_text,
     fact_text,
     headline,
-    joined,
     judged,
     milliseconds,
     other_findings,
@@ -116,7 +115,7 @@ def _conflicts(report: Report) -> list[str]:
 
 
 def _conflict(report: Report, conflict: Conflict) -> str:
-    members = joined([f"{_code(str(item))} ({_text(str(item.origin))})" for item in conflict.core])
+    members = in_words([f"{_code(str(item))} ({_text(str(item.origin))})" for item in conflict.core])
     several = f"cannot be installed together: they need different versions of {_code(conflict.clash.package)}"
     verb = several if len(conflict.core) > 1 else "cannot be installed on the target"
     lines = [f"- **{_escape(conflict.id)}** {members} {verb}"]
@@ -125,7 +124,7 @@ def _conflict(report: Report, conflict: Conflict) -> str:
     steps = [chain(conflict, side) for side in conflict.clash.sides]
     lines += [f"  - {' → '.join(_text(step) for step in way)}" for way in steps if len(way) > 1]
     others = bystanders(conflict) if len(conflict.core) > 1 else []
-    lines += [f"  - {joined([_code(item) for item in others])} leaves no other version"] if others else []
+    lines += [f"  - {in_words([_code(item) for item in others])} leaves no other version"] if others else []
     lines += [f"  - {_text(reason)}" for reason in rejection_lines(conflict.clash)]
     if conflict.clash.available:
         package, available = conflict.clash.package, versions(conflict.clash.available[::-1])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.model.fact import Fact, FactState
-from envdoctor.model.finding import Evidence, Finding, Severity, Waiver
+from envdoctor.model.finding import Evidence, Finding, Severity, Waiver, in_words
 from envdoctor.model.project import FileLeftOut, LeftOut
 from envdoctor.render.reasons import reason
 
@@ -24,7 +24,6 @@ __all__ = [
     "fact_text",
     "headline",
     "holds",
-    "joined",
     "judged",
     "milliseconds",
     "other_findings",
@@ -143,7 +142,7 @@ def headline(report: Report) -> str:
     open_ones = len(report.conflicts) - len(accepted)
     parts = [count(open_ones, "conflict")] if open_ones else []
     if accepted:
-        by = joined(list(dict.fromkeys(waiver.source for waiver in accepted)))
+        by = in_words(list(dict.fromkeys(waiver.source for waiver in accepted)))
         parts.append(f"{count(len(accepted), 'conflict')} accepted by {by}")
     tally = dict.fromkeys(Severity, 0)
     for finding in other_findings(report):
@@ -291,8 +290,3 @@ def error_text(result: KernelResult) -> str:
 def evidence_text(item: Evidence) -> str:
     """Return one sign with the place it was seen."""
     return f"{item.where}: {item.what}" if item.where else item.what
-
-
-def joined(items: Sequence[str]) -> str:
-    """Return items with commas, and `and` before the last."""
-    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)

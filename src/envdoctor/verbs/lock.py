@@ -10,13 +10,13 @@ from packaging.pylock import Pylock
 
 from envdoctor import __version__
 from envdoctor.adapters.index.archive_bytes import digest_of_local, local_path
-from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.host_needs import card_against
 from envdoctor.lock.lock_refusals import amiss, left_open, nothing_there, with_hashes
 from envdoctor.lock.locked_files import path_from, with_local_hashes
 from envdoctor.lock.pylock_reader import holds, locked_project, unchanged
 from envdoctor.lock.pylock_writer import build_pylock, constraints_text, demands_told_apart, lock_text, overrides_text
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.finding import in_words
 from envdoctor.model.override import Override
 from envdoctor.model.project import ReadingProblem
 from envdoctor.model.refusal import Refusal, RefusalKind

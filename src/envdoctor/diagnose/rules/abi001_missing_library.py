@@ -31,11 +31,10 @@ from fnmatch import fnmatch
 
 from envdoctor.diagnose.binary_links import Links, cuda_library, is_torch_library, links_of, owner, short_path
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.nvidia_packages import cuda_major_of, nvidia_package
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.binary import Binary, BinaryInventory
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.target import Backend
 
 # Binaries that their packages do without, or of which they load the one that fits: nothing to say.

@@ -25,13 +25,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.module_owners import SAME_PACKAGE, family_of, one_to_keep, rivals, what_to_keep
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
-from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity, in_words
 
 _CODE = (".py", ".pyi", ".so", ".pyd", ".dll", ".dylib")
 _HARMLESS = re.compile(

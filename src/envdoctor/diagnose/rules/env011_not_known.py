@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import InstalledEnvironment, ProblemKind
-from envdoctor.model.finding import Finding, Remedy, Severity
+from envdoctor.model.finding import Finding, Remedy, Severity, in_words
 from envdoctor.model.unknown import SubjectKind
 
 _NOT_TOLD = (ProblemKind.REQUIREMENTS_NOT_TOLD, ProblemKind.NOT_TOLD)

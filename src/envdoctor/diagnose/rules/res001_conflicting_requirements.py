@@ -29,11 +29,10 @@ from collections.abc import Iterator
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination, line_of
-from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
 from envdoctor.model.conflict import ClashSide, Conflict
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair

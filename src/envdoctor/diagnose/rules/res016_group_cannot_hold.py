@@ -29,10 +29,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdoctor.diagnose.examination import Examination, line_of
-from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.conflict import ClashSide, Conflict, GroupOutcome
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import GroupKind, GroupName, Requirement
 from envdoctor.model.unknown import SubjectKind

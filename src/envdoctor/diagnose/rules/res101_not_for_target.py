@@ -29,14 +29,14 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.examination import Examination, line_of
-from envdoctor.diagnose.file_reach import LEVELS, Reach, in_words, pythons_in_words, reach_of, span_in_words
+from envdoctor.diagnose.file_reach import LEVELS, Reach, pythons_in_words, reach_of, span_in_words
 from envdoctor.diagnose.module_owners import family_of, meant_by, one_to_keep
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.compatibility import admits, can_use
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.project import IndexOptionKind, Project, ReadingProblemKind
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound

@@ -35,13 +35,13 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination, chain_to
-from envdoctor.diagnose.file_reach import in_words, pythons_in_words, reach_of
+from envdoctor.diagnose.file_reach import pythons_in_words, reach_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import BuildNeed, shipped_wheel_facts
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, ProjectPage
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.finding import Evidence, Finding, Look, Remedy, Severity
+from envdoctor.model.finding import Evidence, Finding, Look, Remedy, Severity, in_words
 from envdoctor.model.origin import DistributionOrigin, FileOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement, may_hold
 from envdoctor.model.target import OperatingSystem, Target

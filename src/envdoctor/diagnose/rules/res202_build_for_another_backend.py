@@ -35,7 +35,6 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import card_architectures, chain_to, silent
-from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.in_place_of import in_place_of
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
@@ -45,7 +44,7 @@ from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.index_url import label_of
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty

@@ -34,14 +34,13 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.file_reach import in_words
 from envdoctor.diagnose.host_needs import speaks_of_target
 from envdoctor.diagnose.nvidia_packages import nvidia_package
 from envdoctor.diagnose.package_view import PackageView, Scene
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.compatibility import can_use
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.requirement import holds
 from envdoctor.model.target import Arch, Backend, Target
 from envdoctor.model.version_table import VersionTable, contains

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from envdoctor.model.conflict import Clash, Conflict
+from envdoctor.model.finding import in_words
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.render.conflict_wording import (
@@ -19,7 +20,7 @@ from envdoctor.render.conflict_wording import (
     truncation_text,
 )
 from envdoctor.render.human.console import Page
-from envdoctor.render.wording import count, joined, versions
+from envdoctor.render.wording import count, versions
 
 __all__ = ["write_conflicts", "write_repairs"]
 
@@ -40,7 +41,7 @@ def write_conflicts(page: Page, report: Report) -> None:
         page.line(f"{count(len(folded), 'more conflict')}, in short; --verbose shows the chains")
     for conflict in folded:
         page.line(
-            (conflict.id, "strong"), f" {joined([placed(item) for item in conflict.core])}", first="  ", rest="     "
+            (conflict.id, "strong"), f" {in_words([placed(item) for item in conflict.core])}", first="  ", rest="     "
         )
     if report.conflicts_truncated:
         page.blank()
@@ -64,7 +65,7 @@ def _write_conflict(page: Page, report: Report, conflict: Conflict) -> None:
         )
     others = bystanders(conflict)
     if others and not alone:
-        page.line(f"and {joined(others)} {'leaves' if len(others) == 1 else 'leave'} no other version", first="  ")
+        page.line(f"and {in_words(others)} {'leaves' if len(others) == 1 else 'leave'} no other version", first="  ")
     _write_availability(page, conflict.clash, whole=_is_told_whole(page, report))
     if report.command == "explain":
         for text in explanation_of(conflict):
