@@ -66,7 +66,7 @@ class DependencyGraph:
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
         """Versions without metadata."""
         self.made: dict[tuple[str, int], tuple[tuple[Requirement, bool], ...]] = {}
-        """What ``resolution_builder`` made of the edges of versions."""
+        """What ``resolver`` made of the edges of versions."""
         self.asked: dict[tuple[str, int], tuple[Any, frozenset[tuple[str, int]]]] = {}
         """The same as the search engine takes it (see ``clauses``)."""
         written = (*manifest.requirements, *manifest.constraints, *(o.requirement for o in manifest.overrides))
