@@ -295,6 +295,14 @@ def test_a_log_of_another_card_than_was_given_is_told(log: str, facts: dict[str,
     assert all(item.evidence[0].where == "log line 1" for item in found)
 
 
+def test_the_line_that_names_another_card_is_quoted_where_a_start_message_names_it() -> None:
+    log = "starting\nDevice: cuda:0 NVIDIA GeForce RTX 5090 : native\n"
+    given = examination_of({"log": log, "facts": {"gpu[0].compute_capability": "8.6"}})
+    (found,) = (item for item in examine(given) if item.rule == "LOG004")
+    assert found.evidence[0].what == "Device: cuda:0 NVIDIA GeForce RTX 5090 : native"
+    assert found.evidence[0].where == "log line 2"
+
+
 def test_a_log_of_another_system_and_python_than_were_given_is_told_and_of_what_was_assumed_nothing() -> None:
     log = 'File "C:\\Users\\me\\Python310\\lib\\x.py"\nOSError: [WinError 126] The specified module could not be found'
     given = examination_of({"log": log, "target": "linux/x86_64/3.11/cuda"})

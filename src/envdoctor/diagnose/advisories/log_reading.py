@@ -98,7 +98,7 @@ def told_of_machine(text: str) -> dict[str, tuple[str, Evidence]]:
     """Return what a log tells of the machine that it is from, with the line: ``gpu``, ``os`` and ``python``."""
     system, python, card = _system(text), _python(text), _card(text)
     told = (
-        ("gpu", card, _CARD),
+        ("gpu", card, _CARD if _CARD.search(text) else _CARD_NAME),
         ("os", system.value if system else None, _SYSTEMS[system] if system else _CARD),
         ("python", f"{python[0]}.{python[1]}" if python else None, _PYTHON),
     )
