@@ -187,9 +187,9 @@ def write_repair(root: Path, made: ProjectRepair, project: Project, again: Calla
 
     Raises UsageError.
     """
+    from envdoctor.adapters.apply.executor import write_project_files
     from envdoctor.adapters.apply.holding import Busy
     from envdoctor.adapters.apply.paths import PathEscape
-    from envdoctor.adapters.apply.project_files import write_project_files
 
     files = {change.path: change.after.encode("utf-8") for change in made.changes}
     summary = tuple(f"repair {made.repair.id}: change {path}" for path in files)

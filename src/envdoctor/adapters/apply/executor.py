@@ -1,21 +1,23 @@
-"""Carrying out a plan: each step in the journal before it happens, and all of it taken back where one fails."""
+"""Carrying out a plan, or writing a project's files: in the journal before it happens, taken back where it fails."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from envdoctor.adapters.apply.downloads import Fetch, WrongFile
 from envdoctor.adapters.apply.durable import deferred, shielded
 from envdoctor.adapters.apply.file_steps import FileSteps, NotAsExpected
-from envdoctor.adapters.apply.holding import Held
+from envdoctor.adapters.apply.holding import Held, hold_environment
 from envdoctor.adapters.apply.installer_child import ChildFailed
 from envdoctor.adapters.apply.installers import Installer
-from envdoctor.adapters.apply.journal import Journal, read_journal
+from envdoctor.adapters.apply.journal import Journal, own_folder, read_journal
 from envdoctor.adapters.apply.package_steps import PackageSteps
+from envdoctor.adapters.apply.paths import resolve_inside
 from envdoctor.adapters.apply.restore import Restored, roll_back
 from envdoctor.adapters.apply.snapshot import save_listing, take_listing
 from envdoctor.model.dataclass import dataclass
@@ -37,7 +39,7 @@ from envdoctor.model.step import (
 )
 from envdoctor.ports import DownloadFailed, Progress
 
-__all__ = ["Applied", "apply_plan"]
+__all__ = ["Applied", "apply_plan", "write_project_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +210,37 @@ class _Treatment:
             if isinstance(step, InstallFromLock):
                 names.update(file.name for file in step.files)
         return names
+
+
+def write_project_files(
+    project: Path,
+    files: Mapping[str, bytes],
+    summary: tuple[str, ...],
+    *,
+    say: Callable[[str], None],
+    holds: Callable[[], bool],
+) -> bool:
+    """Write files of a project, relative to it; return whether they are written and ``holds`` says so.
+
+    Where it does not, or anything is raised on the way, every file is as before. Raises OSError, Busy, PathEscape.
+    """
+    paths = {name: resolve_inside(project, name) for name in files}
+    with hold_environment(project, wait_s=0, say=say):
+        # What is kept here is for this machine: no repository takes it up.
+        ignored = own_folder(project) / ".gitignore"
+        if not ignored.exists():
+            ignored.write_text("*\n", encoding="utf-8")
+        journal = Journal.create(project, {"profile": None, "created": False, "summary": list(summary)})
+        done = False
+        try:
+            for name, data in files.items():
+                journal.write_file("repair", "project", name, paths[name], data, hashlib.sha256(data).hexdigest())
+            done = holds()
+            if done:
+                journal.write("end")
+        finally:
+            journal.close()
+            if not done:
+                with shielded():
+                    roll_back(project, read_journal(journal.folder), project)
+    return done
