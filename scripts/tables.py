@@ -49,6 +49,7 @@ UNREADABLE = {
     "advisory": "that something fails, and how, shows in a run alone",
     "card": "which chip a card has stands on its maker's pages alone",
     "devices": "a wheel's libraries are named by each project as it likes; `evidence` says how it was seen",
+    "host": "what a program brings stands in its own repository, which is on no index",
     "instead": "what to do without a build is advice; `evidence` says where it is from",
     "kernels": "builds of PyTorch's own indexes are not on the default index, and hold up to 3 GB each",
     "need": "what a build needs shows when it is built",

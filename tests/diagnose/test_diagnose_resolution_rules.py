@@ -27,6 +27,7 @@ from envdoctor.model.finding import Finding, Look, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.profile import Profile, ProfileTarget
+from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import ResolvedPackage, WalkedBack
 
@@ -317,6 +318,30 @@ def test_a_family_whose_files_are_apart_is_fine() -> None:
 def test_cuda_mismatch(pins, count: int) -> None:
     assert len(found("RES204", *map(resolved, pins))) == count
     assert not found("RES204", *map(resolved, pins), target=target_of("linux/x86_64/3.11/cpu"))
+
+
+CONDA_SAYS = (
+    (("torch==2.1.2", "pytorch=2.1.2"), ["pytorch-cuda=11.8"], None),
+    (("torch==2.1.2", "pytorch=2.1.2=py3.10_cuda11.8_cudnn8.7.0_0"), [], None),
+    (("torch==2.1.2", "conda-forge::pytorch=2.1.2"), [], None),
+    (("torch==2.1.2", "pytorch=2.1.2"), ["cpuonly"], "conda"),
+    (("torch==2.1.2", "pytorch=2.1.2=cpu_py310h1"), [], "conda"),
+)
+
+
+@pytest.mark.parametrize(("torch", "others", "said"), CONDA_SAYS)
+def test_a_torch_that_conda_installs_is_no_build_of_the_index(torch, others: list[str], said: str | None) -> None:
+    pin, text = torch
+    origin = FileOrigin("environment.yml", 6)
+    line = replace(require(pin, origin), conda=True, text=text)
+    problems = tuple(ReadingProblem(ReadingProblemKind.OF_CONDA, origin, "left to conda", other) for other in others)
+    project = Project(".", requirements=(line,), problems=problems)
+    windows = target_of("windows/x86_64/3.10/cuda")
+    findings = found("RES202", resolved(pin, wanted_by=[line]), target=windows, project=project)
+    assert [item.remedy.summary.partition(" ")[2][:5] for item in findings if item.remedy] == ([said] if said else [])
+    beside = resolved("onnxruntime-gpu==1.16.3", wanted_by=[require("onnxruntime-gpu==1.16.3", origin)])
+    assert not found("RES204", resolved(pin, wanted_by=[line]), beside, project=project) or said
+    assert found("RES202", resolved(pin), target=windows)
 
 
 def test_cuda_major_is_read_from_dependencies_first() -> None:

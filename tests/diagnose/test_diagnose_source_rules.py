@@ -103,6 +103,41 @@ def test_files_that_no_script_reaches_do_not_count() -> None:
     assert [item.subject for item in found("SRC001", files, "numpy==1.26.0")] == ["inflect"]
 
 
+def test_a_part_of_another_program_does_not_declare_that_programs_modules() -> None:
+    node = "import folder_paths\nimport comfy.utils\nimport transformers\nimport inflect\n"
+    assert [item.subject for item in found("SRC001", {"nodes.py": node}, "numpy==1.26.0")] == ["inflect"]
+    extension = "from modules import scripts\nimport gradio\nimport inflect\n"
+    assert [item.subject for item in found("SRC001", {"scripts/x.py": extension}, "numpy==1.26.0")] == ["inflect"]
+    alone = "import transformers\n"
+    assert [item.subject for item in found("SRC001", {"a.py": alone}, "numpy==1.26.0")] == ["transformers"]
+
+
+def test_an_add_on_of_blender_is_run_by_blender() -> None:
+    head = 'bl_info = {\n    "name": "x",\n}\n'
+    assert not found("SRC001", {"addon.py": f"{head}import bpy\nimport inflect\n"}, "numpy==1.26.0")
+    parts = {
+        "run.py": "import addon.panel\n",
+        "addon/__init__.py": f"{head}import bpy\n",
+        "addon/panel.py": "import bpy\n",
+    }
+    assert not found("SRC001", parts, "numpy==1.26.0")
+    archives = MemoryArchives({"numpy": {"numpy/__init__.py": ""}})
+    assert found("SRC001", {"render.py": "import bpy\n"}, "numpy==1.26.0", archives=archives)
+
+
+@pytest.mark.parametrize(
+    ("list_", "told"),
+    [("requirements_macOS.txt", True), ("requirements-win.txt", True), ("requirements-gpu.txt", False)],
+)
+def test_a_list_for_another_system_brings_nothing(list_: str, told: bool) -> None:
+    name = GroupName(GroupKind.FILE, list_)
+    project = Project(".", groups=(Group(name, (require("torch"),), alone=True),))
+    assert bool(found("SRC001", {"a.py": "import torch\n"}, "numpy==1.26.0", project=project)) is told
+    mac = target_of("macos/arm64/3.11/mps")
+    here = found("SRC001", {"a.py": "import torch\n"}, "numpy==1.26.0", project=project, target=mac)
+    assert bool(here) is (list_ == "requirements-win.txt")
+
+
 PACKAGE = {"src/app/__init__.py": "import numpy\n", "src/app/server/__init__.py": ""}
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -27,9 +28,10 @@ from envdoctor.diagnose.wheel_facts import Family, shipped_wheel_facts
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
+from envdoctor.model.project import Group
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.model.target import Target
+from envdoctor.model.target import OperatingSystem, Target
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
 from envdoctor.shipped import data_file
 
@@ -213,6 +215,18 @@ def what_to_keep(family: Family, names: Sequence[str], backend: str) -> str:
 
 
 _SUFFIXES = (".py", ".so", ".pyd")
+_SYSTEMS = {
+    OperatingSystem.MACOS: re.compile(r"(?:^|[^a-z])(?:mac|macos|osx|darwin|apple|mps)(?![a-z])", re.IGNORECASE),
+    OperatingSystem.WINDOWS: re.compile(r"(?:^|[^a-z])(?:win|win32|windows)(?![a-z])", re.IGNORECASE),
+    OperatingSystem.LINUX: re.compile(r"(?:^|[^a-z])linux(?![a-z])", re.IGNORECASE),
+}
+"""How a list's name tells the system that it is for."""
+
+
+def _is_of_another_system(group: Group, target: Target | None) -> bool:
+    """Return whether a list is for another system by its name: ``requirements-macos.txt`` brings nothing on Linux."""
+    named = [system for system, pattern in _SYSTEMS.items() if pattern.search(group.name.name)]
+    return bool(named) and target is not None and target.os not in named
 
 
 class ModuleOwners:
@@ -232,7 +246,8 @@ class ModuleOwners:
         self._listed: set[str] = set()
         self._unread = False
         groups = examination.project.groups if examination.project else ()
-        self._optional = {line.name for group in groups for line in group.requirements}
+        here = (group for group in groups if not _is_of_another_system(group, examination.target))
+        self._optional = {line.name for group in here for line in group.requirements}
 
     @staticmethod
     def projects_of(module: str) -> tuple[str, ...]:

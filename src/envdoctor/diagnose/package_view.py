@@ -13,20 +13,27 @@ from packaging.version import Version
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind
+from envdoctor.model.project import ReadingProblemKind
 from envdoctor.model.requirement import Requirement, may_hold
-from envdoctor.model.target import TargetProperty
+from envdoctor.model.target import Backend, TargetProperty
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.diagnose.wheel_facts import WheelFacts
     from envdoctor.model.environment import InstalledEnvironment
-    from envdoctor.model.resolution import Resolution
+    from envdoctor.model.resolution import Resolution, ResolvedPackage
+    from envdoctor.model.target import Target
 
 __all__ = ["PackageView", "Place", "Scene", "scenes"]
 
 _CUDA_RUNTIME = re.compile(r"nvidia-cuda-runtime(-cu\d+)?")
 _CUDA_VERSION = re.compile(r"(\d+)\.(\d)\b")
 _CUDA_SUFFIX = re.compile(r"^nvidia-.*-cu(\d{2})$")
+_CONDA_CUDA = re.compile(r"(?:\S+::)?(?:pytorch-cuda|cudatoolkit|cuda-version|cuda-toolkit)\s*[=~<>]*\s*(\d{2})\.(\d)")
+_CONDA_CPU = re.compile(r"(?:\S+::)?(?:cpuonly|pytorch-cpu)\b|pytorch\S*=[^=\s]*=\S*cpu")
+_CONDA_BUILD = re.compile(r"=[^=\s]*=\S*cuda(\d{2})\.?(\d)")
+"""A build of conda's channels, behind name and version: ``pytorch=2.1=py3.10_cuda11.8_cudnn8.7.0_0``."""
+_OF_TORCH = frozenset({"torch", "torchvision", "torchaudio"})
 
 
 class Place(enum.Enum):
@@ -57,6 +64,8 @@ class PackageView:
     extras: frozenset[str] = frozenset()
     source_only: bool | None = None
     index: str | None = None
+    of_conda: bool = False
+    """Conda installs a build of its channels; the file of the plan only stands for it."""
     yanked: bool = False
     asked: bool = False
     """A person asks for it by name."""
@@ -111,10 +120,36 @@ def _bound_label(examination: Examination, index: str) -> str | None:
     return next((item.local_label for item in indexes if item.name == index), None)
 
 
+def _is_of_conda(package: ResolvedPackage, target: Target | None) -> bool:
+    """Return whether conda alone is asked for a package, on a target for which its channels have builds."""
+    lines = [line for line in package.wanted_by if line.origin.kind != "distribution"]
+    if target is not None and target.backend not in (Backend.CUDA, Backend.CPU, Backend.UNKNOWN):
+        return False
+    return bool(lines) and all(line.conda for line in lines)
+
+
+def _label_by_conda(examination: Examination) -> str | None:
+    """Return the label that the environment file's own lines tell: ``cu118`` for ``pytorch-cuda=11.8``."""
+    project = examination.project
+    if project is None:
+        return None
+    texts = [line.text for line in project.requirements if line.conda]
+    texts += [item.text for item in project.problems if item.kind is ReadingProblemKind.OF_CONDA]
+    found = next(filter(None, map(_CONDA_CUDA.match, texts)), None)
+    found = found or next(filter(None, map(_CONDA_BUILD.search, texts)), None)
+    if found is not None:
+        return f"cu{found[1]}{found[2]}"
+    return "cpu" if any(map(_CONDA_CPU.match, texts)) else None
+
+
 def _planned(resolution: Resolution, examination: Examination, facts: WheelFacts) -> dict[str, PackageView]:
     packages: dict[str, PackageView] = {}
     for item in resolution.packages:
         label, source = item.version.local, "its version"
+        if _is_of_conda(item, examination.target):
+            label = _label_by_conda(examination) if item.name in _OF_TORCH else None
+            packages[item.name] = _planned_view(item, label, "the environment file", of_conda=True)
+            continue
         if label is None and item.file.index != "default":
             label, source = _bound_label(examination, item.file.index), f"index {item.file.index}"
         if label is None and item.name == "torch":
@@ -124,20 +159,25 @@ def _planned(resolution: Resolution, examination: Examination, facts: WheelFacts
                 facts.build_label(item.name, item.version, examination.target),
                 "what is known of its wheels",
             )
-        packages[item.name] = PackageView(
-            item.name,
-            item.version,
-            Place.PLAN,
-            label=label,
-            label_source=source if label else "",
-            extras=item.extras,
-            source_only=item.file.kind is FileKind.SDIST,
-            index=item.file.index,
-            yanked=item.file.yanked is not None,
-            asked=any(wanted.origin.kind != "distribution" for wanted in item.wanted_by),
-            set_aside=item.set_aside,
-        )
+        packages[item.name] = _planned_view(item, label, source)
     return packages
+
+
+def _planned_view(item: ResolvedPackage, label: str | None, source: str, *, of_conda: bool = False) -> PackageView:
+    return PackageView(
+        item.name,
+        item.version,
+        Place.PLAN,
+        label=label,
+        label_source=source if label else "",
+        extras=item.extras,
+        source_only=item.file.kind is FileKind.SDIST and not of_conda,
+        index=item.file.index,
+        of_conda=of_conda,
+        yanked=item.file.yanked is not None,
+        asked=any(wanted.origin.kind != "distribution" for wanted in item.wanted_by),
+        set_aside=item.set_aside,
+    )
 
 
 def _is_conda(environment: InstalledEnvironment) -> bool:

@@ -62,6 +62,11 @@ _WORDS = {Backend.CUDA: "a CUDA build", Backend.ROCM: "a ROCm build", Backend.XP
 _COMPANIONS = ("torch", "torchaudio", "torchvision", "torchcodec")
 """What is judged by its label: torch here, the others beside it."""
 
+_FROM_CONDA = Remedy(
+    "ask conda for a CUDA build: `pytorch-gpu` of conda-forge, or, up to torch 2.5, `pytorch-cuda` of the channels "
+    "pytorch and nvidia in place of `cpuonly`"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Build:
@@ -76,7 +81,7 @@ class _Build:
 
 def _label(examination: Examination, view: PackageView) -> tuple[str | None, str]:
     package = examination.resolution.get(view.name) if examination.resolution and view.place is Place.PLAN else None
-    if view.name == "torch" and package is not None:
+    if view.name == "torch" and package is not None and not view.of_conda:
         label = label_inside(examination.archives, package)
         if label is not None:
             return label, f"torch/version.py in {package.file.filename}"
@@ -101,7 +106,7 @@ def _wants_torch(package: ResolvedPackage) -> bool:
 
 def _build_of(examination: Examination, view: PackageView, target: Target) -> _Build | None:
     """Return what a package was built for, None where that is not known."""
-    known = _devices(examination, view, target)
+    known = None if view.of_conda else _devices(examination, view, target)
     if known is not None and not view.source_only:
         backends = frozenset(Backend(item) for item in known.backends)
         words = " and ".join(_WORDS[Backend(item)] for item in known.backends) or "a CPU-only build"
@@ -198,6 +203,7 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
     unsure = view.index == "default" and any(True for _ in silent(examination)) and view.name == "torch"
     weak = unsure or (build.cpu_only and view.name != "torch")
     resolution = examination.resolution if view.place is Place.PLAN else None
+    by_conda = view.of_conda and build.cpu_only
     return RULE.finding(
         subject=view.name,
         message=(
@@ -206,7 +212,7 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
         ),
         severity=Severity.WARNING if weak else RULE.severity,
         evidence=(build.evidence,),
-        remedy=_remedy(examination, view.name, view.version, target),
+        remedy=_FROM_CONDA if by_conda else _remedy(examination, view.name, view.version, target),
         location=chain_to(resolution, view.name).location if resolution is not None else None,
         packages=(view.name,),
     )

@@ -6,10 +6,11 @@ Looks at the imports that running the project's scripts, or importing its packag
 functions; no file that the project itself imports in `if` or `try` alone) and reports those that neither the standard
 library, nor the project itself, nor a planned or installed distribution gives. What an extra or a group of the project
 brings is not reported, nor is any other import of a file that needs one of them; nor what the build alone needs, nor
-what stands in a folder with a list of its own, or in a script that
-`cog.yaml` names. Where some of the project's requirements could not be read, nothing is
-reported: they may bring it. Where only files of a package import it that neither the package itself nor a command of
-the project loads, it is a note: whoever runs such a file by hand needs it.
+what stands in a folder with a list of its own, in a script that
+`cog.yaml` names, or in an add-on that Blender runs in its own Python. Of a part of ComfyUI or of stable-diffusion-webui
+neither the program's own modules are reported nor what it brings. Where some of the project's requirements could not be
+read, nothing is reported: they may bring it. Where only files of a package import it that neither the package itself
+nor a command of the project loads, it is a note: whoever runs such a file by hand needs it.
 
 ## Why is this bad
 
@@ -28,7 +29,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Any
@@ -47,6 +48,7 @@ from envdoctor.diagnose.source_scan import ImportSite, SourceScan, scan_of
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Project, ReadingProblemKind
+from envdoctor.shipped import data_file
 from envdoctor.toml_tables import TomlError, read_toml
 
 # Modules of the standard library that later versions dropped, with the first version without them.
@@ -73,6 +75,7 @@ _DROPPED = {
     "symbol": (3, 10),
 }
 _SHOWN = 5
+_BLENDER = re.compile(r"^bl_info\s*=\s*\{", re.MULTILINE)
 _COG_SCRIPT = re.compile(r"""^(?:predict|train)\s*:\s*["']?([\w./-]+\.py)\b""", re.MULTILINE)
 _ADDED = {"tomllib": (3, 11), "zoneinfo": (3, 9), "graphlib": (3, 9)}
 
@@ -154,6 +157,26 @@ def _run_by_cog(scan: SourceScan) -> tuple[str, ...]:
     return tuple(_COG_SCRIPT.findall(file.text)) if file is not None else ()
 
 
+def _run_by_blender(scan: SourceScan, paths: Iterable[str]) -> tuple[str, ...]:
+    """Return those files, and folders with a slash, that are add-ons of Blender: it runs them and has its modules."""
+    found: list[str] = []
+    for path in paths:
+        folder = f"{path.rpartition('/')[0]}/" if "/" in path else ""
+        for place, name in ((path, path), (folder, f"{folder}__init__.py")):
+            file = scan.read(name)
+            if place and file is not None and _BLENDER.search(file.text):
+                found.append(place)
+    return tuple(found)
+
+
+def _of_the_host(scan: SourceScan, paths: Iterable[str]) -> frozenset[str]:
+    """Return the modules that come from the program whose part this project is, by the modules that it alone has."""
+    imported = {site.module.partition(".")[0] for path in paths for site in scan.imports(path)}
+    imported -= local_modules(scan.by_path)
+    hosts = [row for row in data_file("import-names")["host"] if imported & set(row["marks"])]
+    return frozenset(name for row in hosts for name in (*row["modules"], *row["brings"]))
+
+
 def _excluded(examination: Examination, projects: tuple[str, ...]) -> bool:
     excluded = {item.name for item in examination.profile.excludes} if examination.profile else set()
     return bool(excluded & set(projects))
@@ -171,15 +194,16 @@ def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
         module: (owners.projects_of(module) or (module.replace("_", "-").casefold(),), sites)
         for module, sites in sorted(_suspects(examination, scan, owners, paths).items())
     }
-    own_lists = (*_folders_with_a_list(examination.project), *_run_by_cog(scan))
+    places = {site.path for _, sites in suspects.values() for site in sites}
+    own_lists = (*_folders_with_a_list(examination.project), *_run_by_cog(scan), *_run_by_blender(scan, places))
     optional = {module for module in suspects if owners.optional(module)}
     files = {site.path for module in optional for site in suspects[module][1]}
     mates = _folders_below(scan, files)
     files |= conditional_files(scan, paths) if suspects else set()
     unused = unused_files(scan, paths) if suspects else set()
-    settled = _for_the_build(scan)
+    settled, of_host = _for_the_build(scan), _of_the_host(scan, paths)
     for module, (projects, sites) in suspects.items():
-        if module in optional or settled & set(projects) or module in guarded or _excluded(examination, projects):
+        if module in {*optional, *of_host, *guarded} or settled & set(projects) or _excluded(examination, projects):
             continue
         sites = [site for site in sites if site.path not in files and not site.path.startswith((*own_lists, *mates))]
         used = _confirmed(scan, [site for site in sites if site.path not in unused])
