@@ -267,3 +267,19 @@ def test_the_end_of_a_long_line_is_quoted_with_its_beginning() -> None:
     (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
     assert finding.evidence[0].what.startswith("Error response from daemon: ")
     assert finding.evidence[0].what.endswith("not found in $PATH")
+
+
+def test_a_traceback_that_was_pasted_without_its_blanks_ends_in_its_exception() -> None:
+    rows = (
+        "Traceback (most recent call last):",
+        'File "inference.py", line 7, in <module>',
+        "import torch, face_detection",
+        'File "torch/__init__.py", line 81, in <module>',
+        "from torch._C import *",
+        "some.module.Trouble: nothing goes",
+    )
+    for between in ("\n", "\n\n"):
+        (failure,) = failures_of(between.join(rows))
+        assert failure.line == rows[-1]
+    (failure,) = failures_of('Traceback (most recent call last):\n  File "<string>", line 1\nTrouble: no source')
+    assert failure.line == "Trouble: no source"

@@ -394,3 +394,55 @@ def test_dlls_of_intels_builds_are_answered_for_intels_builds() -> None:
 def test_nvidias_torch_goes_with_no_wheel_of_the_index() -> None:
     installed = ["torch==2.1.0a0+41361538.nv23.6", "torchvision==0.16.2"]
     assert "from source" in _remedy("ADV007", "RuntimeError: Couldn't load custom C++ ops", installed=installed)
+
+
+@pytest.mark.parametrize(
+    ("log", "code", "remedy"),
+    [
+        # What names no onnxruntime is none of its failures.
+        ("ImportError: libcudnn.so.8: cannot open shared object file", "ADV116", "nvidia-"),
+        ("ImportError: /v/torch/lib/libtorch_hip.so: undefined symbol: rsmi_init", "ADV374", "LD_LIBRARY_PATH"),
+        (
+            "ImportError: /v/torch/lib/libc10.so: undefined symbol: _ZN2at4_ops5zeros4callEv",
+            "ADV375",
+            "until none is left",
+        ),
+        ("    torch.ops.load_library(path)\nOSError: [WinError 127] ?", "ADV376", "PYTHONNOUSERSITE"),
+        (
+            "FileNotFoundError: Could not find module 'E:\\v\\torchaudio\\lib\\libtorchaudio.pyd' (or a part)",
+            "ADV006",
+            "torchaudio of one release",
+        ),
+        (
+            '  File "C:\\v\\torch\\__init__.py", line 81\n    from torch._C import *\nImportError: DLL load failed: ?',
+            "ADV373",
+            "fresh environment",
+        ),
+        (
+            "FileNotFoundError: [Errno 2] No such file or directory: '/usr/local/cuda/bin/nvcc'",
+            "ADV158",
+            "install the toolkit",
+        ),
+        (
+            "torch.__version__  = 2.7.0+rocm6.3\nOSError: CUDA_HOME environment variable is not set.",
+            "ADV158",
+            "a CUDA toolkit does not help",
+        ),
+        (
+            "/v/libtorch_cuda.so: undefined symbol: ncclCommResume\nnvidia-nccl-cu12==2.29.3\nnvidia-nccl-cu13==2.29.7",
+            "ADV160",
+            "own the same folder",
+        ),
+    ],
+)
+def test_what_was_reported_gets_its_own_cause(log: str, code: str, remedy: str) -> None:
+    (found,) = examine(examination_of({"log": log}))
+    assert found.rule == code
+    assert remedy in found.remedy.summary
+
+
+def test_a_build_that_failed_is_no_second_failure_beside_its_cause() -> None:
+    far = "\n".join(["      running build_ext"] * 30)
+    log = f"  × Failed to build `flash-attn==2.7.4.post1`\n{far}\nOSError: CUDA_HOME environment variable is not set."
+    assert [item.rule for item in examine(examination_of({"log": log}))] == ["ADV158"]
+    assert [item.rule for item in examine(examination_of({"log": log.rpartition(chr(10))[0]}))] == ["LOG001"]

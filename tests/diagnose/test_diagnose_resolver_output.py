@@ -304,3 +304,23 @@ def test_each_two_that_cannot_stand_together_are_a_conflict_of_their_own() -> No
 def test_what_pixi_calls_incompatible_is_a_conflict() -> None:
     (conflict,) = conflicts_of_log(PIXI_APART)
     assert [item.name for item in conflict.core] == ["alpha", "beta"]
+
+
+def _alone(log: str) -> tuple[str, str]:
+    (found,) = (item for item in examine(examination_of({"log": log})) if item.rule == "RES101")
+    return found.message, found.remedy.summary
+
+
+def test_packages_that_conda_does_not_find_in_a_build_of_another_system_are_told_as_such() -> None:
+    head = "PackagesNotFoundError: The following packages are not available from current channels:\n\n"
+    message, remedy = _alone(f"{head}  - alpha==1.0=py310_0\n  - beta==2.0=h12debd9_5\n\nCurrent channels:\n")
+    assert message == "`alpha==1.0` in the build `py310_0` and 1 other are in none of the channels that were asked"
+    assert "leave the build behind the version out" in remedy
+    message, remedy = _alone(f"{head}  - alpha==1.0\n")
+    assert "build" not in message + remedy
+
+
+def test_what_stands_for_the_machine_is_sought_in_no_channel() -> None:
+    message, remedy = _alone("  - nothing provides __cuda needed by alpha-1.11.0-cuda102py310hdf4a2db_202")
+    assert message == "`alpha==1.11.0` needs `__cuda`, which the machine does not give"
+    assert "CONDA_OVERRIDE_CUDA" in remedy

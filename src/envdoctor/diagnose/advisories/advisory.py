@@ -190,7 +190,7 @@ def _there(situation: Situation, *names: str) -> tuple[str, ...]:
 def _first_sentence(text: str) -> str:
     sentence = re.split(r"(?<=[a-z\)`])\.\s", text, maxsplit=1)[0].rstrip(".")
     # A name with a capital within (TensorFlow, PyTorch) keeps its first one.
-    return sentence[:1].lower() + sentence[1:] if re.match(r"[A-Z][a-z]+(?![A-Za-z])", sentence) else sentence
+    return sentence[:1].lower() + sentence[1:] if re.match(r"(?:A|[A-Z][a-z]+)(?![A-Za-z])", sentence) else sentence
 
 
 def _asked_line(situation: Situation, subject: str) -> FileOrigin | None:

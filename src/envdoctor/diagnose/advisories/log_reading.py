@@ -45,7 +45,8 @@ _BACKENDS = {
     ),
     Backend.COREML: re.compile(r"coreml", re.IGNORECASE),
     Backend.ROCM: re.compile(
-        r"\bHIP error|\bhipError|\bNo HIP GPUs|\brocBLAS error|\bMIOpen(?:\(HIP\)| Error)|\bmiopenStatus|\bROCk module"
+        r"\d\+rocm\d"
+        r"|\bHIP error|\bhipError|\bNo HIP GPUs|\brocBLAS error|\bMIOpen(?:\(HIP\)| Error)|\bmiopenStatus|\bROCk module"
     ),
 }
 """What runs the tensors, where words of it tell; CUDA's own words stand under ZLUDA and ROCm too."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from envdoctor.diagnose.logs.log_lines import LogLine
 from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, folded, in_log, of_conda, requirement_of
@@ -27,6 +28,18 @@ _NO_CHANNEL = (
     "is in none of the channels that were asked",
     "name the channel that has it, or see under which name a channel has it",
 )
+_WITH_BUILD = re.compile(r"([\w.-]+?=+[^=\s]+)=+(\S+)")
+_OF_ANOTHER_SYSTEM = (
+    "leave the build behind the version out: it is of the system and channel on which the file was exported "
+    "(`conda env export --no-builds`, or `--from-history`, writes none)"
+)
+_VIRTUAL = {
+    "__cuda": "conda finds no NVIDIA driver: take the package's build for the CPU, install the driver, or set "
+    "CONDA_OVERRIDE_CUDA (12.4, say) where the environment is for another machine",
+    "__glibc": "the system's glibc is older than the package needs: take an older build, or a newer system",
+    "__osx": "macOS is older than the package needs: take an older build, or a newer macOS",
+}
+"""What stands for the machine, and no channel has; conda, Managing virtual packages."""
 _PIXI = re.compile(
     r"Cannot solve the request because of: (No candidates were found for )?(.+?)"
     r"(?: cannot be installed because there are no viable options.*|\.)?$"
@@ -83,19 +96,29 @@ def _single(line: LogLine, core: Requirement | None, why: str, remedy: str) -> I
 
 
 def _listed(lines: Sequence[LogLine], at: int) -> Iterator[ResolverFailure]:
-    """Yield what stands in a list of packages that no channel has."""
-    for row in lines[at + 1 : at + 40]:
-        if not row.text.startswith("- "):
-            return
-        yield from _single(row, of_conda(row.text[2:], in_log(row.number)), *_NO_CHANNEL)
+    """Yield what stands in a list of packages that no channel has; of those that name their build, all as one."""
+    rows = list(takewhile(lambda row: row.text.startswith("- "), lines[at + 1 : at + 400]))
+    built = [(row, found) for row in rows if (found := _WITH_BUILD.fullmatch(row.text[2:].strip()))]
+    named = {row.number for row, _ in built}
+    for row in rows[:40]:
+        if row.number not in named:
+            yield from _single(row, of_conda(row.text[2:], in_log(row.number)), *_NO_CHANNEL)
+    for row, found in built[:1]:
+        others = len(built) - 1
+        more = f" and {others} other{'s' if others > 1 else ''} are" if others else " is"
+        why = f"in the build `{found[2]}`{more} in none of the channels that were asked"
+        refused = _single(row, of_conda(found[1], in_log(row.number)), why, _OF_ANOTHER_SYSTEM)
+        yield from (replace(item, end=max(named)) for item in refused)
 
 
 def _without(line: LogLine, what: str, owner: str | None) -> Iterator[ResolverFailure]:
     if owner is None:
         yield from _single(line, of_conda(what, in_log(line.number)), *_NO_CHANNEL)
     else:
-        why = f"needs `{what}`, which no channel has"
-        yield from _single(line, _built(owner, line), why, "name the channel that has it, or another version")
+        name = what.split()[0]
+        gives = "the machine does not give" if name.startswith("__") else "no channel has"
+        remedy = _VIRTUAL.get(name, "name the channel that has it, or another version")
+        yield from _single(line, _built(owner, line), f"needs `{what}`, which {gives}", remedy)
 
 
 _OF_PYTHON = re.compile(r"- (.+?) -> python\[version='([^']*)'")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["LogFailure", "failures_of", "tells_nothing"]
+__all__ = ["WENT_WELL", "LogFailure", "failures_of"]
 
 _NEAR = 12
 """Lines; what stands so near belongs to the same failure."""
@@ -126,7 +126,7 @@ _WRAPPER = re.compile(
     r"|error: (?:legacy-install-failure|failed-wheel-build|command"
     r" '.*' failed)|error: Failed to (?:build|prepare|download)"
     r"|ERROR: (?:Failed (?:building|to build)|Could not build wheels|Exception:|Command errored|failed to solve)"
-    r"|Failed to build |ninja: build stopped|make(?:\[\d+\])?: \*\*\*|FAILED: |collect2: error"
+    r"|(?:[×x✗] )?Failed to build |ninja: build stopped|make(?:\[\d+\])?: \*\*\*|FAILED: |collect2: error"
     r"|Process finished with exit code (?!0\b)|.{0,80}\bexited with (?:exit )?(?:code|status):? (?!0\b)-?\w"
     r"|.{0,80}\breturned (?:a )?non-zero|.{0,40}\bexit (?:code|status):? (?!0\b)-?\d+$|\[end of output\]"
     r"|Failed to (?:compile|execute|load|import|start|initiali[sz]e)\b.*|(?:\w+ ){0,3}[Aa]borted\b"
@@ -137,7 +137,7 @@ _NOTHING = re.compile(
     r"ERROR: pip's dependency resolver does not currently"
     r"|(?i:errors?: (?:0|none|false|null)\b)|fatal: [Nn]o names found"
 )
-_WENT_WELL = re.compile(
+WENT_WELL = re.compile(
     r"Successfully (?:installed|loaded|imported|started|completed|converted|exported|saved)|Running on local URL"
     r"|Application startup complete|Uvicorn running on|To see the GUI go to|Build succeeded|BUILD SUCCESSFUL"
     r"|(?<!=)=+ \d+ passed(?:, \d+ (?:warnings?|skipped|xfailed))* in|Installed \d+ packages? in|All checks passed"
@@ -146,30 +146,6 @@ _WENT_WELL = re.compile(
     r"|No broken requirements found|Startup time: "
 )
 """A failure before such a line was got over."""
-_ENDED_WELL = re.compile(
-    rf"(?:{_WENT_WELL.pattern})|=* ?\d+ passed\b.* in [\d.]+ ?s|Audited \d+ packages? in"
-    r"|Requirement already satisfied: |Successfully (?:built|tagged|uninstalled) |No dependencies to install or update"
-    r"|# All requested packages already installed|Writing lock file$"
-    r"|Process finished with exit code 0\b"
-)
-"""At the beginning of a line, and nothing begun after it: the program ended as it should."""
-_BEGINS = re.compile(
-    r"(?:Collecting|Downloading(?! package )|Using cached|Building wheels?|Preparing metadata|Getting requirements"
-    r"|Installing \w+|Resolving dependencies|Solving environment|Updating dependencies|Looking in indexes"
-    r"|Processing \S*[/\\]|Obtaining|Cloning"
-    r"|Collecting package metadata|Fetching) ?"
-)
-_OF_A_PROGRAM = re.compile(
-    r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\b|\d%|\|.*\||[=~]=|\[[\w:. -]+\]|\w\.\w+:\d+"
-    r"|\b(?:pip3?|uv|conda) install\b|\bpython3? -|^\s*[$>#] ?\S"
-    r"|[\w-][-_ ]v?\d+\.\d+|\w=\S|^\s*[+|*-]{3,}|/\w+/\w|\b[A-Z]:\\"
-)
-_OF_A_PERSON = re.compile(
-    r"\b(?:I'm|I've|[Mm]y|[Ww]e|[Oo]ur|[Hh]elp me|[Pp]lease help)\b"
-    r"|\bI (?:am|have|get|got|see|saw|try|tried|can|cannot|can't|do|don't|installed|want|need|run|ran|use|used)\b"
-)
-"""Words about a program, which are not its own; and a question, behind what an address asks with."""
-_SENTENCE = re.compile(r"[a-z] [a-z]+ [a-z]+")
 _OF_A_FRAME = ('File "', "[Previous line repeated")
 _IN_CODE = re.compile(
     r"File \"|Traceback \(most recent|\^\^|~~\^|raise \w|-->|\.\.\.$|at [^()]{1,200}\([^()]{1,300}:\d+\)|Cell In"
@@ -194,6 +170,8 @@ class LogFailure:
     end: int
     told: tuple[tuple[int, str], ...]
     """Every line that tells of it, with its number."""
+    is_wrapper: bool = False
+    """It only says that something inside failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,26 +191,8 @@ def failures_of(text: str) -> tuple[LogFailure, ...]:
     told = list(_told(lines))
     if not told:
         return ()
-    well = max((line.number for line in lines if _WENT_WELL.search(line.text)), default=0)
+    well = max((line.number for line in lines if WENT_WELL.search(line.text)), default=0)
     return tuple(_together([item for item in told if item.number > well])[-_MOST:])
-
-
-def tells_nothing(text: str) -> bool:
-    """Return whether a log without a failure shows no outcome: a cut install, or a person's words in a log's place.
-
-    What a program printed to its end, or what it went on printing, is an outcome, and so is an install that succeeded.
-    """
-    lines = lines_of_log(text)
-    begun = max((line.number for line in lines if _BEGINS.match(line.text)), default=0)
-    if any(line.number > begun and _ENDED_WELL.match(line.text) for line in lines):
-        return False
-    said = [line.text for line in lines]
-    return bool(begun) or any(map(_is_of_a_person, said)) or not any(map(_OF_A_PROGRAM.search, said))
-
-
-def _is_of_a_person(text: str) -> bool:
-    asks = text.endswith("?") and _SENTENCE.search(text, 1 + max(map(text.rfind, "=&/")))
-    return bool(asks) or _OF_A_PERSON.search(text) is not None
 
 
 def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
@@ -285,11 +245,19 @@ def _end_of_traceback(lines: Sequence[LogLine], at: int) -> int:
             found = end if _EXCEPTION.match(line.text.lstrip("|+- ")) else found
         elif group:
             return found
-        elif (boxed and line.text[:1] in "│╰|+╭") or line.indent > head.indent or line.text.startswith(_OF_A_FRAME):
+        elif (boxed and line.text[:1] in "│╰|+╭") or _is_of_frames(line, lines[end - 1], head):
             continue
         else:
             return end - 1 if "Traceback (most recent call last)" in line.text else end
     return found if group else last
+
+
+def _is_of_frames(line: LogLine, before: LogLine, head: LogLine) -> bool:
+    """Return whether a line of a traceback comes before its exception, also where it was pasted without its blanks."""
+    if line.indent > head.indent or line.text.startswith(_OF_A_FRAME):
+        return True
+    bare = before.indent <= head.indent and before.text.startswith('File "')
+    return bare and not _EXCEPTION.match(line.text)
 
 
 def _is_caught(lines: Sequence[LogLine], at: int) -> bool:
@@ -346,5 +314,5 @@ def _together(told: Sequence[_Told]) -> list[LogFailure]:
         chosen = [item for item in group if item.weight == best]
         quoted = chosen[-1] if best == 3 else chosen[0]
         rows = tuple((item.number, _quote(item.text)) for item in group)
-        found.append(LogFailure(quoted.number, _quote(quoted.text), group[0].begin, group[-1].number, rows))
+        found.append(LogFailure(quoted.number, _quote(quoted.text), group[0].begin, group[-1].number, rows, best == 1))
     return found

@@ -12,8 +12,9 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.advisories.log_reading import with_what_log_tells
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
-from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of, tells_nothing
+from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
+from envdoctor.diagnose.logs.log_outcome import tells_nothing
 from envdoctor.diagnose.logs.missing_names import missing_names
 from envdoctor.diagnose.logs.pip_output import failures_of_pip
 from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_in
@@ -202,6 +203,8 @@ def _remedy_of_unmet(item: Unmet, everyone: Sequence[Unmet], there: Mapping[str,
 
 def _unexplained(left: Sequence[LogFailure], *, worse: bool) -> Iterator[Finding]:
     """Yield one finding for the last failure that nothing explains: what comes before it is often its cause."""
+    if worse:  # What was understood is what failed inside.
+        left = [item for item in left if not item.is_wrapper]
     if not left:
         return
     # What fails beside something that is known is most often its consequence.
