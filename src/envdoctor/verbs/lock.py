@@ -126,10 +126,10 @@ def _for_the_same_backend(request: CheckRequest) -> CheckRequest:
     target, before = request.target, request.locked
     if before is None or target.backend is not Backend.UNKNOWN:
         return request
-    named = {each: replace(target, backend=each, backend_named=True) for each in Backend}
-    made = [each for each in Backend if before.is_for(named[each], request.python_choices)]
-    # One of another tool is for every backend, a joined one without a part for the target perhaps for several.
-    if len(made) != 1 or made[0] is Backend.UNKNOWN or card_against(made[0], request.facts):
+    named = (replace(target, backend=each, backend_named=True) for each in Backend if each is not Backend.UNKNOWN)
+    made = [each.backend for each in named if before.is_for(each, request.python_choices)]
+    # One of another tool is for every backend.
+    if len(made) != 1 or card_against(made[0], request.facts):
         return request
     told = (*request.scope.target_facts, Setting("backend", made[0].value, before.path))
     scope = replace(request.scope, target_facts=told)
