@@ -118,8 +118,8 @@ def test_where_nobody_names_a_backend_that_of_the_lock_is_kept(
     assert backend() == "unknown"
 
 
-def test_a_lock_of_another_tool_names_no_backend_to_keep(locked: Path) -> None:
-    text = 'lock-version = "1.0"\ncreated-by = "other"\npackages = []\n'
+def test_a_lock_without_a_target_names_no_backend_to_keep(locked: Path) -> None:
+    text = 'lock-version = "1.0"\ncreated-by = "x"\npackages = []\n[tool.envdoctor]\nchosen = false\n'
     (locked / "pylock.toml").write_text(text, encoding="utf-8")
     assert main(["lock", str(locked), *MADE_FOR, "--quiet"]) == 0
     read = parse_lock((locked / "pylock.toml").read_text(encoding="utf-8"), "pylock.toml")

@@ -128,7 +128,7 @@ def _for_the_same_backend(request: CheckRequest) -> CheckRequest:
         return request
     named = (replace(target, backend=each, backend_named=True) for each in Backend if each is not Backend.UNKNOWN)
     made = [each.backend for each in named if before.is_for(each, request.python_choices)]
-    # One of another tool is for every backend.
+    # One without a table of its target is for every backend.
     if len(made) != 1 or card_against(made[0], request.facts):
         return request
     told = (*request.scope.target_facts, Setting("backend", made[0].value, before.path))
