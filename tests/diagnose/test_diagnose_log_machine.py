@@ -401,13 +401,13 @@ def test_nvidias_torch_goes_with_no_wheel_of_the_index() -> None:
     [
         # What names no onnxruntime is none of its failures.
         ("ImportError: libcudnn.so.8: cannot open shared object file", "ADV116", "nvidia-"),
-        ("ImportError: /v/torch/lib/libtorch_hip.so: undefined symbol: rsmi_init", "ADV374", "LD_LIBRARY_PATH"),
+        ("ImportError: /v/torch/lib/libtorch_hip.so: undefined symbol: rsmi_init", "ADV384", "LD_LIBRARY_PATH"),
         (
             "ImportError: /v/torch/lib/libc10.so: undefined symbol: _ZN2at4_ops5zeros4callEv",
-            "ADV375",
+            "ADV385",
             "until none is left",
         ),
-        ("    torch.ops.load_library(path)\nOSError: [WinError 127] ?", "ADV376", "PYTHONNOUSERSITE"),
+        ("    torch.ops.load_library(path)\nOSError: [WinError 127] ?", "ADV386", "PYTHONNOUSERSITE"),
         (
             "FileNotFoundError: Could not find module 'E:\\v\\torchaudio\\lib\\libtorchaudio.pyd' (or a part)",
             "ADV006",
@@ -415,7 +415,7 @@ def test_nvidias_torch_goes_with_no_wheel_of_the_index() -> None:
         ),
         (
             '  File "C:\\v\\torch\\__init__.py", line 81\n    from torch._C import *\nImportError: DLL load failed: ?',
-            "ADV373",
+            "ADV383",
             "fresh environment",
         ),
         (
