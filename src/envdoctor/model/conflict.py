@@ -49,6 +49,8 @@ class Conflict:
     clash: Clash
     python: str = ""
     """The nearest Python on which they hold together, where binaries are what keeps them apart; else empty."""
+    environment: str = ""
+    """Which of a profile's environments it is of, where there are several."""
 
 
 @dataclass(frozen=True, slots=True)

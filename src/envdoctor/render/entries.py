@@ -70,8 +70,7 @@ def _of_conflict(report: Report, conflict: Conflict) -> Entry:
     clash = conflict.clash
     several = f"cannot be installed together: they need different versions of {clash.package}"
     verb = several if len(conflict.core) > 1 else "cannot be installed on the target"
-    environment = conflict.id.rpartition(":")[0]
-    where = f"environment `{environment}`: " if environment else ""
+    where = f"environment `{conflict.environment}`: " if conflict.environment else ""
     chains = [" > ".join(chain(conflict, side)) for side in clash.sides]
     others = bystanders(conflict) if len(conflict.core) > 1 else []
     chains += [f"{in_words(others)} leaves no other version"] if others else []

@@ -117,7 +117,11 @@ def together(reports: Sequence[Report]) -> Report:
         environment="",
         complete=all(report.complete for report in reports),
         unknowns=tuple(dict.fromkeys(unknown for report in reports for unknown in report.unknowns)),
-        conflicts=tuple(replace(item, id=_called(item.id, report)) for report in reports for item in report.conflicts),
+        conflicts=tuple(
+            replace(item, id=_called(item.id, report), environment=report.environment)
+            for report in reports
+            for item in report.conflicts
+        ),
         conflicts_truncated=any(report.conflicts_truncated for report in reports),
         repairs=tuple(_repair(item, report) for report in reports for item in report.repairs),
         resolution=None,
