@@ -413,3 +413,32 @@ def test_a_build_is_told_by_what_it_makes_for_the_target(pin: str, target: str, 
     assert card in finding.message
     assert finding.remedy is not None
     assert said in finding.remedy.summary
+
+
+def test_where_a_source_is_built_for_another_backend_no_wheel_for_cuda_is_advised() -> None:
+    wheel = "xformers-0.0.29.post2-cp312-cp312-win_amd64.whl"
+    index = MemoryIndex({"xformers": [wheel, wheel.replace("win_amd64", "manylinux_2_28_x86_64")]})
+    for system, said in (("linux", "wheels of `xformers` are for CUDA"), ("windows", "leave it out on this target")):
+        target = ROCM.replace("linux", system)
+        (finding,) = found("RES102", resolved("xformers==0.0.28", sdist=True), target=target, index=index)
+        assert finding.remedy is not None
+        assert "0.0.29" not in finding.remedy.summary
+        assert said in finding.remedy.summary
+
+
+def test_a_cpu_build_beside_a_jetson_is_sent_to_the_index_of_its_board() -> None:
+    card = {"gpu[0].vendor": "nvidia", "gpu[0].architecture": "sm_87", "gpu[0].name": "Jetson Orin"}
+    facts = Facts(Fact(name, FactState.KNOWN, value, "test") for name, value in card.items())
+    (finding,) = found("RES202", resolved("torch==2.6.0"), target="linux/aarch64/3.10/cuda", facts=facts)
+    assert finding.remedy is not None
+    assert "https://pypi.jetson-ai-lab.io/jp6/cu126/+simple/" in finding.remedy.summary
+
+
+def test_both_rules_advise_the_same_of_a_family() -> None:
+    index = MemoryIndex(_ONNX | {"onnxruntime-gpu": ["onnxruntime_gpu-1.23.2-cp312-cp312-win_amd64.whl"]})
+    pins = (resolved("onnxruntime-gpu==1.23.2"), resolved("onnxruntime==1.31.1"))
+    for code in ("RES202", "RES203"):
+        (finding,) = found(code, *pins, target="windows/x86_64/3.12/rocm", index=index)
+        assert finding.remedy is not None
+        assert "take `onnxruntime-directml`" in finding.remedy.summary
+        assert "`onnxruntime-migraphx` has wheels for Linux x86_64 alone" in finding.remedy.summary

@@ -110,7 +110,10 @@ def test_a_card_that_pytorch_leaves_out_is_sent_to_amds_own_builds() -> None:
     assert "HSA_OVERRIDE" not in _summary("gfx1032", "windows/x86_64")
     assert "HSA_OVERRIDE" not in _summary("gfx803")
     assert "run it on the CPU" in _summary("gfx803")
-    assert "index https://download.pytorch.org/whl/rocm7.2 (its wheels have kernels for gfx1100" in _summary("gfx1100")
+    assert (
+        "index https://download.pytorch.org/whl/rocm7.2 (its wheels of torch 2.13 have kernels for gfx1100"
+        in _summary("gfx1100")
+    )
 
 
 def test_a_card_that_passes_for_another_has_its_kernels() -> None:

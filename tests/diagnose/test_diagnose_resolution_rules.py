@@ -561,3 +561,16 @@ def test_extras_are_advised_where_the_index_has_what_they_ask_for(there: bool) -
     asked = "`onnxruntime-gpu[cuda,cudnn]`" if there else "`nvidia-cuda-runtime==13.*`, `nvidia-cublas==13.*`, "
     assert finding.remedy.summary.startswith(f"ask for {asked}")
     assert "`onnxruntime.preload_dlls()`" in finding.remedy.summary
+
+
+@pytest.mark.parametrize(("torch", "told"), [("2.15.0+cu132", True), ("2.10.0+cu128", False), ("2.15.0+cpu", False)])
+def test_an_extension_of_xformers_for_another_cuda_major_is_told(torch: str, told: bool) -> None:
+    """xformers 0.0.35 asks for torch>=2.10, and its extension for libcudart.so.12: executed beside torch 2.15."""
+    inside = {"xformers/cpp_lib.json": '{"version": {"cuda": 1208, "hip": null, "torch": "2.10.0+cu128"}}'}
+    archives = MemoryArchives({"xformers": inside})
+    findings = found("RES204", resolved("xformers==0.0.35"), resolved(f"torch=={torch}"), archives=archives)
+    assert bool(findings) is told
+    for finding in findings:
+        assert "was built for CUDA 12, and `torch` 2.15.0+cu132 brings CUDA 13: it does not load" in finding.message
+        assert finding.remedy is not None
+        assert finding.remedy.summary.startswith("take `torch>=2.8,<2.11` of the default index or one for CUDA 12")

@@ -57,7 +57,7 @@ def test_ways_of_a_radeon_on_windows_stand_in_their_order() -> None:
 
 def test_a_way_that_the_python_or_card_rules_out_says_so() -> None:
     polaris = chosen(Card("amd", "gfx803", "RX 580"), WINDOWS, "3.13")
-    assert polaris.ways[0].against == "no builds for gfx803"
+    assert polaris.ways[0].against == "no builds are known for gfx803"
     assert polaris.ways[1].against == "for Python >=3.8,<3.13, and it is 3.13"
     assert polaris.taken is not None
     assert polaris.taken.backend.value == "zluda"
@@ -118,3 +118,9 @@ def test_a_way_with_an_index_of_its_own_binds_the_torch_that_it_has() -> None:
     orin = chosen(Card("nvidia", "sm_87", jetpack="6.2"), LINUX, "3.10", arch=Arch.AARCH64).taken
     assert orin is not None
     assert orin.requires == ("torch==2.8.*",)
+
+
+def test_amds_builds_are_for_an_instinct_on_linux() -> None:
+    ways = chosen(Card("amd", "gfx942"), LINUX).ways
+    assert any(way.requires == ("torch[device-gfx942]>=2.12",) for way in ways)
+    assert chosen(Card("amd", "gfx942"), WINDOWS).ways[0].against == "no builds are known for gfx942"

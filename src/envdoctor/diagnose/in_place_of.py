@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
@@ -20,9 +20,9 @@ from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.shipped import data_file
 
 if TYPE_CHECKING:
-    from envdoctor.diagnose.wheel_facts import Devices
+    from envdoctor.diagnose.wheel_facts import Devices, Family
 
-__all__ = ["in_place_of", "why_not"]
+__all__ = ["best_for", "in_place_of"]
 
 
 def in_place_of(examination: Examination, name: str, target: Target) -> str:
@@ -30,32 +30,43 @@ def in_place_of(examination: Examination, name: str, target: Target) -> str:
 
     What has no file for the target, or is not for its card, is named with the reason, and the next one taken.
     """
-    against: list[str] = []
-    for other, where in _others(name, target):
-        if other == name:
-            continue
-        reason = why_not(examination, other, target)
-        if not reason:
-            return "; ".join((f"take `{other}` in its place{where}{_condition(examination, other, target)}", *against))
-        against.append(f"`{other}` {reason}")
-    return "; ".join((_known_way(name, target), *against))
-
-
-def _others(name: str, target: Target) -> Iterator[tuple[str, str]]:
-    """Yield the distributions with the same module that are for the target, best first, and on what they run."""
     family = family_of([name])
-    if family is None:
-        return
+    backend, against = best_for(examination, family, target, [name]) if family is not None else (None, "")
+    if family is None or backend is None:
+        return f"{_known_way(name, target)}{against}"
+    other = one_to_keep(family, backend.value) or ""
+    where = ", on the CPU" if backend is Backend.CPU else ""
+    return f"take `{other}` in its place{where}{_condition(examination, other, target)}{against}"
+
+
+def best_for(
+    examination: Examination, family: Family, target: Target, without: Sequence[str] = ()
+) -> tuple[Backend | None, str]:
+    """Return the backend whose distribution of a family the target can use, None where it can none; and why no other.
+
+    ``without``: those that are not to be taken.
+    """
+    against = ""
+    for other, backend in _others(family, target):
+        reason = _why_not(examination, other, target) if other not in without else ""
+        if not reason and other not in without:
+            return backend, against
+        against += f"; `{other}` {reason}" if reason else ""
+    return None, against
+
+
+def _others(family: Family, target: Target) -> Iterator[tuple[str, Backend]]:
+    """Yield the distributions with the same module that are for the target, best first, and for which backend each."""
     backends = [target.backend, *([Backend.DIRECTML] if target.os is OperatingSystem.WINDOWS else []), Backend.CPU]
     found = {one_to_keep(family, backend.value): backend for backend in reversed(backends)}
     for other, backend in reversed(found.items()):
         if other is not None:
-            yield other, ", on the CPU" if backend is Backend.CPU else ""
+            yield other, backend
 
 
-def why_not(examination: Examination, name: str | None, target: Target) -> str:
+def _why_not(examination: Examination, name: str, target: Target) -> str:
     """Return why a distribution is not for the target or its card; empty where it is, or where that is not known."""
-    return (_no_wheel(examination, name, target) or _not_for_card(examination, name, target)) if name else ""
+    return _no_wheel(examination, name, target) or _not_for_card(examination, name, target)
 
 
 def _no_wheel(examination: Examination, name: str, target: Target) -> str:

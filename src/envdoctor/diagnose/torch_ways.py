@@ -162,11 +162,11 @@ def _against(row: Mapping[str, Any], card: Card, target: Target) -> str:
         return f"in WSL ROCm knows RDNA3 and RDNA4 alone, and the card is {card.architecture or 'not known'}"
     if "names" in row and not re.search(row["names"], card.name, re.IGNORECASE):
         return "not for this card: Arc, Core Ultra with Arc graphics and the Max series have builds"
-    patterns = row.get("cards")
+    patterns = [*row.get("cards", ()), *row.get("more", {}).get(target.os.value, ())]
     if patterns and not card.architecture:
         return "the card's architecture is not known; `--gpu gfx1100` tells it"
     if patterns and not _is_of(card, patterns):
-        return f"no builds for {card.architecture}"
+        return f"no builds are known for {card.architecture}"
     return ""
 
 
@@ -241,7 +241,7 @@ def _because(label: str, card: Card, newest: Version | None) -> str:
     build = read_label(label)
     floor = _FLOORS.get(build.release[0]) if build and build.backend is Backend.CUDA else None
     driver = f"; needs driver {floor} or later" if floor and not card.cuda else ""
-    return f"its wheels have kernels for {card.architecture}, to torch {newest}{driver}"
+    return f"its wheels of torch {newest} have kernels for {card.architecture}{driver}"
 
 
 def _meet(one: SpecifierSet, other: SpecifierSet) -> bool:

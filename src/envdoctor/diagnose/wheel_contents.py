@@ -12,11 +12,11 @@ from envdoctor.model.candidate import FileKind
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from envdoctor.model.resolution import ResolvedPackage
 
-__all__ = ["devices_inside", "devices_told", "label_inside"]
+__all__ = ["cuda_inside", "devices_inside", "devices_told", "label_inside"]
 
 _LIBRARY = re.compile(r"\.(?:so(?:\.\d+)*|pyd|dll)$")
 _WORDS = {
@@ -73,13 +73,24 @@ def _words(library: str) -> list[str]:
     return re.split(r"[^a-z0-9]+", library.rpartition("/")[2].lower())
 
 
-def _of_extension(archives: ArchiveReader | None, package: ResolvedPackage) -> Devices | None:
+def cuda_inside(archives: ArchiveReader | None, package: ResolvedPackage) -> int | None:
+    """Return the CUDA major for which the extension of a planned xformers was built; None where it does not say."""
+    release = _version(archives, package).get("cuda")
+    return release // 100 if isinstance(release, int) else None
+
+
+def _version(archives: ArchiveReader | None, package: ResolvedPackage) -> Mapping[str, object]:
     data = _read(archives, package, _OF_XFORMERS)
     try:
-        version = json.loads(data or b"{}").get("version", {})
-        release, hip, torch = version.get("cuda"), version.get("hip"), version.get("torch")
+        version = json.loads(data or b"{}").get("version")
     except (ValueError, AttributeError, RecursionError):
-        return None
+        return {}
+    return version if isinstance(version, dict) else {}
+
+
+def _of_extension(archives: ArchiveReader | None, package: ResolvedPackage) -> Devices | None:
+    version = _version(archives, package)
+    release, hip, torch = version.get("cuda"), version.get("hip"), version.get("torch")
     if not release and not hip:
         return None
     evidence = f"{_OF_XFORMERS} in {package.file.filename}: built with torch {str(torch)[:40]}"

@@ -112,7 +112,7 @@ class BuildNeed:
     substitute: str = ""
     """Another distribution with the same module and with wheels."""
     elsewhere: Mapping[str, str] = field(default_factory=dict)
-    """Backends beside CUDA for which a build with kernels is of use, and what to know of it."""
+    """Backends beside CUDA for which a build with kernels is of use, or these on one system, and what to know of it."""
 
     @property
     def way_around(self) -> str:
@@ -125,12 +125,21 @@ class BuildNeed:
         """Return whether what it makes is of no use on the target: kernels for CUDA on macOS, or for an Intel card."""
         if "cuda-toolkit" not in self.needs or target is None:
             return False
-        without = target.backend in _WITHOUT_CUDA and target.backend.value not in self.elsewhere
+        without = target.backend in _WITHOUT_CUDA and self.told_of(target) is None
         return without or target.os is OperatingSystem.MACOS
+
+    def told_of(self, target: Target) -> str | None:
+        """Return what to know of a build for the target's backend, where that is another than CUDA; None: no such."""
+        name = target.backend.value
+        return self.elsewhere.get(name, self.elsewhere.get(f"{name} on {target.os.value}"))
+
+    def wheels_are_for_cuda(self, target: Target) -> bool:
+        """Return whether wheels, where there are any, are of no use on the target."""
+        return "cuda-toolkit" in self.needs and target.backend in _WITHOUT_CUDA
 
     def on(self, target: Target | None) -> tuple[str, ...]:
         """Return what the build takes on a target: for ROCm its own toolkit in the place of CUDA's."""
-        if target is None or target.backend.value not in self.elsewhere:
+        if target is None or self.told_of(target) is None:
             return self.needs
         found = ("rocm-toolkit" if key == "cuda-toolkit" else key for key in self.needs)
         return tuple(key for key in found if key != "rocm-toolkit" or target.backend is Backend.ROCM)
@@ -154,6 +163,12 @@ class WheelFacts:
             if contains(item.version, version):
                 return item.label
         return None
+
+    def torch_for_cuda(self, cuda: int, target: Target) -> str | None:
+        """Return the newest releases of torch that the default index has for a CUDA major, as a specifier."""
+        rows = (item for item in self.builds if item.package == "torch" and item.os == target.os.value)
+        fitting = [item.version for item in rows if target.arch.value in item.arch and _major(item.label) == cuda]
+        return fitting[-1] if fitting else None
 
     def devices_of(self, package: str, version: Version, target: Target) -> Devices | None:
         """Return what the libraries of a wheel for ``target`` are for, None where it is not known."""
@@ -254,6 +269,11 @@ def _kernels(arch: str | None) -> list[KernelSet]:
 
 def _has_code(kernels: KernelSet, card: str) -> bool:
     return code_of(kernels.architectures, kernels.ptx).runs_on(card) is True
+
+
+def _major(label: str) -> int | None:
+    build = read_label(label)
+    return build.release[0] if build is not None and build.backend is Backend.CUDA and build.release else None
 
 
 def _release_of(label: str) -> tuple[int, ...]:

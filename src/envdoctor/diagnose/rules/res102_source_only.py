@@ -135,14 +135,14 @@ def demands_of_moved_pins(examination: Examination) -> Iterator[SourceOnlyDemand
             yield from _demands(index, pin, version, target)
 
 
-_NAMES = {"rocm": "ROCm", "xpu": "XPU"}
+_NAMES = {"rocm": "ROCm", "rocm on linux": "ROCm on Linux", "xpu": "XPU"}
 _OFF_MACOS = "keep it off this target with the marker `; sys_platform != 'darwin'`"
 
 
 def _way_without_cuda(need: BuildNeed, target: Target | None) -> str:
     if target is not None and target.os is OperatingSystem.MACOS:
         return _OFF_MACOS
-    others = [_NAMES.get(name, name) for name in need.elsewhere]
+    others = [_NAMES.get(name, name) for name in need.elsewhere]  # `rocm`, or `rocm on linux`
     return f"leave it out on this target: it has kernels for {in_words(['CUDA', *others])} alone"
 
 
@@ -232,8 +232,9 @@ def _planned(examination: Examination) -> Iterator[Finding]:
             wheels = _wheels(examination, package.name, package.version, helps=not lacks)
             if need and need.is_in_vain(examination.target):
                 wheels = _way_without_cuda(need, examination.target)
-            elif examination.target and need and (told := need.elsewhere.get(examination.target.backend.value)):
-                wheels = f"{wheels}; {told}"
+            elif examination.target and need and need.wheels_are_for_cuda(examination.target):
+                wheels = f"install what the build needs first: wheels of `{package.name}` are for CUDA"
+                wheels = "; ".join(filter(None, (wheels, need.told_of(examination.target))))
         version, risk, target = str(package.version), package.build_risk, examination.target
         yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels, target)
 

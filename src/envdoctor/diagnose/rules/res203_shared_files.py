@@ -24,14 +24,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination, chain_to
-from envdoctor.diagnose.in_place_of import why_not
+from envdoctor.diagnose.in_place_of import best_for
 from envdoctor.diagnose.module_owners import one_to_keep, what_to_keep
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import Family, shipped_wheel_facts
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.model.target import Backend
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
 _MOST = 4
@@ -86,12 +85,10 @@ def _different(examination: Examination, packages: list[ResolvedPackage], shared
 
 def _kept(examination: Examination, family: Family, found: list[ResolvedPackage]) -> str:
     target, names = examination.target, [item.name for item in found]
-    backend = target.backend.value if target is not None else ""
-    other = one_to_keep(family, backend)
-    against = why_not(examination, other, target) if target is not None and other not in (None, *names) else ""
-    if against:
-        return f"{what_to_keep(family, names, Backend.CPU.value)}; `{other}` {against}"
-    return what_to_keep(family, names, backend)
+    if target is None or one_to_keep(family, target.backend.value) in (None, *names):
+        return what_to_keep(family, names, target.backend.value if target is not None else "")
+    backend, against = best_for(examination, family, target)
+    return f"{what_to_keep(family, names, (backend or target.backend).value)}{against}"
 
 
 def _finding(

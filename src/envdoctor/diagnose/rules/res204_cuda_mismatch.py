@@ -2,11 +2,11 @@
 
 ## What it does
 
-Reports parts of one resolution that were built for different CUDA or cuDNN majors: onnxruntime-gpu or ctranslate2
-beside torch, ctranslate2's cuDNN beside torch's, `nvidia-*-cu12` beside `nvidia-*-cu13`. And an onnxruntime-gpu or
-ctranslate2 for whose CUDA the resolution has no libraries at all, neither torch's nor NVIDIA's own: neither of them
-requires any. A system that has the CUDA toolkit (`cuda.toolkits` of the facts) may do, and a file of conda's: then it
-is a note.
+Reports parts of one resolution that were built for different CUDA or cuDNN majors: onnxruntime-gpu, ctranslate2 or
+xformers' extension beside torch, ctranslate2's cuDNN beside torch's, `nvidia-*-cu12` beside `nvidia-*-cu13`. And an
+onnxruntime-gpu or ctranslate2 for whose CUDA the resolution has no libraries at all, neither torch's nor NVIDIA's own:
+neither of them requires any. A system that has the CUDA toolkit (`cuda.toolkits` of the facts) may do, and a file of
+conda's: then it is a note.
 
 ## Why is this bad
 
@@ -39,6 +39,8 @@ from envdoctor.diagnose.nvidia_packages import nvidia_package
 from envdoctor.diagnose.package_view import PackageView, Scene
 from envdoctor.diagnose.pairing import misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_contents import cuda_inside
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.requirement import holds
@@ -92,6 +94,34 @@ def _unserved(examination: Examination, scene: Scene, target: Target) -> Iterato
             yield _of_another(user, table, cuda, torch)
         elif torch is None or torch.label == "cpu":
             yield from _without(examination, user, table, cuda)
+
+
+def _extension(examination: Examination, scene: Scene) -> Iterator[Finding]:
+    """Yield an xformers whose extension was built for another CUDA than torch brings: its loader finds no library."""
+    user, torch = scene.get("xformers"), scene.get("torch")
+    package = examination.resolution.get("xformers") if examination.resolution is not None else None
+    if user is None or torch is None or torch.cuda_major is None or package is None:
+        return
+    cuda = cuda_inside(examination.archives, package)
+    if cuda is not None and cuda != torch.cuda_major:
+        yield _finding(
+            (user.name, torch.name),
+            f"the extension of `xformers` {user.version} was built for CUDA {cuda}, and `torch` {torch.version} brings "
+            f"CUDA {torch.cuda_major}: it does not load",
+            (
+                Evidence(f"xformers/cpp_lib.json: CUDA {cuda}", package.file.filename),
+                Evidence(f"torch build {torch.label}", torch.label_source),
+            ),
+            f"take {_torch_for(cuda, examination.target)}, or the xformers of the index that has torch's label; or "
+            "leave xformers out: torch's own attention does as well",
+        )
+
+
+def _torch_for(cuda: int, target: Target | None) -> str:
+    """Return which torch is for a CUDA major: of the default index, where it has one, and of PyTorch's."""
+    usual = shipped_wheel_facts().torch_for_cuda(cuda, target) if target is not None else None
+    other = f"one for CUDA {cuda} of PyTorch's indexes (https://download.pytorch.org/whl/cu{cuda}N)"
+    return f"`torch{usual}` of the default index or {other}" if usual else f"a torch, {other}"
 
 
 def _name(requirement: str | None) -> str:
@@ -187,6 +217,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
     if scene is None or target is None or target.backend is not Backend.CUDA:
         return
     yield from _unserved(examination, scene, target)
+    yield from _extension(examination, scene)
     yield from _nvidia(scene, target)
     if target.arch is not Arch.X86_64:
         return
