@@ -38,6 +38,19 @@ def test_env001_missing_and_unsatisfied(site, diagnose):
 
 
 @pytest.mark.parametrize(
+    ("requires", "wanted"),
+    [("torch>=2.1", '"torch==2.5.1,>=2.1"'), ("torch @ https://index.example/torch-2.5.1-py3-none-any.whl", "https")],
+)
+def test_env001_nothing_is_moved_for_a_torch_that_is_not_there(site, diagnose, requires, wanted):
+    site.add("torchvision", "0.20.1+cu121", "torch==2.5.1")
+    site.add("torchaudio", "2.5.1+cu121", "torch==2.5.1")
+    site.add("tts", "1", requires)
+    found = {item.subject: item.remedy for item in diagnose(read_environment(site.folder), "ENV001", target=LINUX)}
+    assert [command.partition(wanted)[0] for command in found["tts"].commands] == ["python -m pip install "]
+    assert not any("torchvision" in command for remedy in found.values() for command in remedy.commands)
+
+
+@pytest.mark.parametrize(
     ("requires", "version"),
     [
         ("b>=1", "2.0"),

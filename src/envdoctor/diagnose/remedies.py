@@ -98,12 +98,14 @@ def remedy_of_move(
 ) -> Remedy | None:
     """Return what meets ``consumer``'s demand and keeps binaries together; None where nothing else has to move.
 
+    Where ``name`` is not installed nothing was built for another one, and it is installed as all ask for it.
+
     ``installed``: the versions of what is installed, by name. Where the consumer was built for one release of what it
     asks for, it moves itself: with another torch all that was built for the torch that is there would have to move.
     """
     there = _versions(installed)
     moved = moved_with(name, wanted, {each: version for each, version in there.items() if each != consumer})
-    if not moved:
+    if not moved or name not in there:
         return None
     label = there["torch"].local if "torch" in there else None
     if (fitting := _suiting(consumer, name, there)) is not None:

@@ -114,7 +114,7 @@ def _remedy(examination: Examination, demands: Demands, demand: Demand) -> Remed
     moved = remedy_of_move(
         examination.environment, canonicalize_name(demand.consumer.name), demand.name, together, there
     )
-    if moved is not None and not demand.requirement.url:
+    if moved is not None:
         return moved
     wanted = f"{demand.requirement.url or f'{demand.name}{together}'}"
     return Remedy(
