@@ -12,6 +12,7 @@ from diagnose_fixtures import (
     by_distribution,
     examination_of,
     file_of,
+    require,
     resolution_of,
     resolved,
     target_of,
@@ -23,6 +24,7 @@ from envdoctor.diagnose.wheel_facts import advice_for_torch
 from envdoctor.model.build_label import read_label
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.project import Project
 from envdoctor.model.resolution import ResolvedPackage
 
 ROCM = "linux/x86_64/3.12/rocm"
@@ -442,3 +444,40 @@ def test_both_rules_advise_the_same_of_a_family() -> None:
         assert finding.remedy is not None
         assert "take `onnxruntime-directml`" in finding.remedy.summary
         assert "`onnxruntime-migraphx` has wheels for Linux x86_64 alone" in finding.remedy.summary
+
+
+RTX50 = "windows/x86_64/3.10/cuda"
+
+
+@pytest.mark.parametrize(
+    ("demand", "index", "held"),
+    [
+        ("torch==2.7.0", "cu128", False),
+        ("torch<2.7,>=2.2.0", "cu13", True),
+        ("torch>=2.2", "cu13", False),
+    ],
+)
+def test_what_is_planned_and_asks_for_a_torch_counts_where_one_for_the_card_is_named(
+    demand: str, index: str, held: bool
+) -> None:
+    asked = require("torch==2.4.0" if held else "torch")
+    torch = resolved(
+        "torch==2.4.0" if held else "torch==2.7.0", wanted_by=[asked, by_distribution(demand, "tts", "0.2")]
+    )
+    examination = Examination(
+        target=target_of(RTX50, gpu="sm_120"),
+        project=Project(".", requirements=(asked,)),
+        resolution=resolution_of(torch, resolved("tts==0.2")),
+    )
+    (finding,) = [item for item in examine(examination) if item.rule == "RES202"]
+    assert finding.remedy is not None
+    assert f"whl/{index}" in finding.remedy.summary
+    assert (f"`tts` 0.2 asks for `{demand}`, and must move" in finding.remedy.summary) is held
+
+
+def test_who_asks_for_a_torch_without_the_cards_kernels_is_named_where_its_kernels_are_missed() -> None:
+    torch = resolved("torch==2.4.0+cu121", wanted_by=[require("torch"), by_distribution("torch<2.7", "tts", "0.2")])
+    examination = Examination(target=target_of("linux/x86_64/3.10/cuda", gpu="sm_120"), resolution=resolution_of(torch))
+    (finding,) = [item for item in examine(examination) if item.rule == "RES208"]
+    assert finding.remedy is not None
+    assert "`tts` 0.2 asks for `torch<2.7`, and must move" in finding.remedy.summary

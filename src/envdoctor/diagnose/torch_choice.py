@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.diagnose.torch_ways import Card, TorchWay, ways_of
-from envdoctor.diagnose.wheel_facts import advice_for_torch, shipped_wheel_facts
+from envdoctor.diagnose.pairing import COMPANIONS
+from envdoctor.diagnose.torch_ways import Card, TorchWay, admits, ways_of
+from envdoctor.diagnose.wheel_facts import advice_for_torch, builds_for, shipped_wheel_facts, torches_for
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import label_of
 from envdoctor.model.requirement import may_hold
 from envdoctor.model.target import Backend, OperatingSystem
 
 if TYPE_CHECKING:
+    from envdoctor.diagnose.examination import Examination
     from envdoctor.model.fact import Facts
     from envdoctor.model.project import Project
+    from envdoctor.model.requirement import Requirement
     from envdoctor.model.target import Target
 
-__all__ = ["TorchChoice", "advice_for_card", "choose_torch", "way_through"]
+__all__ = ["TorchChoice", "advice_for_card", "choose_torch", "held_back", "way_through"]
 
 _RANK = (Backend.CUDA, Backend.ROCM, Backend.XPU, Backend.MPS, Backend.DIRECTML, Backend.ZLUDA, Backend.CPU)
 
@@ -56,15 +59,47 @@ def choose_torch(facts: Facts, target: Target, project: Project | None) -> Torch
     return min(choices, key=lambda choice: _RANK.index(choice.taken.backend) if choice.taken else len(_RANK))
 
 
-def way_through(facts: Facts, target: Target, project: Project | None, architectures: Iterable[str]) -> TorchWay | None:
+def way_through(examination: Examination, target: Target, architectures: Iterable[str]) -> TorchWay | None:
     """Return the best way to a torch for the target's own backend, None where no card is known or none has one.
 
-    ``architectures``: those of the cards, where facts do not speak of any.
+    ``architectures``: those of the cards, where facts do not speak of any. What is planned and asks for a torch counts;
+    where no way has such a torch, who asks for it is named in ``because``.
     """
-    wanted = _asked(project, target)
-    cards = list(_cards(facts, target)) or [Card(_vendor(each), each) for each in architectures]
-    ways = (way for card in cards for way in ways_of(card, target, wanted))
-    return next((way for way in ways if way.backend is target.backend and not way.against), None)
+    own, others = _asked(examination.project, target), _demands_on_torch(examination)
+    cards = list(_cards(examination.facts, target)) or [Card(_vendor(each), each) for each in architectures]
+    whole = own
+    for demand in others:
+        whole &= demand.specifier
+    for wanted in (whole, own) if others else (own,):
+        ways = ((card, way) for card in cards for way in ways_of(card, target, wanted))
+        found = next((item for item in ways if item[1].backend is target.backend and not item[1].against), None)
+        if found is None or (wanted is own and not others):
+            return found and found[1]
+        card, way = found
+        if wanted is whole and not way.moves:
+            return way
+    label = label_of(way.index.url) if way.index is not None else None
+    return replace(way, because=way.because + _held_back(others, (label,), card.architecture, target)) if label else way
+
+
+def _demands_on_torch(examination: Examination) -> list[Requirement]:
+    """Return what planned distributions ask of torch, but for those that are built with it and move with it."""
+    torch = examination.resolution.get("torch") if examination.resolution is not None else None
+    return [line for line in (torch.wanted_by if torch else ()) if line.asked_by and line.asked_by not in COMPANIONS]
+
+
+def held_back(examination: Examination, card: str, target: Target) -> str:
+    """Return who of the plan asks for a torch that has no kernels for a card, as a piece of a remedy; else nothing."""
+    return _held_back(_demands_on_torch(examination), builds_for(card, target.arch.value), card, target)
+
+
+def _held_back(demands: Iterable[Requirement], labels: Iterable[str], card: str, target: Target) -> str:
+    there = [(release, label) for label in labels for release in torches_for(label, card, target.arch.value)]
+    if not there:
+        return ""
+    against = [item for item in demands if not any(admits(item.specifier, *pair) for pair in there)]
+    told = [f"`{str(item.origin).replace(' ', '` ', 1)} asks for `torch{item.specifier}`" for item in against]
+    return f"; {' and '.join(told)}, and must move with it or be left out" if told else ""
 
 
 def advice_for_card(card: str, target: Target | None, project: Project | None = None) -> str:

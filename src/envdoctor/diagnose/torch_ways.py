@@ -82,6 +82,8 @@ class TorchWay:
     against: str = ""
     """Why it cannot be gone; empty where it can."""
     evidence: str = ""
+    moves: bool = False
+    """It has no torch that is asked for: torch has to move."""
 
     @property
     def said(self) -> str:
@@ -201,7 +203,7 @@ def _by_label(row: Mapping[str, Any], card: Card, target: Target, wanted: Specif
         f"torch has to move: none of torch{wanted} has kernels for {card.architecture} and wheels for Python "
         f"{target.python_version}, from {first} on there are; "
     )
-    return TorchWay(backend, row["words"], _pytorch(best), because=moved + _because(best, card, free[best]))
+    return TorchWay(backend, row["words"], _pytorch(best), because=moved + _because(best, card, free[best]), moves=True)
 
 
 def _best(labels: list[str], newest: Mapping[str, Version | None], target: Target) -> str:
@@ -217,12 +219,13 @@ def _newest(label: str, card: Card, target: Target, wanted: SpecifierSet) -> Ver
     releases = [
         each
         for each in torches_for(label, card.architecture, target.arch.value)
-        if _admits(wanted, each, label) and _python_fits(each, target)
+        if admits(wanted, each, label) and _python_fits(each, target)
     ]
     return max(releases, default=None)
 
 
-def _admits(wanted: SpecifierSet, minor: Version, label: str) -> bool:
+def admits(wanted: SpecifierSet, minor: Version, label: str) -> bool:
+    """Return whether bounds admit some patch release of a minor one, with the label of its build."""
     return any(wanted.contains(f"{minor}.{patch}+{label}", prereleases=True) for patch in _PATCHES)
 
 

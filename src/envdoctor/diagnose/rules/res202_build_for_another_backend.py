@@ -143,7 +143,7 @@ def _torch_for(examination: Examination, target: Target, version: Version) -> st
     if target.backend is Backend.ZLUDA:
         return f"take the CUDA 11.8 builds of {three} from the cu118 index (2.7.x is the last)"
     cards = card_architectures(examination)
-    way = way_through(examination.facts, target, examination.project, cards)
+    way = way_through(examination, target, cards)
     if way is not None and way.index is not None and (label_of(way.index.url) or target.backend is Backend.CUDA):
         return f"take {three} of {way.said}"
     if cards and target.backend is Backend.ROCM:

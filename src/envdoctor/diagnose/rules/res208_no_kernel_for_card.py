@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from envdoctor.diagnose.examination import Examination, card_architectures
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.torch_choice import advice_for_card
+from envdoctor.diagnose.torch_choice import advice_for_card, held_back
 from envdoctor.diagnose.wheel_facts import KernelSet, code_of, shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
@@ -64,6 +64,8 @@ def _find(examination: Examination) -> Iterator[Finding]:
             if answer is False:
                 severity = Severity.INFO if True in answers.values() else RULE.severity
                 advice = advice_for_card(card, examination.target, examination.project)
+                if examination.target is not None and scene.place is Place.PLAN:
+                    advice += held_back(examination, card, examination.target)
                 yield _finding(torch, kernels, card, advice, severity)
 
 
