@@ -332,6 +332,7 @@ def test_the_part_of_a_joined_lock_is_the_lock_that_it_was_made_of(
         whole, part = (locked_project(item, "pylock.toml") for item in (lock, part_of(joined, target)))
         assert (part.versions, part.overrides, part.set_aside) == (whole.versions, whole.overrides, whole.set_aside)
         assert part.overrides
+        assert part.written == whole.written
     other = part_of(joined, replace(LINUX, arch=Arch.AARCH64))
     assert not locked_project(other, "pylock.toml").overrides
 
