@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from diagnose_fixtures import examination_of
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from envdoctor.diagnose import engine
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.log_reading import read_log
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.remedies import moved_with
+from envdoctor.model.finding import Finding, Look, Severity
+from envdoctor.model.unknown import SubjectKind
 
 TRIO = (
     "Requirement already satisfied: torchaudio in ./lib ({0}+{1})\n"
@@ -94,3 +98,10 @@ def test_no_shipped_remedy_moves_torch_alone() -> None:
     }
     alone = {(code, text) for code, text in remedies if moves.search(text) and "torchaudio" not in text}
     assert not alone
+
+
+@pytest.mark.parametrize(("look", "told"), [(Look.INSTALLED, True), (Look.AS_RESOLVED, False)])
+def test_an_unmet_demand_is_told_by_what_an_advisory_says_of_what_is_installed_alone(look: Look, *, told: bool) -> None:
+    unmet = Finding("ENV001", "unmet", Severity.ERROR, "torchaudio", SubjectKind.PACKAGE, "m", packages=("torch",))
+    advised = replace(unmet, rule="ADV006", packages=("torch", "torchaudio"), look=look)
+    assert engine._told_better(unmet, [advised]) is told
