@@ -337,6 +337,24 @@ def test_the_part_of_a_joined_lock_is_the_lock_that_it_was_made_of(
     assert not locked_project(other, "pylock.toml").overrides
 
 
+def test_the_index_of_a_cards_torch_stays_with_its_part_of_a_joined_lock(locked: Path) -> None:
+    url = "https://index.example/whl/cu128"
+    way = f'\n[tool.envdoctor.way]\nname = "cards"\nurl = "{url}"\npackages = ["torch"]\n'
+    windows = replace(LINUX, os=OperatingSystem.WINDOWS)
+    locks = {}
+    for target, more in ((LINUX, way), (windows, "")):
+        folder = locked / target.os.value
+        main(["lock", str(locked), *MADE_FOR, "--target-os", target.os.value, "--output-dir", str(folder), "--quiet"])
+        text = (folder / "pylock.toml").read_text(encoding="utf-8") + more
+        locks[target.os.value] = read_pylock(text, "pylock.toml")
+    joined = read_pylock(lock_text(join_locks(locks)), "pylock.toml")
+    own, other = (locked_project(part_of(joined, each), "pylock.toml").way for each in (LINUX, windows))
+    assert own is not None
+    assert own.index is not None
+    assert (own.index.name, own.index.url) == ("cards", url)
+    assert other is None
+
+
 def test_a_package_whose_marker_makes_no_sense_is_in_every_part_of_a_joined_lock() -> None:
     rows = "".join(
         f'[[tool.envdoctor.targets]]\nos = "{os}"\narch = "x86_64"\npython = "3.11"\nbackend = "unknown"\n'
