@@ -446,3 +446,22 @@ def test_a_build_that_failed_is_no_second_failure_beside_its_cause() -> None:
     log = f"  × Failed to build `flash-attn==2.7.4.post1`\n{far}\nOSError: CUDA_HOME environment variable is not set."
     assert [item.rule for item in examine(examination_of({"log": log}))] == ["ADV158"]
     assert [item.rule for item in examine(examination_of({"log": log.rpartition(chr(10))[0]}))] == ["LOG001"]
+
+
+def test_a_dll_that_is_not_found_is_told_as_such_where_no_package_is_known() -> None:
+    log = "FileNotFoundError: Could not find module 'C:\\v\\{}' (or one of its dependencies)."
+    said = {name: [item.rule for item in examine(examination_of({"log": log.format(name)}))] for name in ("a.dll",)}
+    assert said == {"a.dll": ["ADV387"]}
+    assert [item.rule for item in examine(examination_of({"log": log.format("libtorchcodec_core6.dll")}))] == ["ADV011"]
+
+
+def test_what_cmake_says_below_its_place_is_quoted() -> None:
+    log = "  CMake Error at C:/t/cmake_install.cmake:241 (file):\n    file INSTALL cannot find amdhip64.dll\n"
+    (found,) = examine(examination_of({"log": log}))
+    assert "file INSTALL cannot find amdhip64.dll" in found.message
+
+
+def test_a_torch_that_conda_built_for_the_cpu_is_named_as_the_cause() -> None:
+    log = "  pytorch  conda-forge/linux-64::pytorch-2.6.0-cpu_mkl_py312_104\n>>> torch.cuda.is_available()\nFalse"
+    (found,) = examine(examination_of({"log": log}))
+    assert "pytorch=*=cuda*" in found.remedy.summary

@@ -324,3 +324,23 @@ def test_what_stands_for_the_machine_is_sought_in_no_channel() -> None:
     message, remedy = _alone("  - nothing provides __cuda needed by alpha-1.11.0-cuda102py310hdf4a2db_202")
     assert message == "`alpha==1.11.0` needs `__cuda`, which the machine does not give"
     assert "CONDA_OVERRIDE_CUDA" in remedy
+
+
+def test_what_uv_takes_from_an_index_of_builds_without_need_is_sent_to_the_usual_one() -> None:
+    text = (
+        "error: Distribution `{} @ registry+https://index.example/whl/cpu` can't be installed because it doesn't have "
+        "a source distribution or wheel for the current platform"
+    )
+    assert "explicit = true" in _alone(text.format("markupsafe==3.0.2"))[1]
+    assert "explicit" not in _alone(text.format("torchvision==0.20.1"))[1]
+
+
+def test_a_torch_on_an_intel_mac_is_told_which_was_the_last() -> None:
+    log = (
+        "error: Distribution `torch==2.6.0 @ registry+https://index.example/simple` can't be installed because it "
+        "doesn't have a source distribution or wheel for the current platform\n\n"
+        "hint: You're on macOS (`macosx_14_0_x86_64`), "
+        "but `torch` (v2.6.0) only has wheels for the following platforms: `macosx_11_0_arm64`, `win_amd64`"
+    )
+    (found,) = examine(examination_of({"log": log}))
+    assert (found.rule, "torch 2.2.2 is the last" in found.remedy.summary) == ("ADV005", True)

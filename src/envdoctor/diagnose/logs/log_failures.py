@@ -214,8 +214,10 @@ def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
 
 
 def _with_message(lines: Sequence[LogLine], at: int) -> str:
-    """Return the line; of a class that stands alone, as Poetry and rich write it, with the message below."""
+    """Return the line; of a class that stands alone, as Poetry and rich write it, and of CMake, with what is below."""
     line, below = lines[at], lines[at + 1] if at + 1 < len(lines) else None
+    if below is not None and line.text.startswith("CMake Error at ") and line.text.endswith(":"):
+        return f"{line.text} {below.text}" if below.indent > line.indent else line.text
     if below is None or not re.fullmatch(r"[\w.]+", line.text) or below.number > line.number + 2:
         return line.text
     return f"{line.text}: {below.text}" if below.indent == line.indent > 0 else line.text

@@ -15,6 +15,7 @@ from envdoctor.diagnose.logs.resolver_failure import (
     is_disputed,
     requirement_of,
 )
+from envdoctor.model.index_url import bare_url, label_of
 from envdoctor.model.requirement import Requirement
 
 __all__ = ["failures_of_uv"]
@@ -51,6 +52,8 @@ _HAVE = re.compile(
     r" \([^)]*\) (?:on|with) the following ([\w ]+?): ((?:`[^`]+`(?:, )?)+)"
 )
 _LOCKED = re.compile(r"(?:error: )?Distribution [`']?([\w.-]+==[\w.+!]+)[^`']*[`']? can't be installed because ")
+_OF_INDEX = re.compile(r"@ registry\+(\S+?)[`']")
+_OF_TORCH = ("torch", "pytorch", "triton", "nvidia-")
 _LOCKED_HINT = re.compile(
     r"hint: You're (?:using|on) (.{1,200}?), but .{0,400}? only has wheels "
     r"(?:with the following|for the following) ([\w ]+?): ((?:[`'][^`']+[`'](?:, )?)+)"
@@ -84,9 +87,15 @@ def _of_lock(pin: str, lines: Sequence[LogLine]) -> Iterator[ResolverFailure]:
     if hint:
         why = f"has no wheel for {hint[1]}; wheels are there for {hint[3].strip(', ')}"
         remedy = f"take a {'Python' if 'Python' in hint[2] else 'platform'} that it has wheels for, or another version"
+    elif (index := _OF_INDEX.search(words)) and label_of(index[1]) and not pin.startswith(_OF_TORCH):
+        remedy = (
+            f"bind {bare_url(index[1])} to torch and its companions alone (`explicit = true` in `[[tool.uv.index]]`, "
+            "and `[tool.uv.sources]`), so that this comes from the usual index, and lock again"
+        )
     if "+" in pin:
         remedy += "; a version with a build label is on its own index alone, and for some platforms"
-    yield ResolverFailure(lines[0].number, lines[0].number, words, (core,), (), why, remedy)
+    end = next((item.number for item in lines if hint and item.text.startswith("hint: ")), lines[0].number)
+    yield ResolverFailure(lines[0].number, end, words, (core,), (), why, remedy)
 
 
 def _end(lines: Sequence[LogLine], at: int) -> int:
