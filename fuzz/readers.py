@@ -142,6 +142,12 @@ def _texts_of_others() -> Iterator[Reader]:
     listing = as_text(lambda text: read_listing(text, "installed.txt"))
     yield Reader("listings", listing, seeds("listings", "pastes"), (ListingError,))
     yield Reader("logs", as_file(log, "log.txt"), seeds("logs", "listings"), (UsageError,))
+    from envdoctor.adapters.project.sources import CheckoutSources
+
+    def sources(path: Path) -> object:
+        return list(examine(Examination(sources=CheckoutSources(path.parent))))
+
+    yield Reader("sources", as_file(sources, "project", "app.py"), seeds("sources", "python script"))
     yield Reader("machine texts", as_text(machine), seeds("machine texts", "pastes"))
 
 

@@ -34,6 +34,8 @@ class Reader:
     seeds: tuple[bytes, ...]
     announced: tuple[type[Exception], ...] = ()
     """What it may raise."""
+    makers: tuple[Callable[[int], bytes], ...] = ()
+    """Of inputs of about so many bytes, where a line of a seed again and again is none."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 from diagnose_fixtures import MemorySources
 
 from envdoctor.diagnose import source_scan
-from envdoctor.diagnose.source_outline import may_be_docstring, outline_of, parsed
+from envdoctor.diagnose.source_outline import TextPlaces, outline_of, parsed
 from envdoctor.diagnose.source_scan import SourceScan
 
 IN_A_DOCSTRING = [
@@ -70,6 +70,11 @@ def test_a_file_is_parsed_once_for_all_that_is_asked_of_it(monkeypatch: pytest.M
     assert len(asked) == 1
 
 
+def test_a_line_is_a_hit_once_and_says_where_it_stands() -> None:
+    scan = SourceScan(MemorySources({"app.py": "import x\na.cuda(); b.cuda()\n\nc.cuda()"}))
+    assert [(hit.line, hit.text) for hit in scan.search(r"\.cuda\(")] == [(2, "a.cuda(); b.cuda()"), (4, "c.cuda()")]
+
+
 def test_few_trees_are_kept() -> None:
     files = {f"part{number}.py": f'"""Says cuda {number}\ncuda"""\n' for number in range(100)}
     scan = SourceScan(MemorySources(files))
@@ -94,12 +99,12 @@ def test_an_outline_tells_guards_and_the_main_program_apart() -> None:
 
 @pytest.mark.parametrize("text", ["def f(:\n", "\0", "(" * 5000 + ")" * 5000])
 def test_what_has_no_syntax_has_an_empty_outline(text: str) -> None:
-    assert outline_of(parsed(text)).docstrings == ()
+    assert outline_of(parsed(text)).docstrings == frozenset()
     assert outline_of(parsed(text)).unguarded == ()
 
 
 def test_a_plain_text_has_no_docstring_before_its_first_quote() -> None:
-    assert not may_be_docstring("import os\nrun(x)\n", 10, "run(x)")
+    assert not TextPlaces("import os\nrun(x)\n").may_be_docstring(10, "run(x)")
 
 
 def test_what_the_compiler_says_of_somebodys_escapes_is_kept_back() -> None:

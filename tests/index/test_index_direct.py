@@ -130,9 +130,19 @@ def test_answers_that_are_none(by_hand: Handed, transport: Transport, answer: by
     ],
     ids=["trailers", "a slow trailer", "a slow length", "continue", "a name within gzip"],
 )
+@pytest.mark.parametrize("proxied", [False, True], ids=["", "proxied"])
 def test_a_host_that_says_nothing_without_an_end_is_left(
-    by_hand: Handed, transport: Transport, begin: bytes, again: bytes, wait: float, reason: str
+    by_hand: Handed,
+    transport: Transport,
+    monkeypatch: pytest.MonkeyPatch,
+    begin: bytes,
+    again: bytes,
+    wait: float,
+    reason: str,
+    proxied: bool,
 ) -> None:
+    gone: list[bool] = []
+
     def serve(connection: socket.socket) -> None:
         connection.recv(65536)
         with suppress(OSError):
@@ -140,10 +150,21 @@ def test_a_host_that_says_nothing_without_an_end_is_left(
             for _ in range(1000):
                 time.sleep(wait)
                 connection.sendall(again)
+        gone.append(True)
 
+    url = by_hand(serve)
+    if proxied:
+        monkeypatch.setenv("http_proxy", url.removesuffix("simple/"))
+        url, reason = "http://far.example/simple/", f"{reason}|time limit|the connection broke"
     transport.timeout, transport.patience = 1.0, 1.5
+    begun = time.monotonic()
     with pytest.raises(TransportError, match=reason):
-        transport.get(by_hand(serve))
+        transport.get(url)
+    transport.close()
+    assert time.monotonic() - begun < 30
+    while not gone and time.monotonic() - begun < 30:
+        time.sleep(0.05)
+    assert gone
 
 
 def test_packed_answers_of_several_parts_are_read_whole(by_hand: Handed, transport: Transport) -> None:

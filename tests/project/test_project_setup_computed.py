@@ -91,3 +91,12 @@ def test_a_text_of_plain_names_is_put_together(read_files, expression, asked):
 def test_a_text_that_code_makes_is_no_invalid_requirement(read_files, expression):
     project = read_files({"setup.py": f"{HEAD}V = version()\nsetup(install_requires=['idna', {expression}])\n"})
     assert [each.kind for each in project.problems] == [ReadingProblemKind.DYNAMIC]
+
+
+def test_lists_that_hold_all_lists_before_them_are_followed_to_an_end(read_files):
+    """Each doubles what there is: 40 of them would be a million million requirements."""
+    lists = "".join(f"extras['e{number}'] = sum(extras.values(), [])\n" for number in range(40))
+    text = f"{HEAD}extras = {{'a': ['six']}}\n{lists}setup(install_requires=extras['e39'])\n"
+    project = read_files({"setup.py": text})
+    assert [each.kind for each in project.problems] == [ReadingProblemKind.DYNAMIC]
+    assert "`extras['e39']`" in project.problems[0].message

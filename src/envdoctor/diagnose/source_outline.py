@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["Outline", "guarded_lines", "may_be_docstring", "outline_of", "parsed", "stand_in_lines"]
+__all__ = ["Outline", "TextPlaces", "guarded_lines", "outline_of", "parsed", "stand_in_lines"]
 
 _MISSED_IMPORT = re.compile(r"\b(?:ImportError|ModuleNotFoundError)\b")
 _MISSED_NAME = re.compile(rf"\bAttributeError\b|{_MISSED_IMPORT.pattern}")
@@ -71,30 +72,46 @@ _BEFORE_DOCSTRING = re.compile(r"(?:\A|[:;])[\s(]*[rRbBuUfF]{0,2}\Z")
 class Outline:
     """Lines of one file, 1-based; a file that does not parse has none."""
 
-    docstrings: tuple[tuple[int, int], ...] = ()
-    """First and last lines of strings that stand as a statement."""
+    docstrings: frozenset[int] = frozenset()
+    """Lines of strings that stand as a statement."""
     unguarded: tuple[tuple[int, str, tuple[str, ...]], ...] = ()
     """Imports that running the module always reaches: line, module, and what ``from`` takes out of it."""
     conditional: frozenset[int] = frozenset()
     """Imports under ``if`` or ``try``, in functions too; not under ``__name__ == ...``."""
 
 
-def may_be_docstring(text: str, start: int, line: str) -> bool:
-    """Return whether the line that begins at an offset can stand in a docstring, by the quotes before it.
+class TextPlaces:
+    """Where a text's lines begin and its triple quotes stand, found once for all that is asked of them."""
 
-    ``line``: its text, without the blanks around it. True where quotes alone do not tell.
-    """
-    if line.lstrip("rRbBuUfF(")[:1] in ('"', "'"):
-        return True
-    before = text[:start]
-    if _CONFUSING.search(before):
-        return True
-    if before.count('"""') % 2 == 0:
-        # Inside of no string of several lines, but one that a backslash continues.
-        return before.endswith("\\\n")
-    opened = before.rfind('"""')
-    head = before[before.rfind("\n", 0, opened) + 1 : opened].strip()
-    return _BEFORE_DOCSTRING.search(head) is not None
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._begins = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._quotes = [match.start() for match in re.finditer('"{3}', text)]
+        confusing = _CONFUSING.search(text)
+        self._confusing = confusing.start() if confusing else len(text)
+
+    def line_at(self, offset: int) -> tuple[int, int, int]:
+        """Return the line, 1-based, that an offset stands in, and the offsets of its first and behind its last sign."""
+        number = bisect_right(self._begins, offset)
+        last = self._begins[number] - 1 if number < len(self._begins) else len(self._text)
+        return number, self._begins[number - 1], last
+
+    def may_be_docstring(self, start: int, line: str) -> bool:
+        """Return whether the line that begins at an offset can stand in a docstring, by the quotes before it.
+
+        ``line``: its text, without the blanks around it. True where quotes alone do not tell.
+        """
+        if line.lstrip("rRbBuUfF(")[:1] in ('"', "'"):
+            return True
+        if self._confusing < start:
+            return True
+        before = bisect_left(self._quotes, start)
+        if before % 2 == 0:
+            # Inside of no string of several lines, but one that a backslash continues.
+            return self._text[max(start - 2, 0) : start] == "\\\n"
+        opened = self._quotes[before - 1]
+        head = self._text[self.line_at(opened)[1] : opened].strip()
+        return _BEFORE_DOCSTRING.search(head) is not None
 
 
 def parsed(text: str | bytes) -> ast.Module | None:
@@ -117,14 +134,14 @@ def outline_of(tree: ast.Module | None) -> Outline:
         walk.over(tree.body if tree is not None else [], under=False, bare=True)
     except RecursionError:
         return Outline()
-    return Outline(tuple(walk.docstrings), tuple(walk.unguarded), frozenset(walk.conditional))
+    return Outline(frozenset(walk.docstrings), tuple(walk.unguarded), frozenset(walk.conditional))
 
 
 class _Walk:
     """Goes over all statements, without a look at the expressions in them: those are nine tenths of a tree."""
 
     def __init__(self) -> None:
-        self.docstrings: list[tuple[int, int]] = []
+        self.docstrings: set[int] = set()
         self.unguarded: list[tuple[int, str, tuple[str, ...]]] = []
         self.conditional: list[int] = []
 
@@ -135,7 +152,7 @@ class _Walk:
                 continue
             if isinstance(node, ast.Expr):
                 if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-                    self.docstrings.append((node.lineno, node.end_lineno or node.lineno))
+                    self.docstrings.update(_lines(node))
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 if bare:
                     self._take(node)

@@ -12,8 +12,8 @@ from envdoctor.diagnose.examination import Sources
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.source_outline import (
     Outline,
+    TextPlaces,
     guarded_lines,
-    may_be_docstring,
     outline_of,
     parsed,
     stand_in_lines,
@@ -40,7 +40,7 @@ _SHOWN, _LONGEST = 5, 120
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A place where a pattern matches."""
+    """A line in which a pattern matches."""
 
     path: str
     line: int
@@ -60,10 +60,6 @@ class ImportSite:
     """What ``from`` takes out of the module, as far as the first line says."""
 
 
-def _line_of(text: str, offset: int) -> int:
-    return text.count("\n", 0, offset) + 1
-
-
 @lru_cache(maxsize=512)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
@@ -80,6 +76,7 @@ class SourceScan:
         self._python: dict[str, SourceFile] | None = None
         self._other: dict[str, SourceFile | None] = {}
         self._imports: dict[str, tuple[ImportSite, ...]] = {}
+        self._places: dict[str, TextPlaces] = {}
         self._outlines: dict[str, Outline] = {}
         self._trees: dict[str, ast.Module | None] = {}
         self._guarded: dict[str, frozenset[int]] = {}
@@ -144,23 +141,28 @@ class SourceScan:
                 yield item
 
     def search(self, pattern: str, files: str = EVERYWHERE, having: tuple[str, ...] = ()) -> list[Hit]:
-        """Return where the regular expression matches in the files of a glob.
+        """Return the lines in which the regular expression matches in the files of a glob, each once.
 
         ``having``: texts of which one stands in every match; files without them are not searched. Comments and
         docstrings do not count; in a search over all Python files, tests, benchmarks and documentation do not either.
         """
         compiled = _compiled(pattern)
-        hits: list[Hit] = []
-        for item in self._files(files):
-            if not _has(item.text, having):
+        return [hit for item in self._files(files) if _has(item.text, having) for hit in self._hits(item, compiled)]
+
+    def _hits(self, item: SourceFile, compiled: re.Pattern[str]) -> Iterator[Hit]:
+        end = -1
+        for match in compiled.finditer(item.text):
+            if match.start() <= end:
                 continue
-            for match in compiled.finditer(item.text):
-                start = item.text.rfind("\n", 0, match.start()) + 1
-                end = item.text.find("\n", match.start())
-                text = item.text[start : end if end >= 0 else None].strip()
-                if not (item.path.endswith(".py") and (text.startswith("#") or self._is_prose(item, start, text))):
-                    hits.append(Hit(item.path, _line_of(item.text, match.start()), text))
-        return hits
+            number, start, end = self._places_of(item).line_at(match.start())
+            text = item.text[start:end].strip()
+            if not (item.path.endswith(".py") and (text.startswith("#") or self._is_prose(item, start, text))):
+                yield Hit(item.path, number, text)
+
+    def _places_of(self, item: SourceFile) -> TextPlaces:
+        if item.path not in self._places:
+            self._places[item.path] = TextPlaces(item.text)
+        return self._places[item.path]
 
     def _only_under_guard(self, path: str) -> bool:
         stem = path.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
@@ -181,10 +183,8 @@ class SourceScan:
 
     def _is_prose(self, item: SourceFile, start: int, text: str) -> bool:
         """Return whether the line at an offset stands in a docstring; parsed only where it may be one."""
-        if not may_be_docstring(item.text, start, text):
-            return False
-        line = _line_of(item.text, start)
-        return any(first <= line <= last for first, last in self._outline(item).docstrings)
+        places = self._places_of(item)
+        return places.may_be_docstring(start, text) and places.line_at(start)[0] in self._outline(item).docstrings
 
     def imports(self, path: str) -> tuple[ImportSite, ...]:
         """Return the import statements of one file, those in functions included."""
@@ -304,8 +304,10 @@ def _inside(imported: str, module: str) -> bool:
 
 
 def _imports(item: SourceFile) -> Iterator[ImportSite]:
+    line, counted = 1, 0
     for match in _IMPORT.finditer(item.text):
-        line = _line_of(item.text, match.start())
+        line += item.text.count("\n", counted, match.start())
+        counted = match.start()
         indented = bool(match["indent"])
         if match["source"]:
             taken = tuple(_NAME.findall(match["taken"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from envdoctor.adapters.index.connections import NO_ANSWER, Connections, watched
+from envdoctor.adapters.index.connections import NO_ANSWER, Connections, wake, watched
 from envdoctor.adapters.index.exchange import Answer, Asked, ConnectionBroke, TransportError, error_text
 from envdoctor.adapters.index.pip_settings import PipSettings, proxy_fault, proxy_url
 
@@ -161,8 +162,20 @@ class _PoolAnswer:
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the body, unpacked. Raises ConnectionBroke or TransportError."""
-        with _named_errors():
-            yield from self._response.iter_bytes()
+        pieces = self._response.iter_bytes()
+
+        def piece() -> bytes:
+            with _named_errors():
+                return next(pieces, b"")
+
+        # httpx has patience for every read, and what stands between two pieces can come byte by byte.
+        asked, known = self._asked, self._response.extensions["network_stream"]
+        try:
+            while found := watched(piece, time.monotonic() + asked.timeout, asked.waiting, lambda _piece: None):
+                yield found
+        except TransportError:
+            wake(known)
+            raise
 
     def close(self) -> None:
         """Give the connection back, or close it where the body was not read to the end."""

@@ -14,7 +14,7 @@ from envdoctor.adapters.index.exchange import TransportError
 if TYPE_CHECKING:
     import socket
 
-__all__ = ["NO_ANSWER", "TICK", "Connections", "watched"]
+__all__ = ["NO_ANSWER", "TICK", "Connections", "Stream", "wake", "watched"]
 
 TICK = 1.0
 """Seconds between two words about waiting."""
@@ -25,10 +25,16 @@ _MADE = frozenset({"connection.connect_tcp.complete", "connection.start_tls.comp
 T = TypeVar("T")
 
 
-class _Stream(Protocol):
-    def close(self) -> None: ...
+class Stream(Protocol):
+    """A connection as httpcore has it."""
 
-    def get_extra_info(self, info: str) -> object: ...
+    def close(self) -> None:
+        """Close it."""
+        ...
+
+    def get_extra_info(self, info: str) -> object:
+        """Return what it knows, its ``socket`` among it."""
+        ...
 
 
 class Connections:
@@ -40,15 +46,15 @@ class Connections:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._made: weakref.WeakSet[_Stream | socket.socket] = weakref.WeakSet()
+        self._made: weakref.WeakSet[Stream | socket.socket] = weakref.WeakSet()
         self._ended = False
 
     def trace(self, event: str, info: Mapping[str, object]) -> None:
         """Take what httpcore tells of a request, its ``trace`` extension."""
         if event in _MADE:
-            self.add(cast("_Stream", info["return_value"]))
+            self.add(cast("Stream", info["return_value"]))
 
-    def add(self, made: _Stream | socket.socket) -> None:
+    def add(self, made: Stream | socket.socket) -> None:
         """Take a new connection; after ``end`` it is closed at once."""
         with self._lock:
             if not self._ended:
@@ -64,13 +70,18 @@ class Connections:
         with self._lock:
             self._ended = True
             known = list(self._made)
-        if known:
-            import socket  # where there is none, nothing was asked
         for made in known:
-            connected = made if isinstance(made, socket.socket) else made.get_extra_info("socket")
-            if isinstance(connected, socket.socket):
-                with suppress(OSError):  # Closed or broken already.
-                    connected.shutdown(socket.SHUT_RDWR)
+            wake(made)
+
+
+def wake(made: Stream | socket.socket) -> None:
+    """Let whoever reads from a connection or writes to it fail."""
+    import socket  # where there is no connection, nothing was asked
+
+    connected = made if isinstance(made, socket.socket) else made.get_extra_info("socket")
+    if isinstance(connected, socket.socket):
+        with suppress(OSError):  # Closed or broken already.
+            connected.shutdown(socket.SHUT_RDWR)
 
 
 def watched(perform: Callable[[], T], stop: float, waiting: Callable[[], None], discard: Callable[[T], None]) -> T:

@@ -35,6 +35,8 @@ class Module:
     """Names that a condition changes which cannot be put as a marker."""
     added: dict[str, list[Change]] = field(default_factory=dict)
     """What such a condition, or a loop, adds to a name: what it held before stays certain."""
+    followed: int = 0
+    """Parts of expressions that were followed so far."""
 
     def single(self, name: str) -> ast.expr | None:
         """Return the one expression that a name stands for everywhere."""

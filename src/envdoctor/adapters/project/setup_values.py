@@ -22,6 +22,8 @@ _SAME = frozenset({"list", "sorted", "tuple", "set", "frozenset", "sum", "chain"
 """Functions whose result holds what their first argument holds."""
 _TEXT = frozenset({"strip", "rstrip", "lstrip", "split", "splitlines", "format"})
 _DEEPEST = 20
+_MOST_PARTS = 20_000
+"""Parts of expressions that are followed in one file: lists of lists that name each other have no end."""
 
 
 class Dynamic(Exception):
@@ -41,12 +43,15 @@ class Values:
     files: list[tuple[str, int]] = field(default_factory=list)
     left_open: list[Change] = field(default_factory=list)
     """What is added to them where only running the file would tell."""
+    asked: ast.expr | None = None
+    """The expression that they are the values of."""
 
 
 def evaluate(node: ast.expr, module: Module, values: Values, marker: str = "", depth: int = 0) -> None:
     """Add what an expression stands for. Raises Dynamic where only running it would tell."""
-    if depth > _DEEPEST:
-        raise Dynamic(node)
+    values.asked = values.asked or node
+    if depth > _DEEPEST or module.followed > _MOST_PARTS:
+        raise Dynamic(values.asked)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         values.texts += [(line, node.lineno + at, marker) for at, line in enumerate(node.value.split("\n"))]
         return
@@ -58,7 +63,9 @@ def evaluate(node: ast.expr, module: Module, values: Values, marker: str = "", d
         return
     if isinstance(node, ast.Name) and node.id not in module.conditional:
         values.left_open += [one for one in module.added.get(node.id, ()) if one not in values.left_open]
-    for part, condition in _parts(node, module):
+    parts = _parts(node, module)
+    module.followed += len(parts)
+    for part, condition in parts:
         both = all_of(marker, condition)
         if both is None:
             raise Dynamic(node)
