@@ -33,15 +33,17 @@ def binary_readers() -> Iterator[Reader]:
 
     for title, data in _libraries().items():
         reading = as_file(lambda path: read_binary(path, numpy=True), "demo.so")
-        yield Reader(title, reading, data, (BinaryUnreadable,))
-    yield Reader("zip directory", _read_zip, (_zip(), _zip(zipfile.ZIP_DEFLATED)), (BadArchive,))
+        yield Reader(title, reading, data, (BinaryUnreadable,), (_long_library,))
+    archives, many = (_zip(), _zip(zipfile.ZIP_DEFLATED)), lambda size: _zip(members=_many_members(size))
+    yield Reader("zip directory", _read_zip, archives, (BadArchive,), (many,))
     whole = as_file(_read_wheel, "demo-1.0-py3-none-any.whl")
-    yield Reader("wheel", whole, (_zip(), _zip(zipfile.ZIP_DEFLATED)), _wheel_errors())
+    yield Reader("wheel", whole, archives, _wheel_errors(), (many,))
     announced = (UnreadableSdist, _unreadable_metadata())
-    yield Reader("sdist tar", lambda data: sdist(gzip.compress(data, 1), "demo-1.0.tar.gz"), _sdists(), announced)
+    tar = lambda data: sdist(gzip.compress(data, 1), "demo-1.0.tar.gz")  # noqa: E731
+    yield Reader("sdist tar", tar, _sdists(), announced, (lambda size: _tar(_many_members(size)),))
     packed = lambda data: sdist(_packed(data), "demo-1.0.tar.gz")  # noqa: E731
     yield Reader("sdist tar.gz", packed, _sdists(), announced)
-    yield Reader("sdist zip", lambda data: sdist(data, "demo-1.0.zip"), (_zip(), _zip(zipfile.ZIP_DEFLATED)), announced)
+    yield Reader("sdist zip", lambda data: sdist(data, "demo-1.0.zip"), archives, announced, (many,))
     texts = {name: seeds(name) for name in ("setup.py", "pyproject", "requires.txt", "metadata")}
     check = as_file(check_sdist, "demo-1.0.tar.gz")
     yield Reader("sdist to install", lambda data: check(_packed(data)), _sdists(), _wheel_errors())
@@ -130,10 +132,22 @@ def _members() -> dict[str, bytes]:
     }
 
 
-def _zip(method: int = zipfile.ZIP_STORED) -> bytes:
+def _many_members(size: int) -> dict[str, bytes]:
+    return {**{f"demo-{at}/requires.txt": b"x\n" for at in range(size // 150)}, **_members()}
+
+
+def _long_library(size: int) -> bytes:
+    sys.path.insert(0, str(ROOT / "tests" / "binary"))
+    from binary_samples import elf
+
+    made: bytes = elf(needed=tuple(f"lib{at}.so" for at in range(size // 50)))
+    return made
+
+
+def _zip(method: int = zipfile.ZIP_STORED, members: dict[str, bytes] | None = None) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as archive:
-        for name, data in _members().items():
+        for name, data in (members or _members()).items():
             archive.writestr(zipfile.ZipInfo(name), data, compress_type=method)
     return stream.getvalue()
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import envdoctor
+from envdoctor.toml_tables import read_toml
+from fuzz.places import ROOT
 
 if sys.version_info >= (3, 11):
     from re import _constants as opcodes  # type: ignore[attr-defined]
@@ -36,6 +38,8 @@ BOUNDED = {
     "envdoctor.render.human.console:_TRAILING": "lines as wide as a terminal",
 }
 """Expressions that are slow, with what keeps their texts short."""
+_OF_WHOLE_TEXTS = {"source", "log", "beside", "pattern"}
+"""Keys of advisories and their tables whose expressions are; symptoms are asked of lines, which are cut."""
 _LENGTH = 4000
 _SHORT = (20, 100, 200, 400)
 _NOTICED = 0.003
@@ -56,7 +60,10 @@ class Place(NamedTuple):
 
 
 def expressions() -> Iterator[Place]:
-    """Yield them all: those that modules keep, and those that are written where they are asked."""
+    """Yield them all: those that modules keep, those that are written where they are asked, and those in data."""
+    for path in sorted((ROOT / "advisories").rglob("*.toml")):
+        for text in sorted({*_in_data(read_toml(path.read_text(encoding="utf-8")))}):
+            yield Place(f"{path.name} {text}", re.compile(text, re.MULTILINE), False)
     for module in pkgutil.walk_packages(envdoctor.__path__, "envdoctor."):
         # The child's scripts import torch, and read nothing of strangers.
         if ".smoke.child" in module.name or module.name.endswith("__main__"):
@@ -65,6 +72,18 @@ def expressions() -> Iterator[Place]:
         text = Path(str(loaded.__file__)).read_text(encoding="utf-8")
         if "re." in text:
             yield from _of_module(module.name, vars(loaded), ast.parse(text))
+
+
+def _in_data(value: Any, key: str = "") -> Iterator[str]:
+    """Yield the expressions in a table that are asked of whole files and logs."""
+    if isinstance(value, str) and key in _OF_WHOLE_TEXTS:
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _in_data(item, key)
+    elif isinstance(value, dict):
+        for name in value.keys() - {"fires", "silent"}:
+            yield from _in_data(value[name], name)
 
 
 def _of_module(module: str, values: dict[str, Any], tree: ast.Module) -> Iterator[Place]:

@@ -102,6 +102,7 @@ def write_project(folder: Path, scenario: Mapping[str, Any]) -> list[str]:
     if options.get("prereleases"):
         lines.insert(0, "--pre")
     lines[:0] = [f"--only-binary {name}" for name in options.get("no_build", ())]
+    lines[:0] = [f"--no-binary {name}" for name in options.get("no_binary", ())]
     folder.mkdir(exist_ok=True)
     (folder / "requirements.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     if "constraints" in scenario["root"]:

@@ -25,6 +25,7 @@ from envdoctor.model.step import PlannedFile
 
 __all__ = ["Fetch", "WrongFile", "check_sdist", "download_all", "wheel_targets"]
 
+_LONG_BLANKS = re.compile(r"(?<=\S)[^\S\n]{100,}(?=\S)")
 _SCHEMES = ("purelib", "platlib", "scripts", "data", "headers")
 
 
@@ -124,7 +125,8 @@ def _scripts(text: str) -> list[tuple[str, str]]:
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     try:
-        parser.read_string(text)
+        # configparser takes the square of a run of blanks in time.
+        parser.read_string(_LONG_BLANKS.sub(" ", text))
     except configparser.Error:
         return []
     names = [

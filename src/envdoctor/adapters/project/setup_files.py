@@ -27,6 +27,7 @@ from envdoctor.setup_markers import called
 __all__ = ["read_setup_cfg", "read_setup_py"]
 
 _SECTION = re.compile(r"^\[([^\]]+)\]")
+_LONG_BLANKS = re.compile(r"(?<=\S)[^\S\n]{100,}(?=\S)")
 _OPTION = re.compile(r"^([^\s=:#;][^=:]*)[=:]\s*(.*)$")
 
 
@@ -59,7 +60,8 @@ def read_setup_cfg(draft: Draft, path: Path, circumstances: Circumstances, wante
 def _check(file: TextFile) -> None:
     parser = configparser.RawConfigParser(strict=False)
     try:
-        parser.read_string(file.text)
+        # configparser takes the square of a run of blanks in time.
+        parser.read_string(_LONG_BLANKS.sub(" ", file.text))
     except configparser.MissingSectionHeaderError as error:
         raise ProjectFileError(file.shown, error.lineno, "invalid setup.cfg: a line before any section") from error
     except configparser.ParsingError as error:

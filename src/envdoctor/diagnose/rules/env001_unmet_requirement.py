@@ -19,7 +19,8 @@ known to be harmless, record it as an override with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -37,6 +38,7 @@ from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Se
 def find(examination: Examination) -> Iterator[Finding]:
     """Yield one finding for each demand that is not met."""
     demands = demands_of(examination)
+    together = cache(lambda name: _together(demands.by_name[name]))
     for demand, have in demands.unmet():
         stand_in = _stand_in(demand, demands) if have is None else None
         if stand_in is not None:
@@ -49,7 +51,7 @@ def find(examination: Examination) -> Iterator[Finding]:
             message=f"{_who(demand)}{through} requires `{demand.text}`, but {state}",
             severity=_severity(demand),
             evidence=_evidence(demand, have),
-            remedy=_remedy(examination, demands, demand),
+            remedy=_remedy(examination, demands, demand, together(demand.name)),
             packages=(canonicalize_name(demand.consumer.name), demand.name) if have is not None else (),
         )
         waiver = waiver_for(examination, demand, have)
@@ -101,10 +103,16 @@ def _evidence(demand: Demand, have: InstalledDistribution | None) -> tuple[Evide
     return (wanted, Evidence(f"installed: {have.name} {have.version}", have.metadata_path))
 
 
-def _remedy(examination: Examination, demands: Demands, demand: Demand) -> Remedy:
-    everyone = demands.by_name[demand.name]
+def _together(everyone: Iterable[Demand]) -> tuple[SpecifierSet, bool]:
+    """Return what all ask for, and whether a version of that can be."""
     together = SpecifierSet(",".join(sorted({str(item.requirement.specifier) for item in everyone} - {""})))
-    if together.is_unsatisfiable():
+    return together, not together.is_unsatisfiable()
+
+
+def _remedy(examination: Examination, demands: Demands, demand: Demand, asked: tuple[SpecifierSet, bool]) -> Remedy:
+    everyone = demands.by_name[demand.name]
+    together, possible = asked
+    if not possible:
         names = ", ".join(f"`{name}`" for name in sorted({item.consumer.name for item in everyone}))
         return Remedy(
             f"No version of `{demand.name}` suits all of {names}: give them separate environments, "
