@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -283,3 +284,22 @@ def test_a_minor_version_is_a_choice_where_any_of_its_patch_releases_is(
 ) -> None:
     profile = parse_profile(MINIMAL.replace(">=3.10,<3.13", python), "p.toml")
     assert python_choices(profile) == choices
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    """A project's settings may name one, and nobody writes to it."""
+    os.mkfifo(tmp_path / "own.toml")
+    with pytest.raises(ProfileError, match="is a named pipe, and no file"):
+        load_profile(str(tmp_path / "own.toml"))
+
+
+def test_faults_without_end_are_told_to_a_limit(tmp_path: Path) -> None:
+    """Twenty thousand of them were a message of six megabytes."""
+    rows = "".join(f'[[requires]]\npackage = "p{number}"\nspecifier = ">=1"\n' for number in range(300))
+    (tmp_path / "own.toml").write_text(f'schema = 1\n[profile]\nname = "own"\n{rows}', encoding="utf-8")
+    with pytest.raises(ProfileError) as caught:
+        load_profile(str(tmp_path / "own.toml"))
+    told = str(caught.value).splitlines()
+    assert len(told) == 201
+    assert told[-1].endswith(f": and {len(caught.value.faults) - 200} more like these")

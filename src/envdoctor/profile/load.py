@@ -88,6 +88,9 @@ def _no_such_profile(name: str) -> str:
 
 def _read(path: Path, source: str) -> str:
     try:
+        # A project's settings may name one, and nobody writes to it; a shell's own stand in these two folders.
+        if path.is_fifo() and not path.as_posix().startswith(("/dev/", "/proc/")):
+            raise ProfileError(source, [Fault("", "is a named pipe, and no file")])
         with path.open("rb") as stream:
             data = stream.read(LARGEST_BYTES + 1)
     except FileNotFoundError:

@@ -21,6 +21,10 @@ _TYPES: dict[type, str] = {
 }
 
 
+_MOST_TOLD = 200
+"""Faults of one file that its message tells."""
+
+
 class ProfileError(Exception):
     """A profile that cannot be used, with every fault that was found in ``source``."""
 
@@ -30,7 +34,9 @@ class ProfileError(Exception):
         super().__init__(source, self.faults)
 
     def __str__(self) -> str:
-        return "\n".join(fault.in_file(self.source) for fault in self.faults)
+        told = [fault.in_file(self.source) for fault in self.faults[:_MOST_TOLD]]
+        left = len(self.faults) - len(told)
+        return "\n".join([*told, *([f"{self.source}: and {left} more like these"] if left else ())])
 
 
 def check_document(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
