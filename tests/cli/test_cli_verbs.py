@@ -128,6 +128,16 @@ def test_a_fault_of_usage_is_one_message_and_exit_code_2(
     assert message in err
 
 
+def test_a_python_of_the_projects_own_settings_that_is_none_is_named_with_its_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.envdoctor]\ntarget-python = "2.7"\n', encoding="utf-8")
+    code, _, err = run(capsys, "check", str(tmp_path))
+    assert code == 2
+    assert "pyproject.toml:2: `tool.envdoctor.target-python`: `2.7` is not a CPython" in err
+    assert "--target-python" not in err
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_teaches(capsys: pytest.CaptureFixture[str], verb: str) -> None:
     code, out, _ = run(capsys, verb, "--help")

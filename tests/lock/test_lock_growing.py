@@ -13,9 +13,7 @@ from lock_index import LoopbackIndex
 from lock_profile import profile_text
 
 from envdoctor.cli.main import main
-from envdoctor.ports import UsageError
 from envdoctor.profile.load import parse_profile
-from envdoctor.verbs import profile_cases
 
 SCHEMA = json.loads(files("envdoctor.render").joinpath("documents.schema.json").read_text(encoding="utf-8"))
 ADVISORY = """
@@ -197,21 +195,6 @@ def test_a_fault_of_the_cases_is_named_with_line_and_key(
     (tmp_path / "ours.cases.toml").write_text(text, encoding="utf-8")
     assert main(["profiles", "test", str(tmp_path / "ours.toml")]) == 2
     assert said in capsys.readouterr().err
-
-
-def test_a_fault_of_a_case_is_told_whole_where_the_error_names_no_option(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(text: str | None) -> None:
-        if text:
-            raise UsageError("no such card")
-
-    monkeypatch.setattr(profile_cases, "card_facts", refuse)
-    (tmp_path / "ours.toml").write_text(PROFILE, encoding="utf-8")
-    case = '[[case]]\nname = "x"\nrequirements = ["alpha"]\ngpu = "Voodoo"\n'
-    (tmp_path / "ours.cases.toml").write_text(case, encoding="utf-8")
-    assert main(["profiles", "test", str(tmp_path / "ours.toml")]) == 2
-    assert "ours.cases.toml:4: `case[0].gpu`: no such card" in capsys.readouterr().err
 
 
 def test_a_case_whose_requirement_cannot_be_read_is_not_as_written(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from envdoctor.model.fact import Fact, Facts, FactState
-from envdoctor.ports import UsageError
 from envdoctor.shipped import architecture_of_card, chips_of_card
 
 __all__ = ["card_facts", "with_card"]
@@ -16,7 +15,7 @@ _RUN_TOGETHER = re.compile(r"\b(RX|RTX|GTX|Arc|Vega|Radeon)(?=\d)", re.IGNORECAS
 
 
 def card_facts(text: str | None) -> tuple[Fact, ...]:
-    """Return the facts of a card that was typed by its name or architecture, none for None. Raises UsageError."""
+    """Return the facts of a card that was typed by its name or architecture, none for None. Raises ValueError."""
     if text is None:
         return ()
     told: dict[str, str] = {}
@@ -36,13 +35,10 @@ def card_facts(text: str | None) -> tuple[Fact, ...]:
     elif re.search(r"\bArc\b", text):
         told["vendor"] = "intel"
     elif chips := chips_of_card(text):
-        raise UsageError(
-            f"--gpu: `{text[:60]}` is the name of several chips ({chips}); write which of them it is in its place"
-        )
+        named = f"`{text[:60]}` is the name of several chips ({chips})"
+        raise ValueError(f"{named}; write which of them it is in its place")
     else:
-        raise UsageError(
-            f"--gpu: `{text[:60]}` is no card that is known by its name; write its architecture: sm_120, gfx1201"
-        )
+        raise ValueError(f"`{text[:60]}` is no card that is known by its name; write its architecture: sm_120, gfx1201")
     return tuple(Fact(f"gpu[0].{key}", FactState.KNOWN, value, "--gpu") for key, value in told.items())
 
 

@@ -134,8 +134,8 @@ def _case(row: Table) -> Case:
     case = Case(
         row.text("name", required=True),
         _requirements(row),
-        _option(row, "python", read_python, "--target-python"),
-        _option(row, "gpu", card_facts, "--gpu"),
+        _option(row, "python", read_python),
+        _option(row, "gpu", card_facts),
         _versions(row.take("versions"), row.path, row.faults),
         _codes(row, "findings"),
         _codes(row, "silent"),
@@ -169,13 +169,13 @@ def _codes(row: Table, key: str) -> tuple[str, ...]:
     return found
 
 
-def _option(row: Table, key: str, read: Callable[[str | None], object], option: str) -> str | None:
+def _option(row: Table, key: str, read: Callable[[str | None], object]) -> str | None:
     """Return what an option is given, a fault of the key where ``read`` does not understand it."""
     text = row.text(key) or None
     try:
         read(text)
-    except UsageError as error:
-        row.fault(key, str(error).removeprefix(f"{option}: "))
+    except ValueError as error:
+        row.fault(key, str(error))
     return text
 
 

@@ -159,7 +159,7 @@ def parse_settings(table: Table) -> Settings:
     """Return the settings; what is wrong with them is among the table's faults."""
     settings = Settings(
         profile=_text(table, "profile"),
-        target_python=_text(table, "target-python"),
+        target_python=_python(table),
         requirements=_texts(table, "requirements"),
         groups=_texts(table, "groups"),
         waivers=_waivers(table),
@@ -206,6 +206,18 @@ def _text(table: Table, key: str) -> str | None:
         table.fault(key, "must be a non-empty string")
         return None
     return value
+
+
+def _python(table: Table) -> str | None:
+    text = _text(table, "target-python")
+    if text is not None:
+        from envdoctor.verbs.target_choice import read_python
+
+        try:
+            read_python(text)
+        except ValueError as error:
+            table.fault("target-python", str(error))
+    return text
 
 
 def _texts(table: Table, key: str) -> tuple[str, ...]:

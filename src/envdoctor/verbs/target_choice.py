@@ -11,11 +11,22 @@ from envdoctor.model.compatibility import KNOWN_PYTHONS, admits, admitted_minors
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 from envdoctor.model.fact import Facts, FactState
-from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch, TargetBackend, TargetProperty
+from envdoctor.model.target import (
+    Arch,
+    Backend,
+    OperatingSystem,
+    Target,
+    TargetArch,
+    TargetBackend,
+    TargetProperty,
+    dotted,
+)
 from envdoctor.ports import UsageError
 from envdoctor.verbs.card_choice import card_facts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from packaging.specifiers import SpecifierSet
 
     from envdoctor.model.profile import Profile
@@ -63,10 +74,17 @@ class TargetChoice:
 
     def __post_init__(self) -> None:
         """Refuse what nobody can judge for, before anything is read. Raises UsageError."""
-        read_python(self.python)
+        _typed("--target-python", self.python, read_python)
         _release("--glibc", self.glibc)
         _release("--macos", self.macos)
-        card_facts(self.gpu)
+        _typed("--gpu", self.gpu, card_facts)
+
+
+def _typed(option: str, text: str | None, read: Callable[[str | None], object]) -> None:
+    try:
+        read(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
 
 
 def pick_target(
@@ -144,7 +162,7 @@ def for_environment_python(
 
 
 def read_python(text: str | None) -> tuple[int, int] | None:
-    """Read ``3.11``. Raises UsageError."""
+    """Read ``3.11``. Raises ValueError."""
     if text is None:
         return None
     parts = text.strip().split(".")
@@ -152,7 +170,7 @@ def read_python(text: str | None) -> tuple[int, int] | None:
         python = (int(parts[0]), int(parts[1]))
         if _OLDEST <= python <= _NEWEST:
             return python
-    raise UsageError(f"--target-python: `{text[:40]}` is not a CPython from 3.8 to 3.14; write it as 3.11")
+    raise ValueError(f"`{text[:40]}` is not a CPython from {dotted(_OLDEST)} to {dotted(_NEWEST)}; write it as 3.11")
 
 
 def _arch(choice: TargetChoice, target: Target) -> Arch:
