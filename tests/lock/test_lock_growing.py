@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -195,6 +196,18 @@ def test_a_fault_of_the_cases_is_named_with_line_and_key(
     (tmp_path / "ours.cases.toml").write_text(text, encoding="utf-8")
     assert main(["profiles", "test", str(tmp_path / "ours.toml")]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no mkfifo")
+@pytest.mark.parametrize("key", ["advisories", "profiles"])
+def test_a_named_pipe_in_a_folder_of_further_files_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str
+) -> None:
+    (tmp_path / "ours").mkdir()
+    os.mkfifo(tmp_path / "ours" / "one.toml")
+    (tmp_path / "pyproject.toml").write_text(f'[tool.envdoctor]\n{key} = ["ours"]\n', encoding="utf-8")
+    assert main(["check", str(tmp_path)]) == 2
+    assert f"`{tmp_path / 'ours' / 'one.toml'}` is no file" in capsys.readouterr().err
 
 
 def test_a_case_whose_requirement_cannot_be_read_is_not_as_written(

@@ -117,7 +117,10 @@ def _files(settings: Settings, variable: str, project: Path, key: str) -> Iterat
     for place, who in places:
         if place.is_dir():
             files = (file for file in sorted(place.glob("*.toml")) if not file.name.endswith(".cases.toml"))
-            yield from (_Named(file, str(file)) for file in islice(files, _MOST_FILES))
+            for file in islice(files, _MOST_FILES):
+                if not file.is_file():  # A named pipe keeps whoever reads it for ever.
+                    raise UsageError(f"{who}: `{file}` is no file")
+                yield _Named(file, str(file))
         elif place.is_file():
             yield _Named(place, str(place))
         else:
