@@ -100,3 +100,44 @@ def test_lists_that_hold_all_lists_before_them_are_followed_to_an_end(read_files
     project = read_files({"setup.py": text})
     assert [each.kind for each in project.problems] == [ReadingProblemKind.DYNAMIC]
     assert "`extras['e39']`" in project.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ("    '''For all.'''\n    return [*BASE, f'idna>={V}']\n", ["six", "idna"]),
+        ("    found = list(BASE)\n    found.append('idna')\n    return found\n", ["six", "idna"]),
+        ("    BASE = ['attrs']\n    return BASE\n", ["attrs"]),
+        ("    BASE.append('idna')\n    return BASE\n", ["six", "idna"]),
+    ],
+)
+def test_a_function_without_arguments_gives_what_its_last_line_says(read_files, body, asked):
+    text = f"V = '3.1'\nBASE = ['six']\ndef needed():\n{body}TABLE = {{'rocm': needed()}}\n"
+    for given in ("needed()", "list(TABLE['rocm'])"):
+        project = read_files({"setup.py": f"{HEAD}{text}setup(install_requires={given})\n"})
+        assert [line.name for line in project.requirements] == asked
+        assert not project.problems
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "def needed():\n    if os.getenv('A'):\n        return ['idna']\n    return ['six']\n",
+        "def needed(name='x'):\n    return ['six']\n",
+        "@cached\ndef needed():\n    return ['six']\n",
+        "def needed():\n    return needed()\n",
+        "def needed():\n    yield 'six'\n",
+        "def needed():\n    return os.listdir()\n",
+    ],
+)
+def test_a_function_that_decides_is_not_followed(read_files, function):
+    project = read_files({"setup.py": f"{HEAD}{function}setup(install_requires=needed())\n"})
+    assert not project.requirements
+    assert [each.kind for each in project.problems] == [ReadingProblemKind.DYNAMIC]
+
+
+def test_functions_that_call_each_other_are_followed_to_an_end(read_files):
+    functions = "".join(f"def f{at + 1}():\n    return f{at}() + f{at}()\n" for at in range(18))
+    text = f"{HEAD}def f0():\n    return ['six']\n{functions}setup(install_requires=f18())\n"
+    project = read_files({"setup.py": text})
+    assert [each.kind for each in project.problems] == [ReadingProblemKind.DYNAMIC]

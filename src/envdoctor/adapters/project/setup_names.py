@@ -48,6 +48,19 @@ class Module:
         """Return the names that stand for one expression, as tests of the machine are followed."""
         return {name: found for name in self.names if (found := self.single(name)) is not None}
 
+    def inside(self, function: ast.FunctionDef) -> Module:
+        """Return the names as a function of the file sees them at its end."""
+        copied = Module(
+            {name: [*items] for name, items in self.names.items()},
+            {name: {**entries} for name, entries in self.entries.items()},
+            {**self.functions},
+            {*self.conditional},
+            {name: [*changes] for name, changes in self.added.items()},
+            self.followed + 1,
+        )
+        _collect(function.body, copied, "")
+        return copied
+
     def items_of(self, name: str) -> dict[str, list[Item]]:
         """Return the entries of the dictionary that a name stands for."""
         found: dict[str, list[Item]] = {}
