@@ -29,10 +29,11 @@ __all__ = ["PackageView", "Place", "Scene", "scenes"]
 _CUDA_RUNTIME = re.compile(r"nvidia-cuda-runtime(-cu\d+)?")
 _CUDA_VERSION = re.compile(r"(\d+)\.(\d)\b")
 _CUDA_SUFFIX = re.compile(r"^nvidia-.*-cu(\d{2})$")
-_CONDA_CUDA = re.compile(r"(?:\S+::)?(?:pytorch-cuda|cudatoolkit|cuda-version|cuda-toolkit)\s*[=~<>]*\s*(\d{2})\.(\d)")
-_CONDA_CPU = re.compile(r"(?:\S+::)?(?:cpuonly|pytorch-cpu)\b|pytorch\S*=[^=\s]*=\S*cpu")
-_CONDA_BUILD = re.compile(r"=[^=\s]*=\S*cuda(\d{2})\.?(\d)")
-"""A build of conda's channels, behind name and version: ``pytorch=2.1=py3.10_cuda11.8_cudnn8.7.0_0``."""
+_CONDA_CUDA = re.compile(
+    r"(?:pytorch-cuda|cudatoolkit|cuda-version|cuda-toolkit)\s{0,9}[=~<>]{0,3}\s{0,9}(\d{2})\.(\d)"
+)
+_CONDA_BUILD = re.compile(r"cuda(\d{2})\.?(\d)")
+"""In a build of conda's channels, which stands behind name and version: ``py3.10_cuda11.8_cudnn8.7.0_0``."""
 _OF_TORCH = frozenset({"torch", "torchvision", "torchaudio"})
 
 
@@ -135,11 +136,15 @@ def _label_by_conda(examination: Examination) -> str | None:
         return None
     texts = [line.text for line in project.requirements if line.conda]
     texts += [item.text for item in project.problems if item.kind is ReadingProblemKind.OF_CONDA]
-    found = next(filter(None, map(_CONDA_CUDA.match, texts)), None)
-    found = found or next(filter(None, map(_CONDA_BUILD.search, texts)), None)
+    # What stands before `::` is a channel.
+    lines = [text.rpartition("::")[2].strip() for text in texts]
+    parted = ([part for part in line.split("=") if part] for line in lines if line.startswith(("pytorch", "torch")))
+    builds = [parts[2] for parts in parted if len(parts) == 3]
+    found = next(filter(None, (*map(_CONDA_CUDA.match, lines), *map(_CONDA_BUILD.search, builds))), None)
     if found is not None:
         return f"cu{found[1]}{found[2]}"
-    return "cpu" if any(map(_CONDA_CPU.match, texts)) else None
+    on_cpu = any(line.startswith(("cpuonly", "pytorch-cpu")) for line in lines) or any("cpu" in item for item in builds)
+    return "cpu" if on_cpu else None
 
 
 def _planned(resolution: Resolution, examination: Examination, facts: WheelFacts) -> dict[str, PackageView]:
