@@ -20,6 +20,8 @@ from diagnose_fixtures import (
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.remedies import addressed
+from envdoctor.diagnose.torch_choice import advice_for_card
 from envdoctor.diagnose.wheel_facts import advice_for_torch
 from envdoctor.model.build_label import read_label
 from envdoctor.model.fact import Fact, Facts, FactState
@@ -481,3 +483,21 @@ def test_who_asks_for_a_torch_without_the_cards_kernels_is_named_where_its_kerne
     (finding,) = [item for item in examine(examination) if item.rule == "RES208"]
     assert finding.remedy is not None
     assert "`tts` 0.2 asks for `torch<2.7`, and must move" in finding.remedy.summary
+
+
+def test_an_advice_of_an_index_says_where_it_is() -> None:
+    assert advice_for_torch("sm_120", "x86_64").endswith(" (https://download.pytorch.org/whl/cu128)")
+    assert addressed("take torch from the cu126 or cu118 index.") == (
+        "take torch from the cu126 or cu118 index "
+        "(https://download.pytorch.org/whl/cu126, https://download.pytorch.org/whl/cu118)"
+    )
+    for text in ("take it from the cu126 index", "take what the default index has"):
+        assert addressed(text, "pip install torch --index-url https://download.pytorch.org/whl/cu126") == text
+
+
+@pytest.mark.parametrize(("jetpack", "python", "index"), [("6.2", "3.10", "jp6/cu126"), ("7.2", "3.12", "whl/cu")])
+def test_a_jetsons_torch_is_that_of_its_jetpack(jetpack: str, python: str, index: str) -> None:
+    card = {"gpu[0].vendor": "nvidia", "gpu[0].architecture": "sm_87", "host.jetpack": jetpack}
+    facts = Facts(Fact(name, FactState.KNOWN, value, "test") for name, value in card.items())
+    target = target_of(f"linux/aarch64/{python}/cuda")
+    assert index in advice_for_card("sm_87", Examination(target=target, facts=facts))

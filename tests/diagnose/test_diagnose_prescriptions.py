@@ -66,7 +66,7 @@ def without_kernels(label: str, release: Version, target: Target) -> bool:
 @pytest.mark.parametrize("card", CARDS)
 def test_what_is_advised_for_a_card_has_its_kernels(card: str, place: str) -> None:
     target = target_for(card, place)
-    advice = advice_for_card(card, target)
+    advice = advice_for_card(card, Examination(target=target))
     builds = list(prescribed(advice))
     assert builds or re.search(r"repo\.amd\.com|run it on the CPU|torch-directml|a build of torch with", advice)
     assert [build for build in builds if without_kernels(*build, target)] == []

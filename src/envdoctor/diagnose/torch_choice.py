@@ -102,10 +102,18 @@ def _held_back(demands: Iterable[Requirement], labels: Iterable[str], card: str,
     return f"; {' and '.join(told)}, and must move with it or be left out" if told else ""
 
 
-def advice_for_card(card: str, target: Target | None, project: Project | None = None) -> str:
+def advice_for_card(card: str, examination: Examination) -> str:
     """Return which torch to install for a card of this architecture, whatever lacks its kernels now."""
-    if target is None or _vendor(card) == "nvidia":
-        return advice_for_torch(card, target.arch.value if target is not None else None)
+    target, project = examination.target, examination.project
+    if target is None:
+        return advice_for_torch(card)
+    if _vendor(card) == "nvidia":
+        jetpack = str(examination.facts.value("host.jetpack") or "")
+        board = ways_of(Card("nvidia", card, jetpack=jetpack), target, _asked(project, target))
+        first = next((way for way in board if not way.against), None)
+        if first is not None and first.index is not None and not label_of(first.index.url):
+            return f"take torch, torchaudio and torchvision of {first.said}"
+        return advice_for_torch(card, target.arch.value)
     ways = ways_of(Card("amd", card), target, _asked(project, target))
     best = next((way for way in ways if not way.against), None)
     if best is not None and best.index is not None and (label_of(best.index.url) or "").startswith("rocm"):

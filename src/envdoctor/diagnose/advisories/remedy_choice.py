@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.predicate import Predicate, Situation
 from envdoctor.diagnose.examination import card_architectures
-from envdoctor.diagnose.remedies import listed, moved_with
+from envdoctor.diagnose.remedies import addressed, listed, moved_with
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Remedy
 from envdoctor.model.target import TargetProperty
@@ -124,7 +124,8 @@ def choose_remedy(cases: Sequence[RemedyCase], situation: Situation, tables: Map
             summary = worded(case.remedy.summary, situation, tables, strict=True)
         except Unworded:
             continue
-        return Remedy(_with_companions(summary, case.asks, situation), case.remedy.applicability, commands)
+        said = addressed(_with_companions(summary, case.asks, situation), *commands)
+        return Remedy(said, case.remedy.applicability, commands)
     return _already(there) if there else cases[-1].remedy
 
 

@@ -82,7 +82,7 @@ def _listed(examination: Examination, cards: list[str]) -> Iterator[Finding]:
 
 def _advice(examination: Examination, subject: str, card: str) -> str:
     if subject == "torch":
-        return advice_for_card(card, examination.target, examination.project)
+        return advice_for_card(card, examination)
     variable = "PYTORCH_ROCM_ARCH" if card.startswith("gfx") else "TORCH_CUDA_ARCH_LIST"
     return f"take a build of `{subject}` with {card}, or build it with {variable} naming the card"
 

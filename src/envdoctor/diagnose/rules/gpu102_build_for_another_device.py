@@ -180,7 +180,7 @@ def _advice(examination: Examination, card: str) -> str:
         return "install the torch, torchaudio and torchvision that are built for the card, all from one index"
     if card.startswith("gfx") and target is not None and target.os.value == "windows":
         return _AMD_ON_WINDOWS
-    return advice_for_card(card, target, examination.project)
+    return advice_for_card(card, examination)
 
 
 RULE = Rule.of(__name__, __doc__, Severity.WARNING, find, needs={"facts"})

@@ -37,6 +37,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.examination import card_architectures, chain_to, silent
 from envdoctor.diagnose.in_place_of import in_place_of
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
+from envdoctor.diagnose.remedies import addressed
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import advice_for_card, way_through
 from envdoctor.diagnose.wheel_contents import devices_inside, devices_told, label_inside
@@ -141,13 +142,13 @@ def _remedy(examination: Examination, name: str, version: Version, target: Targe
 def _torch_for(examination: Examination, target: Target, version: Version) -> str:
     three = "torch, torchaudio and torchvision"
     if target.backend is Backend.ZLUDA:
-        return f"take the CUDA 11.8 builds of {three} from the cu118 index (2.7.x is the last)"
+        return addressed(f"take the CUDA 11.8 builds of {three} from the cu118 index, 2.7.x is the last")
     cards = card_architectures(examination)
     way = way_through(examination, target, cards)
     if way is not None and way.index is not None and (label_of(way.index.url) or target.backend is Backend.CUDA):
         return f"take {three} of {way.said}"
     if cards and target.backend is Backend.ROCM:
-        return advice_for_card(cards[0], target, examination.project)
+        return advice_for_card(cards[0], examination)
     if target.backend is Backend.ROCM and (target.os is OperatingSystem.WINDOWS or target.wsl):
         return f"take {three} of AMD's own index (repo.amd.com/rocm/whl-multi-arch), with the extra for the card"
     if target.backend is Backend.ROCM:

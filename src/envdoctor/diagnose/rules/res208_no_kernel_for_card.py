@@ -63,7 +63,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         for card, answer in answers.items():
             if answer is False:
                 severity = Severity.INFO if True in answers.values() else RULE.severity
-                advice = advice_for_card(card, examination.target, examination.project)
+                advice = advice_for_card(card, examination)
                 if examination.target is not None and scene.place is Place.PLAN:
                     advice += held_back(examination, card, examination.target)
                 yield _finding(torch, kernels, card, advice, severity)
