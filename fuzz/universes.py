@@ -60,7 +60,8 @@ def universe(chance: random.Random, projects: int = 5) -> Universe:
     names = NAMES[: chance.randint(1, projects)]
     table: Table = {}
     for name in names:
-        others = [other for other in names if other != name]
+        # Some ask for another version of their own project, as extras of real ones do.
+        others = [other for other in names if other != name or chance.random() < 0.2]
         table[name] = {str(version): _demands(chance, others, 2) for version in range(1, chance.randint(1, 3) + 1)}
     asked = [*names, "z"] if chance.random() < 0.1 else list(names)
     return Universe(table, _demands(chance, asked, 5))

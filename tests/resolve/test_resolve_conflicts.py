@@ -462,3 +462,25 @@ def test_the_name_of_a_wheel_at_a_url_tells_that_the_target_cannot_use_it(tags: 
     assert [(item.kind, item.filename) for item in rejected] == (
         [(RejectionKind.TAG, f"app-2.7.4+cu12torch2.6-{tags}.whl")] if told else []
     )
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"a": {"1": {"requires": ["a>1"]}, "2": {"requires": ["a>2"]}}},
+        {"a": {"1": {"requires": ["a[x]>1"], "extras": {"x": []}}, "2": {"requires": ["a[x]>2"], "extras": {"x": []}}}},
+    ],
+)
+def test_a_project_whose_versions_ask_for_newer_ones_of_itself_conflicts_with_the_line_that_asks_for_it(
+    table: dict[str, Any],
+) -> None:
+    """The clause of such a version was one without the version, and its proof one without the line."""
+    found = diagnose(Manifest(read("a"), LINUX), MemoryIndex(table))
+    assert [[str(item) for item in conflict.core] for conflict in found.conflicts] == [["a"]]
+
+
+def test_a_version_that_asks_for_another_one_of_itself_is_passed_over() -> None:
+    table = {"a": {"1": {}, "2": {"requires": ["a<2"]}, "3": {"requires": ["a>3"]}}, "b": {"1": {"requires": ["a"]}}}
+    found = diagnose(Manifest(read("b", "a"), LINUX), MemoryIndex(table))
+    assert found.resolution is not None
+    assert {item.name: str(item.version) for item in found.resolution.packages} == {"a": "1", "b": "1"}

@@ -110,7 +110,8 @@ def _minimal_cores(table: Table, lines: Sequence[str]) -> set[frozenset[str]]:
 def _elements(table: Table, lines: Sequence[str]) -> list[Element]:
     found: list[Element] = [("line", line) for line in lines if _parse(line)[1] or line == "z"]
     edges = {("edge", o, _parse(d)[0]) for o, versions in table.items() for ds in versions.values() for d in ds}
-    return [*found, *sorted(edges)]
+    # What a version asks of its own project nobody overrules.
+    return [*found, *sorted(edge for edge in edges if edge[1] != edge[2])]
 
 
 def _cheapest(table: Table, lines: Sequence[str], most: int) -> set[frozenset[Element]]:

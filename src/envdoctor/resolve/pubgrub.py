@@ -192,7 +192,7 @@ class _Provider(BaseProvider[str, int]):
             return True
         for node, positions in dependencies.items():
             if node in self._ranges and not bits_of(self._ranges[node]) & positions.bits:
-                if self._given.get(node, -1) & positions.bits and not self._passes_over(package):
+                if node != package and self._given.get(node, -1) & positions.bits and not self._passes_over(package):
                     self._tell_of_many(package, node)
                     return False
                 self._tell(package, position, node, positions)
@@ -225,7 +225,10 @@ class _Provider(BaseProvider[str, int]):
     def _tell(self, package: str, position: int, node: str, positions: Positions) -> None:
         self._told.add((package, position))
         terms = [Term(package, Positions.singleton(position)), Term(node, positions, positive=False)]
-        self._pending.append(Incompatibility(terms, cause=IncompatibilityCause.DEPENDENCY))
+        # A clause has one term for a package: of a version that asks for another one of its own project, its own.
+        of_itself = positions if node == package else None
+        clause = terms if of_itself is None else terms[:1]
+        self._pending.append(Incompatibility(clause, IncompatibilityCause.DEPENDENCY, dependency_range=of_itself))
 
     def _tell_of_many(self, package: str, node: str) -> None:
         """Tell, before a conflict with a decision, of all the next versions that do not go with it either.
