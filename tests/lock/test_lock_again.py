@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,18 @@ def test_what_is_known_of_a_lock_is_told_of_the_repair_that_it_takes(
         said["pydantic==2.14.4" in locked] = capsys.readouterr().err
     assert "ADV042" in said[True]
     assert "ADV042" not in said[False]
+
+
+def test_a_pin_that_a_repair_has_written_is_not_replaced_by_its_own_build(
+    tmp_path: Path, index: LoopbackIndex, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index.wheel("gamma", "1.0", ("delta==1.0",))
+    index.wheel("delta", "1.0+cu126")
+    index.wheel("delta", "2.0")
+    (tmp_path / "requirements.txt").write_text("gamma==1.0\ndelta==2.0\n", encoding="utf-8")
+    assert main(["lock", str(tmp_path)]) == 0
+    assert main(["repair", "1", str(tmp_path), "--write"]) == 0
+    assert (tmp_path / "requirements.txt").read_text("utf-8") == "gamma==1.0\ndelta==1.0\n"
+    capsys.readouterr()
+    assert main(["check", str(tmp_path), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["repairs"] == []

@@ -227,8 +227,9 @@ def _broken_demands(
 
 
 def says_so(requirement: Requirement, version: Version) -> bool:
-    """Return whether a line already asks for the very version that comes out: nothing stands in place of it."""
-    return requirement.specifier == SpecifierSet(f"=={version}")
+    """Return whether a line already pins the version that comes out, in any build: nothing stands in its place."""
+    series = any(clause.version.endswith(".*") for clause in requirement.specifier)
+    return requirement.is_pin and not series and requirement.admits(version)
 
 
 def _holds(requirement: Requirement, resolution: Resolution) -> bool:
